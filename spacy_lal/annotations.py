@@ -1,0 +1,276 @@
+"""Where results live on a Doc, how they are written there, and typed views of them.
+
+Everything is a span group, so that `Doc.to_bytes`, `DocBin`, pickle, `Doc.copy` and worker
+processes carry results without further ado; extensions only read.
+
+`doc.spans["constituents"]`: one span per phrase in preorder, `label_` its category.
+`doc.spans["srl"]`: for each frame the predicate's span, labelled V, and then its arguments, all
+with the frame's id. A group without spans means "annotated, nothing there"; no group means
+"not annotated".
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from spacy.tokens import Doc, Span, SpanGroup, Token
+
+from .trees import ConstituentTree, LabelledSpan
+
+CONSTITUENTS_KEY = "constituents"
+FRAMES_KEY = "srl"
+ROOT = "TOP"
+PREDICATE = "V"
+UNKNOWN_TAG = "XX"
+
+Scores = Sequence[float | None]
+
+
+# Constituents
+
+
+def set_constituents(
+    doc: Doc,
+    spans: Iterable[LabelledSpan],
+    scores: Scores | None = None,
+    *,
+    key: str = CONSTITUENTS_KEY,
+) -> None:
+    """Write phrases to `doc.spans[key]`, replacing what is there.
+
+    spans: (start, end, label) in tokens of `doc`, in preorder: outer before inner, a unary chain
+        topmost first. Without the root node, which every sentence has anyway.
+    scores: one for each span, None where there is none; kept in the group's `attrs["scores"]`.
+    Raises ValueError if there are more or fewer scores than spans.
+    """
+    _set_group(doc, key, [Span(doc, *span) for span in spans], scores)
+
+
+def get_constituents(doc: Doc, key: str = CONSTITUENTS_KEY) -> list[LabelledSpan]:
+    """The phrases in `doc.spans[key]` as (start, end, label) in preorder; none if it isn't set."""
+    if key not in doc.spans:
+        return []
+    spans = [(span.start, span.end, span.label_) for span in doc.spans[key]]
+    # A stable sort keeps unary chains as they are; users may have put groups together.
+    return sorted(spans, key=lambda span: (span[0], -span[1]))
+
+
+def constituent_tree(span: Span, key: str = CONSTITUENTS_KEY) -> ConstituentTree | None:
+    """The tree over `span`, from the phrases in `doc.spans[key]`.
+
+    For a whole sentence (without sentence boundaries: the whole Doc) it is rooted in TOP, which
+    may have several children and, where nothing was annotated, has only words. For a shorter
+    span it is the topmost phrase over exactly these tokens, or None if there isn't any.
+    Words are tagged with `token.tag_`, else `pos_`, else "XX". Whitespace tokens aren't part of
+    trees: they neither appear in them nor make a difference to what "exactly" means.
+    Raises ValueError if phrases cross.
+    """
+    doc = span.doc
+    view = _TreeView(doc, key)
+    for start, end in _sentences(doc):
+        if start <= span.start < end and view.leaf_range(start, end) == view.leaf_range(
+            span.start, span.end
+        ):
+            return view.sentence(start, end)
+    return view.phrase(span.start, span.end)
+
+
+def sentence_trees(doc: Doc, key: str = CONSTITUENTS_KEY) -> list[ConstituentTree]:
+    """The tree of each sentence (see `constituent_tree`)."""
+    view = _TreeView(doc, key)
+    return [view.sentence(start, end) for start, end in _sentences(doc)]
+
+
+class _TreeView:
+    """What all trees of a Doc share: its phrases in order and where whitespace tokens are."""
+
+    def __init__(self, doc: Doc, key: str):
+        self.doc = doc
+        self.spans = get_constituents(doc, key)
+        self.starts = [start for start, _, _ in self.spans]
+        # leaf[i]: how many words (tokens other than whitespace) come before token i
+        self.leaf = list(accumulate((not token.is_space for token in doc), initial=0))
+
+    def leaf_range(self, start: int, end: int) -> tuple[int, int]:
+        return self.leaf[start], self.leaf[end]
+
+    def sentence(self, start: int, end: int) -> ConstituentTree:
+        return self._build(start, end, self._within(start, end), ROOT)
+
+    def phrase(self, start: int, end: int) -> ConstituentTree | None:
+        # Whitespace around a span doesn't count: look for phrases that begin or end in it, too.
+        first, last = self.leaf_range(start, end)
+        if first == last:
+            return None
+        start, end = bisect_left(self.leaf, first), bisect_left(self.leaf, last)
+        while end < len(self.doc) and self.doc[end].is_space:
+            end += 1
+        inside = self._within(start, end)
+        for i, (span_start, span_end, _) in enumerate(inside):
+            if self.leaf_range(span_start, span_end) == (first, last):
+                return self._build(start, end, inside[i:], None)
+        return None
+
+    def _within(self, start: int, end: int) -> list[LabelledSpan]:
+        candidates = self.spans[bisect_left(self.starts, start) : bisect_left(self.starts, end)]
+        return [span for span in candidates if span[1] <= end]
+
+    def _build(
+        self, start: int, end: int, spans: list[LabelledSpan], root: str | None
+    ) -> ConstituentTree:
+        words = [token for token in self.doc[start:end] if not token.is_space]
+        first = self.leaf[start]
+        phrases = [(self.leaf[s] - first, self.leaf[e] - first, label) for s, e, label in spans]
+        return ConstituentTree.from_spans(
+            [token.text for token in words],
+            [token.tag_ or token.pos_ or UNKNOWN_TAG for token in words],
+            [phrase for phrase in phrases if phrase[0] < phrase[1]],
+            root,
+        )
+
+
+def _sentences(doc: Doc) -> Iterator[tuple[int, int]]:
+    if doc.has_annotation("SENT_START"):
+        yield from ((sentence.start, sentence.end) for sentence in doc.sents)
+    elif len(doc):
+        yield 0, len(doc)
+
+
+# Frames
+
+
+class FrameSpans(NamedTuple):
+    """A frame by token offsets: what `set_frames` writes.
+
+    spans: (start, end, label) of the predicate, labelled V, and of its arguments.
+    predicate: the token that has the roleset; mostly the first one labelled V.
+    """
+
+    predicate: int
+    roleset: str
+    spans: Sequence[LabelledSpan]
+
+
+class Frame(NamedTuple):
+    """A predicate with its arguments, as read from a Doc.
+
+    arguments: in the order of the text where `set_frames` wrote them; `C-V`, the second part of
+        a predicate in two pieces, is among them.
+    """
+
+    predicate: Token
+    roleset: str
+    arguments: tuple[Span, ...]
+
+
+def set_frames(
+    doc: Doc,
+    frames: Iterable[FrameSpans],
+    scores: Sequence[Scores] | None = None,
+    *,
+    key: str = FRAMES_KEY,
+) -> None:
+    """Write frames to `doc.spans[key]`, replacing what is there.
+
+    scores: for each frame one score for each of its spans, as given; kept in `attrs["scores"]`.
+    Raises ValueError for a frame without exactly one V, or if scores and spans don't match.
+    """
+    frames = list(frames)
+    if scores is not None and [len(frame.spans) for frame in frames] != list(map(len, scores)):
+        raise ValueError("scores must have one list for each frame, with one for each of its spans")
+    spans: list[Span] = []
+    ordered: list[float | None] = []
+    for i, frame in enumerate(frames):
+        verbs = [span for span in frame.spans if span[2] == PREDICATE]
+        if len(verbs) != 1:
+            raise ValueError(
+                f"a frame has one span labelled {PREDICATE}, that of {frame.roleset!r} at token "
+                f"{frame.predicate} has {len(verbs)}"
+            )
+        frame_id = _frame_id(frame.predicate, verbs[0][0], frame.roleset)
+        own: Scores = scores[i] if scores is not None else [None] * len(frame.spans)
+        for span, score in sorted(
+            zip(frame.spans, own, strict=True), key=lambda pair: (pair[0][2] != PREDICATE, pair[0])
+        ):
+            spans.append(Span(doc, *span, span_id=frame_id))
+            ordered.append(score)
+    _set_group(doc, key, spans, ordered)
+
+
+def get_frames(doc: Doc, key: str = FRAMES_KEY) -> list[Frame]:
+    """The frames in `doc.spans[key]`, in its order; none if it isn't set.
+
+    A span labelled V opens a frame, so that frames stay apart even where `Doc.from_docs` brought
+    equal ids together.
+    """
+    found: list[tuple[Token, str, list[Span]]] = []
+    latest: dict[str, list[Span]] = {}
+    for span in doc.spans.get(key, ()):
+        if span.label_ == PREDICATE:
+            offset, roleset = _parse_frame_id(span.id_)
+            position = span.start + offset
+            # An id of someone else's making may point anywhere.
+            predicate = doc[position] if 0 <= position < len(doc) else span[0]
+            latest[span.id_] = []
+            found.append((predicate, roleset, latest[span.id_]))
+        elif span.id_ in latest:
+            latest[span.id_].append(span)
+    return [Frame(predicate, roleset, tuple(arguments)) for predicate, roleset, arguments in found]
+
+
+def _frame_id(predicate: int, verb: int, roleset: str) -> str:
+    """ "7:give.01", or "9@7:give.01" if the V that begins at 7 has its predicate at 9.
+
+    Unlike the positions, their difference stays true when Docs are put together.
+    """
+    place = f"{predicate}" if predicate == verb else f"{predicate}@{verb}"
+    return f"{place}:{roleset}"
+
+
+def _parse_frame_id(frame_id: str) -> tuple[int, str]:
+    """(tokens from the beginning of V to the predicate, roleset)."""
+    place, colon, roleset = frame_id.partition(":")
+    if not colon:
+        return 0, frame_id
+    predicate, _, verb = place.partition("@")
+    if predicate.isdecimal() and verb.isdecimal():
+        return int(predicate) - int(verb), roleset
+    return 0, roleset
+
+
+# Both
+
+
+def _set_group(doc: Doc, key: str, spans: list[Span], scores: Scores | None) -> None:
+    scores = [None] * len(spans) if scores is None else list(scores)
+    if len(scores) != len(spans):
+        raise ValueError(f"{len(scores)} scores for {len(spans)} spans in {key!r}")
+    doc.spans[key] = SpanGroup(doc, name=key, attrs={"scores": scores}, spans=spans)
+
+
+# Getters live at module level: lambdas can't be sent to worker processes.
+
+
+def _doc_trees(doc: Doc) -> list[ConstituentTree]:
+    return sentence_trees(doc)
+
+
+def _doc_frames(doc: Doc) -> list[Frame]:
+    return get_frames(doc)
+
+
+def _span_tree(span: Span) -> ConstituentTree | None:
+    return constituent_tree(span)
+
+
+def install_extensions() -> None:
+    """Register `Doc._.trees`, `Doc._.frames` and `Span._.tree`; a name already taken stays."""
+    if not Doc.has_extension("trees"):
+        Doc.set_extension("trees", getter=_doc_trees)
+    if not Doc.has_extension("frames"):
+        Doc.set_extension("frames", getter=_doc_frames)
+    if not Span.has_extension("tree"):
+        Span.set_extension("tree", getter=_span_tree)

@@ -1,0 +1,17 @@
+"""`python -m spacy lal …`: importing this puts the commands under spaCy's own."""
+
+import typer
+from spacy.cli._util import app as spacy_app
+
+from .convert import convert_app
+from .evalb import evalb
+
+app = typer.Typer(
+    name="lal",
+    help="Constituency trees, semantic roles and what belongs to them.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(convert_app)
+app.command()(evalb)
+spacy_app.add_typer(app)

@@ -1,0 +1,194 @@
+"""`convert`: treebanks to spaCy's binary training format, one Doc a sentence."""
+
+from __future__ import annotations
+
+import tarfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import srsly
+import typer
+from wasabi import msg
+
+from ..treebanks import brackets, conllu
+from ..treebanks.docs import Sentence, write_docs
+from ..treebanks.ewt import SPLITS, find_skeletons, join, read_ud_split
+from ..treebanks.files import FormatError
+from ..trees import BracketError
+
+Counts = dict[str, Any]
+"""What one file came to: numbers by name, then "dropped" and "without heads" with reasons."""
+
+convert_app = typer.Typer(
+    name="convert",
+    help="Convert treebanks to .spacy files, one Doc a sentence.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+InputsArgument = Annotated[
+    list[Path], typer.Argument(help="Files, plain or compressed, or folders.", exists=True)
+]
+OutputArgument = Annotated[Path, typer.Argument(help="The .spacy file to write.")]
+LangOption = Annotated[str, typer.Option("--lang", help="Language code of the vocabulary.")]
+ReportOption = Annotated[
+    Path | None, typer.Option("--report", help="Write counts and every drop to this JSON file.")
+]
+
+
+@convert_app.command("ewt")
+def convert_ewt(
+    output: Annotated[Path, typer.Argument(help="Folder for {train,dev,test}.spacy.")],
+    ud: Annotated[
+        Path,
+        typer.Option("--ud", help="UD_English-EWT: a release or a checkout.", exists=True),
+    ],
+    propbank: Annotated[
+        Path,
+        typer.Option("--propbank", help="Folder or tar archive of .gold_skel files.", exists=True),
+    ],
+    report: ReportOption = None,
+) -> None:
+    """Join the English Web Treebank's words and heads (UD) with its trees and roles (PropBank)."""
+    results: dict[str, Counts] = {}
+    with _clear_errors():
+        skeletons = find_skeletons(propbank)
+        for split in SPLITS:
+            joined = join(read_ud_split(ud, split), skeletons)
+            write_docs(joined.sentences, output / f"{split}.spacy", "en")
+            results[split] = _counts(joined.sentences, joined.dropped, joined.headless) | {
+                "skeleton sentences without words": joined.unused,
+                "tags that agree": joined.tags_agree,
+            }
+    _finish(results, report)
+
+
+@convert_app.command("brackets")
+def convert_brackets(
+    inputs: InputsArgument,
+    output: OutputArgument,
+    lang: LangOption = "xx",
+    pattern: Annotated[
+        str, typer.Option("--pattern", help="Which files to take from a folder.")
+    ] = "*.mrg",
+    encoding: Annotated[
+        str, typer.Option("--encoding", help="Of the files, e.g. gb18030.")
+    ] = "utf-8-sig",
+    traces: Annotated[bool, typer.Option("--traces", help="Keep traces as words.")] = False,
+    functions: Annotated[
+        bool, typer.Option("--functions", help="Keep function tags and indices: NP-SBJ-1.")
+    ] = False,
+    features: Annotated[
+        bool, typer.Option("--features", help="Keep ##features## on labels.")
+    ] = False,
+    ptb_escapes: Annotated[
+        bool, typer.Option("--ptb-escapes", help=r"Undo \/ and \* and `` '' as well as brackets.")
+    ] = False,
+    spaces: Annotated[
+        bool, typer.Option("--spaces/--no-spaces", help="Whether words are written apart.")
+    ] = True,
+    report: ReportOption = None,
+) -> None:
+    """Convert bracketed trees: Penn Treebank and its kin, one tree a line or over many lines."""
+    sentences: list[Sentence] = []
+    dropped: list[tuple[str, str]] = []
+    with _clear_errors():
+        for path in _files(inputs, pattern):
+            trees = brackets.read_treebank(
+                path, encoding=encoding, unescape="ptb" if ptb_escapes else "brackets"
+            )
+            for number, tree in enumerate(trees, start=1):
+                cleaned = brackets.clean_tree(
+                    tree, traces=traces, functions=functions, features=features
+                )
+                if cleaned is None:
+                    dropped.append((f"{path}: tree {number}", "no words"))
+                else:
+                    sentences.append(brackets.to_sentence(cleaned, spaces=spaces))
+        write_docs(sentences, output, lang)
+    _finish({output.name: _counts(sentences, dropped)}, report)
+
+
+@convert_app.command("conllu")
+def convert_conllu(
+    inputs: InputsArgument,
+    output: OutputArgument,
+    lang: LangOption = "xx",
+    pattern: Annotated[
+        str, typer.Option("--pattern", help="Which files to take from a folder.")
+    ] = "*.conllu",
+    report: ReportOption = None,
+) -> None:
+    """Convert words, tags and dependencies from CoNLL-U or CoNLL-X."""
+    sentences: list[Sentence] = []
+    headless: list[tuple[str, str]] = []
+    with _clear_errors():
+        for path in _files(inputs, pattern):
+            for read in conllu.read_conllu(path):
+                sentence, fault = conllu.to_sentence(read)
+                sentences.append(sentence)
+                if fault:
+                    headless.append((f"{read.source}:{read.line}", fault))
+        write_docs(sentences, output, lang)
+    _finish({output.name: _counts(sentences, headless=headless)}, report)
+
+
+@contextmanager
+def _clear_errors() -> Iterator[None]:
+    """Bad input ends the command with one line, which names the place, not with a traceback."""
+    try:
+        yield
+    except (FormatError, BracketError, OSError, ImportError, tarfile.TarError) as error:
+        msg.fail(str(error), exits=1)
+
+
+def _files(inputs: Iterable[Path], pattern: str) -> Iterator[Path]:
+    for path in inputs:
+        if not path.is_dir():
+            yield path
+        elif found := sorted(path.rglob(pattern)):
+            yield from found
+        else:
+            raise FileNotFoundError(f"no {pattern} in {path}")
+
+
+def _counts(
+    sentences: list[Sentence],
+    dropped: list[tuple[str, str]] | None = None,
+    headless: list[tuple[str, str]] | None = None,
+) -> Counts:
+    return {
+        "sentences": len(sentences),
+        "words": sum(len(sentence.words) for sentence in sentences),
+        "constituents": sum(len(sentence.constituents or ()) for sentence in sentences),
+        "predicates": sum(len(sentence.frames or ()) for sentence in sentences),
+        "dropped": dropped or [],
+        "without heads": headless or [],
+    }
+
+
+def _finish(results: dict[str, Counts], report: Path | None) -> None:
+    """Print the counts, a column a file and a row a number or reason, and write the report."""
+    rows: dict[str, dict[str, int]] = {}
+    for name, counts in results.items():
+        for item, count in counts.items():
+            if not isinstance(count, list):
+                rows.setdefault(item, {})[name] = count
+        for item in ("dropped", "without heads"):
+            for reason, count in Counter(reason for _, reason in counts[item]).items():
+                rows.setdefault(f"{item}: {reason}", {})[name] = count
+    table = [
+        [item, *(f"{found.get(name, 0):,}" for name in results)] for item, found in rows.items()
+    ]
+    msg.table(
+        table,
+        header=["", *results],
+        divider=True,
+        max_col=80,
+        aligns=["l", *("r" for _ in results)],
+    )
+    if report is not None:
+        report.parent.mkdir(parents=True, exist_ok=True)
+        srsly.write_json(report, results)

@@ -1,0 +1,148 @@
+"""The encoder: self-attention layers, the Label Attention Layer, and what spans are made of."""
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from .label_attention import Combine, LabelAttention
+from .partitioned_attention import PartitionedFeedForward, PartitionedSelfAttention, Scale
+from .span_scorer import fenceposts, halves
+
+Arrangement = Literal["stack", "concatenate"]
+
+
+class LabelAttentionEncoder(nn.Module):
+    """Rows [B,n,d_model] of START, words, STOP -> annotations [B,n,output_dim].
+
+    `n_layers` self-attention layers, each followed by a feed-forward layer, then the Label
+    Attention Layer with `n_label_heads` heads (none if 0), by default followed by a feed-forward layer
+    (Mrini et al. 2020, section 4.1, figure 4).
+
+    `arrangement="stack"` annotates with the last layer's output, as Mrini et al. do;
+    `"concatenate"` with the rows that enter label attention and its output side by side (Vu-Tran
+    et al.): there the rows' halves are the two directions of an LSTM.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        *,
+        n_layers: int = 0,
+        n_heads: int = 8,
+        d_key: int = 64,
+        d_ff: int = 2048,
+        d_positional: int | None = None,
+        n_label_heads: int = 0,
+        d_label_key: int = 128,
+        d_label_value: int | None = None,
+        d_label_proj: int = 128,
+        label_d_positional: int | None = None,
+        label_query_matrix: bool = False,
+        label_combine: Combine = "concatenate",
+        label_feed_forward: bool = True,
+        arrangement: Arrangement = "stack",
+        scale: Scale = "key",
+        attention_dropout: float = 0.0,
+        relu_dropout: float = 0.0,
+        residual_dropout: float = 0.0,
+        label_residual_dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        if arrangement not in ("stack", "concatenate"):
+            raise ValueError(f"arrangement must be 'stack' or 'concatenate', not {arrangement!r}")
+        self.d_model = d_model
+        self.arrangement = arrangement
+        self.attention_layers = nn.ModuleList(
+            PartitionedSelfAttention(
+                d_model,
+                n_heads,
+                d_key,
+                d_positional=d_positional,
+                scale=scale,
+                attention_dropout=attention_dropout,
+                residual_dropout=residual_dropout,
+            )
+            for _ in range(n_layers)
+        )
+        self.feed_forward_layers = nn.ModuleList(
+            PartitionedFeedForward(
+                d_model,
+                d_ff,
+                d_positional=d_positional,
+                relu_dropout=relu_dropout,
+                residual_dropout=residual_dropout,
+            )
+            for _ in range(n_layers)
+        )
+        self.label_attention: LabelAttention | None = None
+        self.label_feed_forward: PartitionedFeedForward | None = None
+        if n_label_heads:
+            self.label_attention = LabelAttention(
+                d_model,
+                n_label_heads,
+                d_label_key,
+                d_label_key if d_label_value is None else d_label_value,
+                d_label_proj,
+                d_positional=label_d_positional,
+                query_matrix=label_query_matrix,
+                combine=label_combine,
+                scale=scale,
+                attention_dropout=attention_dropout,
+                residual_dropout=label_residual_dropout,
+            )
+        if self.label_attention is not None and label_feed_forward:
+            self.label_feed_forward = PartitionedFeedForward(
+                self.label_attention.output_dim,
+                d_ff,
+                # The released code calls the last d_positional features of the output positions,
+                # although label attention has mixed content and position; kept for its weights.
+                d_positional=label_d_positional,
+                relu_dropout=relu_dropout,
+                residual_dropout=residual_dropout,
+            )
+        # Features of a row are [content ; position] unless a Label Attention Layer follows.
+        self._deinterleave = self.label_attention is None and d_positional is not None
+        self._head_halves = (
+            n_label_heads if n_label_heads and label_combine == "concatenate" else None
+        )
+        d_label = d_model if self.label_attention is None else self.label_attention.output_dim
+        concatenated = arrangement == "concatenate" and self.label_attention is not None
+        self._d_rows = d_model if concatenated else 0
+        self.output_dim = self._d_rows + d_label
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Annotate rows x [B,n,d_model]; mask [B,n] is True for real rows."""
+        rows = self.encode(x, mask)
+        annotations = rows
+        if self.label_attention is not None:
+            annotations = self.label_attention(rows, mask)
+        if self.label_feed_forward is not None:
+            annotations = self.label_feed_forward(annotations)
+        return torch.cat([rows, annotations], dim=-1) if self._d_rows else annotations
+
+    def encode(self, x: Tensor, mask: Tensor) -> Tensor:
+        """The rows [B,n,d_model] as they enter label attention."""
+        for attention, feed_forward in zip(
+            self.attention_layers, self.feed_forward_layers, strict=True
+        ):
+            x = feed_forward(attention(x, mask))
+        return x
+
+    def attention(self, x: Tensor, mask: Tensor) -> Tensor:
+        """The label attention distributions [B,H,1 or n,n] of rows x [B,n,d_model]."""
+        if self.label_attention is None:
+            raise ValueError("this encoder has no Label Attention Layer")
+        return self.label_attention.attention(self.encode(x, mask), mask)
+
+    def fenceposts(self, annotations: Tensor) -> Tensor:
+        """Annotations [B,n+2,output_dim] -> fenceposts [B,n+1,output_dim]."""
+        if not self._d_rows:
+            return fenceposts(
+                annotations, n_heads=self._head_halves, deinterleave=self._deinterleave
+            )
+        first, second = halves(annotations[..., : self._d_rows])
+        label_first, label_second = halves(annotations[..., self._d_rows :], self._head_halves)
+        return torch.cat(
+            [first[:, :-1], label_first[:, :-1], second[:, 1:], label_second[:, 1:]], dim=-1
+        )

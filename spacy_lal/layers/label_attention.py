@@ -1,0 +1,136 @@
+"""The Label Attention Layer: attention heads that stand for labels."""
+
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from .layer_norm import LayerNorm
+from .partitioned_attention import PartitionedAttention, Scale, masked_softmax
+
+Combine = Literal["concatenate", "project"]
+
+
+class LabelAttention(PartitionedAttention):
+    """Label Attention Layer (Mrini et al. 2020, section 3, eqs. 4-7, figure 2).
+
+    x [B,n,d_model], mask [B,n] -> [B,n,H * d_proj], or [B,n,d_model] with `combine="project"`.
+    One learned query q_h a head attends over the sentence, and the head's context vector is
+    added to every row:
+
+        a_h = softmax(q_h (X K_h)^T / sqrt(d_key))           [1,n]
+        c_h = a_h X V_h                                      [1,d_value]
+        y_h = LayerNorm((X + c_h proj) reduce_proj)          [n,d_proj]
+
+    and the heads stay apart in the output, side by side. proj, reduce_proj and the layer norm
+    are shared by all heads. The variants of the paper's table 2: `query_matrix` computes a query
+    from each row, so that each row has its own context; `combine="project"` concatenates and
+    projects the heads as self-attention does. `d_positional` partitions the features (see
+    `PartitionedAttention`).
+
+    The queries are constant, hence nothing of size n x d_key or n x d_value is computed for a
+    head: q_h (X K_h)^T = (K_h q_h) X^T, a_h (X V_h) = (a_h X) V_h, and reduce_proj is applied to
+    contexts and to rows apart, where it merges with proj unless residual dropout stands between.
+    Query h always meets head h, so a sentence's result does not depend on its batch. Padded rows
+    must be finite; their outputs have no meaning.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_key: int,
+        d_value: int,
+        d_proj: int,
+        *,
+        d_positional: int | None = None,
+        query_matrix: bool = False,
+        combine: Combine = "concatenate",
+        scale: Scale = "key",
+        attention_dropout: float = 0.0,
+        residual_dropout: float = 0.0,
+    ) -> None:
+        if combine not in ("concatenate", "project"):
+            raise ValueError(f"combine must be 'concatenate' or 'project', not {combine!r}")
+        super().__init__(
+            d_model,
+            n_heads,
+            d_key,
+            d_value,
+            d_positional=d_positional,
+            query_matrix=query_matrix,
+            combine=combine == "project",
+            scale=scale,
+            attention_dropout=attention_dropout,
+            residual_dropout=residual_dropout,
+        )
+        self.combine = combine
+        if combine == "project":
+            self.output_dim = d_model
+            self.layer_norm = LayerNorm(d_model)
+        else:
+            self.output_dim = n_heads * d_proj
+            self.reduce_proj = nn.Linear(d_model, d_proj, bias=False)
+            self.layer_norm = LayerNorm(d_proj)
+
+    def attention(self, x: Tensor, mask: Tensor) -> Tensor:
+        """The attention distributions: [B,H,1,n], or [B,H,n,n] with matrix queries."""
+        scores = self._matrix_scores(x) if self.query_matrix else self._vector_scores(x)
+        return masked_softmax(scores, mask)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        if self.query_matrix:
+            contexts = self._matrix_contexts(x, mask)
+        else:
+            contexts = self._vector_contexts(x, mask)
+        normalised: Tensor
+        if self.combine == "project":
+            normalised = self.layer_norm(x + self._dropped(self._combined(contexts)))
+            return normalised
+        reduced = self._reduced(contexts)
+        rows = self.reduce_proj(x)
+        if self.query_matrix:
+            normalised = self.layer_norm(reduced.transpose(1, 2) + rows.unsqueeze(2))
+        else:
+            normalised = self.layer_norm.of_sums(reduced.squeeze(2), rows)
+        return normalised.flatten(2)
+
+    def _vector_scores(self, x: Tensor) -> Tensor:
+        """Scores of the H constant queries over all rows: [B,H,1,n]."""
+        queries = torch.cat(
+            [
+                # K_h q_h: a query that meets the rows themselves, [H,d].
+                (keys @ query.unsqueeze(2)).squeeze(2)
+                for query, keys in zip(self._weights("w_qs"), self._weights("w_ks"), strict=True)
+            ],
+            dim=1,
+        )
+        return (F.linear(x, queries) * self.scale).transpose(1, 2).unsqueeze(2)
+
+    def _vector_contexts(self, x: Tensor, mask: Tensor) -> Tensor:
+        """One context a head: [B,H,1,d_value]."""
+        weights = masked_softmax(self._vector_scores(x), mask)
+        weights = F.dropout(weights, self.attention_dropout, self.training)
+        pooled = (weights.squeeze(2) @ x).transpose(0, 1)
+        contexts = [
+            part @ values
+            for part, values in zip(self._parts(pooled), self._weights("w_vs"), strict=True)
+        ]
+        return torch.cat(contexts, dim=-1).transpose(0, 1).unsqueeze(2)
+
+    def _reduced(self, contexts: Tensor) -> Tensor:
+        """Apply proj and reduce_proj to contexts [B,H,m,d_value]: [B,H,m,d_proj]."""
+        reduce = self.reduce_proj.weight
+        if self.training and self.residual_dropout:
+            halves = contexts.chunk(len(self._widths), dim=-1)
+            projected = [
+                F.linear(half, weight)
+                for half, weight in zip(halves, self._projections(), strict=True)
+            ]
+            return F.linear(self._dropped(torch.cat(projected, dim=-1)), reduce)
+        merged = [
+            part @ weight
+            for part, weight in zip(self._parts(reduce), self._projections(), strict=True)
+        ]
+        return F.linear(contexts, torch.cat(merged, dim=-1))

@@ -1,0 +1,140 @@
+"""The layer normalisation of the label attention parser."""
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+EPSILON = 1e-3
+# Keeps the gradient of a constant row finite; far below EPSILON, so values do not change.
+TINY = 1e-12
+
+
+class LayerNorm(nn.Module):
+    """a_2 * (x - mean) / (std + eps) + b_2 over the last dimension, x [..., width].
+
+    Unlike in `torch.nn.LayerNorm`, std is the unbiased one and eps is added to it, not to the
+    variance: the layer norm of the parser of Mrini et al. (2020, section 3), whose weights mean
+    this one. Rows of width 1 have no deviation and are returned as they are.
+    """
+
+    def __init__(self, width: int, eps: float = EPSILON) -> None:
+        super().__init__()
+        self.width = width
+        self.eps = eps
+        self.a_2 = nn.Parameter(torch.ones(width))
+        self.b_2 = nn.Parameter(torch.zeros(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.width == 1:
+            return x
+        with torch.autocast(x.device.type, enabled=False):
+            x = x.to(self.a_2.dtype)
+            normalised: Tensor = _Normalise.apply(
+                x, self.a_2, self.b_2, self.eps, torch.is_grad_enabled()
+            )
+        return normalised
+
+    def of_sums(self, left: Tensor, right: Tensor) -> Tensor:
+        """Normalise left + right for all pairs of rows: [B,H,width], [B,n,width] -> [B,n,H,width].
+
+        The variance of a sum follows from the two rows' own and their inner product, so the
+        statistics are one small matrix product: the large tensor is written, never reduced.
+        """
+        if self.width == 1:
+            return left.unsqueeze(1) + right.unsqueeze(2)
+        with torch.autocast(left.device.type, enabled=False):
+            left, right = left.to(self.a_2.dtype), right.to(self.a_2.dtype)
+            normalised: Tensor = _NormaliseSums.apply(left, right, self.a_2, self.b_2, self.eps)
+        return normalised
+
+    def of_centred_(self, x: Tensor) -> Tensor:
+        """Normalise rows x [..., width] of mean 0 in place; for inference."""
+        if self.width == 1:
+            return x
+        x.mul_(1 / (_deviation(x) + self.eps))
+        return torch.addcmul(self.b_2, x, self.a_2, out=x)
+
+
+def centred(x: Tensor) -> Tensor:
+    return x - x.mean(-1, keepdim=True)
+
+
+def _deviation(x: Tensor) -> Tensor:
+    """The unbiased standard deviation of rows of mean 0: [..., width] -> [..., 1]."""
+    # Several times faster than torch.var on CPU.
+    norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+    return norm.div_(math.sqrt(x.shape[-1] - 1)).clamp_min_(TINY)
+
+
+class _Normalise(torch.autograd.Function):
+    """Layer norm in as few passes over memory as separate kernels allow."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, scale: Tensor, shift: Tensor, eps: float, differentiate: bool
+    ) -> Tensor:
+        rows = centred(x)
+        deviation = _deviation(rows)
+        inverse = 1 / (deviation + eps)
+        rows.mul_(inverse)
+        if not differentiate:
+            return torch.addcmul(shift, rows, scale, out=rows)
+        ctx.save_for_backward(rows, deviation, inverse, scale)
+        return torch.addcmul(shift, rows, scale)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        rows, deviation, inverse, scale = ctx.saved_tensors
+        products = grad * rows
+        grad_scale = products.flatten(0, -2).sum(0)
+        # How much the deviation, itself a function of the row, holds back the gradient.
+        through = (products @ scale).unsqueeze(-1) / (deviation * (rows.shape[-1] - 1))
+        torch.mul(grad, scale, out=products)
+        products.sub_(products.mean(-1, keepdim=True)).mul_(inverse)
+        return products.addcmul_(rows, through, value=-1), grad_scale, _sum(grad), None, None
+
+
+class _NormaliseSums(torch.autograd.Function):
+    """Layer norm of all pairwise sums; keeps the summands, not the sums."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, left: Tensor, right: Tensor, scale: Tensor, shift: Tensor, eps: float
+    ) -> Tensor:
+        left, right = centred(left), centred(right)
+        squares = torch.baddbmm(
+            right.square().sum(-1).unsqueeze(2) + left.square().sum(-1).unsqueeze(1),
+            right,
+            left.transpose(1, 2),
+            alpha=2,
+        )
+        deviation = squares.div_(left.shape[-1] - 1).clamp_min_(TINY**2).sqrt_()
+        inverse = 1 / (deviation + eps)
+        sums = (left * scale).unsqueeze(1) + (right * scale).unsqueeze(2)
+        ctx.save_for_backward(left, right, deviation, inverse, scale)
+        return torch.addcmul(shift, sums, inverse.unsqueeze(-1), out=sums)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        left, right, deviation, inverse, scale = ctx.saved_tensors
+        large = (left * scale).unsqueeze(1) + (right * scale).unsqueeze(2)
+        through = large.mul_(grad).sum(-1) * inverse.square()
+        through /= deviation * (left.shape[-1] - 1)
+        torch.mul(grad, inverse.unsqueeze(-1), out=large)
+        by_left, by_right = large.sum(1), large.sum(2)
+        grad_scale = _sum(by_left * left) + _sum(by_right * right)
+        grad_left = by_left * scale - left * through.sum(1).unsqueeze(-1)
+        grad_right = by_right * scale - right * through.sum(2).unsqueeze(-1)
+        grad_left.baddbmm_(through.transpose(1, 2), right, alpha=-1)
+        grad_right.baddbmm_(through, left, alpha=-1)
+        return centred(grad_left), centred(grad_right), grad_scale, _sum(grad), None
+
+
+def _sum(x: Tensor) -> Tensor:
+    """The sum of all rows."""
+    return x.flatten(0, -2).sum(0)

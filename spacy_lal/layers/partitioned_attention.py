@@ -1,0 +1,221 @@
+"""Self-attention whose content and position features attend apart and meet in the scores."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from .dropout import feature_dropout
+from .layer_norm import LayerNorm
+
+Scale = Literal["key", "model"]
+
+
+class PartitionedAttention(nn.Module):
+    """Parameters and scaled dot products of multi-head attention (Mrini et al. 2020, eqs. 1-3).
+
+    With `d_positional`, the last `d_positional` features of a row are positions; content and
+    position have projections of their own, each half as wide, and their scores add up. The
+    parameters bear the names and shapes of the released parser: w_qs, w_ks, w_vs
+    [H, d_model, d_key or d_value] and proj, or, partitioned, w_qs1 [H, d_content, d_key / 2],
+    w_qs2 [H, d_positional, d_key / 2], and so on.
+
+    Scores are divided by the square root of the query's size (`scale="key"`, as the paper has
+    it) or of `d_model` (`scale="model"`, what the released code does).
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_key: int,
+        d_value: int,
+        *,
+        d_positional: int | None = None,
+        query_matrix: bool = True,
+        combine: bool = True,
+        scale: Scale = "key",
+        attention_dropout: float = 0.0,
+        residual_dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        if scale not in ("key", "model"):
+            raise ValueError(f"scale must be 'key' or 'model', not {scale!r}")
+        if d_positional is not None:
+            if not 0 < d_positional < d_model:
+                raise ValueError(f"d_positional must lie between 0 and {d_model}: {d_positional}")
+            if d_key % 2 or d_value % 2:
+                raise ValueError("d_key and d_value must be even when positions are partitioned")
+        self.d_model = d_model
+        self.n_heads = n_heads
+        self.d_key = d_key
+        self.d_value = d_value
+        self.query_matrix = query_matrix
+        self.attention_dropout = attention_dropout
+        self.residual_dropout = residual_dropout
+        self.scale = (d_key if scale == "key" else d_model) ** -0.5
+        if d_positional is None:
+            self._widths = {"": d_model}
+        else:
+            self._widths = {"1": d_model - d_positional, "2": d_positional}
+        n_parts = len(self._widths)
+        for part, width in self._widths.items():
+            key, value = d_key // n_parts, d_value // n_parts
+            query_shape = (n_heads, width, key) if query_matrix else (n_heads, key)
+            for name, shape in (
+                ("w_qs", query_shape),
+                ("w_ks", (n_heads, width, key)),
+                ("w_vs", (n_heads, width, value)),
+            ):
+                weight = nn.Parameter(torch.empty(shape))
+                nn.init.xavier_normal_(weight)
+                self.register_parameter(name + part, weight)
+            n_values = n_heads * value if combine else value
+            self.add_module("proj" + part, nn.Linear(n_values, width, bias=False))
+
+    def _weights(self, name: str) -> list[Tensor]:
+        """The parameter(s) called `name`: one, or that of content and that of position."""
+        return [self.get_parameter(name + part) for part in self._widths]
+
+    def _projections(self) -> list[Tensor]:
+        return [self.get_parameter(f"proj{part}.weight") for part in self._widths]
+
+    def _parts(self, x: Tensor) -> tuple[Tensor, ...]:
+        return x.split(list(self._widths.values()), dim=-1)
+
+    def _by_head(self, x: Tensor, name: str) -> Tensor:
+        """Project the rows x [B,n,d] once for every head: [B,H,n,d_key or d_value]."""
+        projected = [
+            # One product with the heads side by side, [d, H * d_key].
+            (part @ weight.transpose(0, 1).flatten(1)).unflatten(-1, (self.n_heads, -1))
+            for part, weight in zip(self._parts(x), self._weights(name), strict=True)
+        ]
+        return torch.cat(projected, dim=-1).transpose(1, 2)
+
+    def _matrix_scores(self, x: Tensor) -> Tensor:
+        """Scores of each row's own query over all rows: [B,H,n,n]."""
+        return self._by_head(x, "w_qs") @ self._by_head(x, "w_ks").transpose(2, 3) * self.scale
+
+    def _matrix_contexts(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Each row's own context in every head: [B,H,n,d_value]."""
+        return F.scaled_dot_product_attention(
+            self._by_head(x, "w_qs"),
+            self._by_head(x, "w_ks"),
+            self._by_head(x, "w_vs"),
+            attn_mask=mask[:, None, None, :],
+            dropout_p=self.attention_dropout if self.training else 0.0,
+            scale=self.scale,
+        )
+
+    def _combined(self, contexts: Tensor) -> Tensor:
+        """Contexts [B,H,m,d_value] of all heads, concatenated and projected: [B,m,d]."""
+        halves = contexts.chunk(len(self._widths), dim=-1)
+        return torch.cat(
+            [
+                F.linear(half.transpose(1, 2).flatten(2), weight)
+                for half, weight in zip(halves, self._projections(), strict=True)
+            ],
+            dim=-1,
+        )
+
+    def _dropped(self, x: Tensor) -> Tensor:
+        return feature_dropout(x, self.residual_dropout, self.training)
+
+
+def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
+    """Softmax over the last dimension of scores [B,H,m,n], over the real rows of mask [B,n]."""
+    # A finite fill keeps a sentence without any real row free of NaN.
+    fill = torch.finfo(scores.dtype).min
+    return scores.masked_fill(~mask[:, None, None, :], fill).softmax(-1)
+
+
+class PartitionedSelfAttention(PartitionedAttention):
+    """A self-attention layer of the encoder (Mrini et al. 2020, section 4.1).
+
+    x [B,n,d_model], mask [B,n] -> LayerNorm(x + proj(concatenated heads)) [B,n,d_model]. Padded
+    rows must be finite; their outputs have no meaning.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_key: int,
+        d_value: int | None = None,
+        *,
+        d_positional: int | None = None,
+        scale: Scale = "key",
+        attention_dropout: float = 0.0,
+        residual_dropout: float = 0.0,
+    ) -> None:
+        super().__init__(
+            d_model,
+            n_heads,
+            d_key,
+            d_key if d_value is None else d_value,
+            d_positional=d_positional,
+            scale=scale,
+            attention_dropout=attention_dropout,
+            residual_dropout=residual_dropout,
+        )
+        self.output_dim = d_model
+        self.layer_norm = LayerNorm(d_model)
+
+    def attention(self, x: Tensor, mask: Tensor) -> Tensor:
+        """The attention distributions [B,H,n,n]."""
+        return masked_softmax(self._matrix_scores(x), mask)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        contexts = self._matrix_contexts(x, mask)
+        normalised: Tensor = self.layer_norm(x + self._dropped(self._combined(contexts)))
+        return normalised
+
+
+class PartitionedFeedForward(nn.Module):
+    """The position-wise feed-forward layer (Mrini et al. 2020, section 4.1).
+
+    x [B,n,d] -> LayerNorm(x + W2 relu(W1 x + b1) + b2) [B,n,d]. With `d_positional`, the last
+    `d_positional` features have weights of their own (w_1p, w_2p, content w_1c, w_2c), and the
+    hidden features are shared out half and half.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        d_ff: int,
+        *,
+        d_positional: int | None = None,
+        relu_dropout: float = 0.0,
+        residual_dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.relu_dropout = relu_dropout
+        self.residual_dropout = residual_dropout
+        self.output_dim = d_model
+        if d_positional is None:
+            self._widths = {"": d_model}
+        elif 0 < d_positional < d_model:
+            self._widths = {"c": d_model - d_positional, "p": d_positional}
+        else:
+            raise ValueError(f"d_positional must lie between 0 and {d_model}: {d_positional}")
+        d_hidden = d_ff // len(self._widths)
+        for part, width in self._widths.items():
+            self.add_module("w_1" + part, nn.Linear(width, d_hidden))
+            self.add_module("w_2" + part, nn.Linear(d_hidden, width))
+        self.layer_norm = LayerNorm(d_model)
+
+    def _transformed(self, x: Tensor, part: str) -> Tensor:
+        into: Callable[[Tensor], Tensor] = self.get_submodule("w_1" + part)
+        out: Callable[[Tensor], Tensor] = self.get_submodule("w_2" + part)
+        hidden = feature_dropout(F.relu(into(x)), self.relu_dropout, self.training)
+        return feature_dropout(out(hidden), self.residual_dropout, self.training)
+
+    def forward(self, x: Tensor) -> Tensor:
+        parts = x.split(list(self._widths.values()), dim=-1)
+        transformed = [
+            self._transformed(rows, part) for part, rows in zip(self._widths, parts, strict=True)
+        ]
+        normalised: Tensor = self.layer_norm(x + torch.cat(transformed, dim=-1))
+        return normalised

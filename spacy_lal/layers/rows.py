@@ -1,0 +1,110 @@
+"""From word vectors to the rows START, words, STOP that label attention reads.
+
+Both forms predict a tag for every word on the way and feed their belief about it, the expected
+tag embedding, to what follows; so a parser needs no tagger in front of it.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from .bilstm import BiLSTM
+from .dropout import feature_dropout
+from .layer_norm import LayerNorm
+
+
+def row_mask(lengths: Tensor, n: int) -> Tensor:
+    """[B, n+2], True at START, the sentence's words and STOP."""
+    return torch.arange(n + 2, device=lengths.device) < (lengths + 2).unsqueeze(1)
+
+
+def with_start_and_stop(words: Tensor, lengths: Tensor, start: Tensor, stop: Tensor) -> Tensor:
+    """Words [B, n, d] -> rows [B, n+2, d], STOP right after each sentence's last word."""
+    batch, n, d = words.shape
+    rows = torch.cat([start.expand(batch, 1, d), words, words.new_zeros(batch, 1, d)], 1)
+    position = torch.arange(n + 2, device=words.device)
+    at_stop = position == (lengths + 1).unsqueeze(1)
+    rows = torch.where(at_stop.unsqueeze(-1), stop, rows)
+    return rows * row_mask(lengths, n).unsqueeze(-1)
+
+
+class BiLSTMRows(nn.Module):
+    """Word vectors [B, n, d_in] -> rows [B, n+2, 2 * d_hidden], tag scores [B, n, T].
+
+    The tags are read off the lower `tag_depth` layers of `depth`.
+    """
+
+    def __init__(
+        self,
+        d_in: int,
+        n_tags: int,
+        *,
+        d_hidden: int,
+        depth: int,
+        tag_depth: int,
+        d_tag: int,
+        mixed_precision: bool = False,
+    ) -> None:
+        super().__init__()
+        if not 1 <= tag_depth < depth:
+            raise ValueError(f"tag_depth must lie in 1..depth-1, got {tag_depth} of {depth}")
+        self.output_dim = 2 * d_hidden
+        self.lower = BiLSTM(d_in, d_hidden, tag_depth, mixed_precision=mixed_precision)
+        self.tag_scores = nn.Linear(2 * d_hidden, n_tags)
+        self.tag_embedding = nn.Parameter(torch.randn(n_tags, d_tag) * 0.3)
+        self.upper = BiLSTM(
+            2 * d_hidden + d_tag, d_hidden, depth - tag_depth, mixed_precision=mixed_precision
+        )
+        self.start = nn.Parameter(torch.randn(2 * d_hidden) * 0.1)
+        self.stop = nn.Parameter(torch.randn(2 * d_hidden) * 0.1)
+        self.dropout = 0.0
+
+    def set_dropout(self, rate: float) -> None:
+        self.dropout = self.lower.dropout = self.upper.dropout = rate
+
+    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        lower = self.lower(x, lengths)
+        tags = self.tag_scores(feature_dropout(lower, self.dropout, self.training))
+        expected = torch.softmax(tags, -1) @ self.tag_embedding
+        upper = self.upper(torch.cat([lower, expected], -1), lengths)
+        upper = feature_dropout(upper, self.dropout, self.training)
+        return with_start_and_stop(upper, lengths, self.start, self.stop), tags
+
+
+class PositionRows(nn.Module):
+    """Word vectors [B, n, d_in] -> rows [B, n+2, d_model], tag scores [B, n, T].
+
+    The input of Mrini et al. 2020 (section 4.1): content, the sum of the projected word vector
+    and the tag embedding, beside a learned position embedding, each half of d_model; layer norm.
+    """
+
+    def __init__(self, d_in: int, n_tags: int, *, d_model: int, max_length: int) -> None:
+        super().__init__()
+        self.output_dim = d_model
+        d_content = d_model - d_model // 2
+        self.content = nn.Linear(d_in, d_content, bias=False)
+        self.tag_scores = nn.Linear(d_in, n_tags)
+        self.tag_embedding = nn.Parameter(torch.randn(n_tags, d_content) * 0.3)
+        self.start = nn.Parameter(torch.randn(d_content))
+        self.stop = nn.Parameter(torch.randn(d_content))
+        self.positions = nn.Parameter(torch.randn(max_length + 2, d_model // 2))
+        self.layer_norm = LayerNorm(d_model)
+        self.dropout = 0.0
+
+    def set_dropout(self, rate: float) -> None:
+        self.dropout = rate
+
+    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        tags = self.tag_scores(feature_dropout(x, self.dropout, self.training))
+        content = self.content(x) + torch.softmax(tags, -1) @ self.tag_embedding
+        content = with_start_and_stop(content, lengths, self.start, self.stop)
+        content = feature_dropout(content, self.dropout, self.training)
+        n = content.shape[1]
+        if n > len(self.positions):
+            raise ValueError(
+                f"a sentence of {n - 2} words, but the model has {len(self.positions) - 2} "
+                "positions: lower max_sentence_length or train with more positions"
+            )
+        positions = self.positions[:n].expand(len(content), -1, -1)
+        return self.layer_norm(torch.cat([content, positions], -1)), tags

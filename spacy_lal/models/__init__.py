@@ -1,0 +1,1 @@
+"""Registered Thinc architectures, one system a file, and the bridge to PyTorch."""

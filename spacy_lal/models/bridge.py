@@ -1,0 +1,124 @@
+"""The bridge between Thinc and PyTorch.
+
+`TorchShim` differs from Thinc's own `PyTorchShim` where that one gets in the way of a parser:
+
+- the module is built late, from a JSON-able *header* (sizes that only the training data know),
+  and is stored as safetensors with that header beside the tensors: no pickle anywhere;
+- outside `begin_update` the module stays in eval mode, so that threads may share it;
+- the dropout rate comes from spaCy's training loop at every step;
+- parameter averaging (`use_averages`) reaches the module's parameters.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import safetensors.torch
+import torch
+from safetensors import SafetensorError
+from thinc.api import Optimizer, Shim, get_torch_default_device, torch2xp, xp2torch
+from torch import Tensor, nn
+
+Header = dict[str, Any]
+Backprop = Callable[[list[Tensor]], None]
+
+
+class TorchModule(nn.Module):
+    """A module whose dropout rate can be set from outside, 0 <= rate < 1."""
+
+    def set_dropout(self, rate: float) -> None:
+        raise NotImplementedError
+
+
+class TorchShim(Shim):
+    """Owns one `TorchModule`, built by `build(header)` as soon as the header is known."""
+
+    def __init__(self, build: Callable[[Header], TorchModule]) -> None:
+        super().__init__(None)
+        self._build = build
+        self.header: Header | None = None
+
+    def initialize(self, header: Header) -> None:
+        """Build the module with fresh parameters."""
+        self.header = header
+        self._model = self._build(header).to(get_torch_default_device()).eval()
+
+    @property
+    def module(self) -> TorchModule:
+        if self._model is None:
+            raise ValueError(
+                "this model has no parameters yet: call nlp.initialize() or load trained weights"
+            )
+        return self._model
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.module.parameters()).device
+
+    def predict(self, *inputs: Any) -> Any:
+        with torch.no_grad():
+            return self.module(*inputs)
+
+    def begin_update(self, *inputs: Any, dropout: float) -> Any:
+        """Forward pass in training mode; the autograd graph is the caller's to walk back."""
+        module = self.module
+        module.set_dropout(dropout)
+        module.train()
+        try:
+            return module(*inputs)
+        finally:
+            module.eval()
+
+    def finish_update(self, optimizer: Optimizer) -> None:
+        for name, parameter in self.module.named_parameters():
+            if parameter.grad is not None:
+                value, _ = optimizer(
+                    (self.id, name), torch2xp(parameter.data), torch2xp(parameter.grad)
+                )
+                parameter.data = xp2torch(value, device=parameter.device)
+                parameter.grad = None
+
+    @contextlib.contextmanager
+    def use_params(self, params: dict[tuple[int, str], Any]) -> Iterator[None]:
+        """Lend the module other values, such as the optimizer's averages."""
+        lent = {
+            name: parameter.data
+            for name, parameter in (self._model.named_parameters() if self._model else ())
+            if (self.id, name) in params
+        }
+        parameters = dict(self._model.named_parameters()) if lent else {}
+        for name, own in lent.items():
+            value = xp2torch(params[(self.id, name)], device=own.device)
+            parameters[name].data = value.reshape(own.shape)
+        try:
+            yield
+        finally:
+            for name, own in lent.items():
+                parameters[name].data = own
+
+    def to_device(self, device_type: str, device_id: int) -> None:
+        if self._model is not None:
+            self._model.to("cpu" if device_type == "cpu" else f"cuda:{device_id}")
+
+    def to_bytes(self) -> bytes:
+        if self._model is None:
+            return b""
+        tensors = {name: t.detach().contiguous() for name, t in self._model.state_dict().items()}
+        return safetensors.torch.save(tensors, metadata={"header": json.dumps(self.header)})
+
+    def from_bytes(self, data: bytes) -> TorchShim:
+        if not data:
+            return self
+        try:
+            tensors = safetensors.torch.load(data)
+            # safetensors: 8 bytes of little-endian length, then a JSON table of contents
+            size = int.from_bytes(data[:8], "little")
+            metadata = json.loads(data[8 : 8 + size])["__metadata__"]
+            self.initialize(json.loads(metadata["header"]))
+            self.module.load_state_dict({name: t.float() for name, t in tensors.items()})
+        except (SafetensorError, KeyError, RuntimeError, ValueError) as err:
+            raise ValueError(f"these are not the weights of this model: {err}") from err
+        return self

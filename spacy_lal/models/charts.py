@@ -1,0 +1,71 @@
+"""From a parser's scores to trees, and from gold trees to what the scores are trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy
+import torch
+from torch import Tensor
+
+from ..structure.chart import best_tree, chart_size, packed_spans, width_offset
+from .label_attention_parser import ParserScores
+
+JOIN = "::"
+"""Between the labels of a unary chain that are one label of the chart, topmost first."""
+
+
+@dataclass
+class SentenceParse:
+    """Constituents of one sentence in preorder, by its words, and the tag of every word.
+
+    starts, ends, labels: [number of constituents]; labels count from 1. tags: [n].
+    """
+
+    starts: numpy.ndarray
+    ends: numpy.ndarray
+    labels: numpy.ndarray
+    tags: numpy.ndarray
+
+
+def decode(scores: ParserScores) -> dict[int, SentenceParse]:
+    """The best tree and tags of every parsed sentence, by its index in `scores.sentences`."""
+    parses = {}
+    for batch in scores.batches:
+        best, labels = batch.labels.max(-1)
+        _, tree = best_tree(best, batch.lengths)
+        found = torch.where(tree, labels, 0).cpu().numpy()
+        tags = batch.tags.argmax(-1).cpu().numpy()
+        starts, ends = (t.numpy() for t in packed_spans(tags.shape[1]))
+        rows, at = found.nonzero()
+        # preorder: by start, the wider of two that start together first
+        order = numpy.lexsort((-ends[at], starts[at], rows))
+        rows, at = rows[order], at[order]
+        bounds = numpy.searchsorted(rows, numpy.arange(len(found) + 1))
+        for row, (member, n) in enumerate(zip(batch.members, batch.lengths.tolist(), strict=True)):
+            mine = at[bounds[row] : bounds[row + 1]]
+            parses[member] = SentenceParse(
+                starts[mine], ends[mine], found[row, mine], tags[row, :n]
+            )
+    return parses
+
+
+def gold_labels(
+    trees: Sequence[Iterable[tuple[int, int, str]]], n: int, index: Mapping[str, int]
+) -> Tensor:
+    """Packed gold charts [B, S] of an n-word batch: the label of each constituent, else 0.
+
+    trees: constituents of each sentence in preorder, by its words; unary chains are several
+    spans, topmost first. index: labels, chains joined by `JOIN`. A chain that is not in it is
+    left out.
+    """
+    chart = numpy.zeros((len(trees), chart_size(n)), dtype=numpy.int64)
+    for row, tree in enumerate(trees):
+        chains: dict[tuple[int, int], str] = {}
+        for start, end, label in tree:
+            chain = chains.get((start, end))
+            chains[start, end] = label if chain is None else chain + JOIN + label
+        for (start, end), label in chains.items():
+            chart[row, width_offset(n, end - start) + start] = index.get(label, 0)
+    return torch.from_numpy(chart)

@@ -1,0 +1,229 @@
+"""`spacy-lal.LabelAttentionParser.v1` and the parts a config composes it from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy
+import torch
+from spacy.tokens import Doc
+from thinc.api import Model, torch2xp, xp2torch
+from thinc.types import Floats2d
+from torch import Tensor
+
+from ..structure.chart import chart_size
+from .bridge import TorchShim
+from .parser_network import build_network
+from .sentences import Sentence, split_sentences
+
+Spec = dict[str, Any]
+
+
+@dataclass
+class SentenceBatch:
+    """Scores of sentences of similar length, padded together.
+
+    members: index of each sentence in `ParserScores.sentences` [B]; lengths: its words [B].
+    labels: packed charts of label scores [B, S, L]; tags: tag scores [B, n, T].
+    """
+
+    members: list[int]
+    lengths: Tensor
+    labels: Tensor
+    tags: Tensor
+
+
+@dataclass
+class ParserScores:
+    """What the model predicts for a batch of Docs; `d_scores` for it has the same shape."""
+
+    sentences: list[Sentence]
+    batches: list[SentenceBatch]
+
+
+def bilstm_rows(
+    hidden_width: int = 300,
+    depth: int = 3,
+    tag_depth: int = 1,
+    tag_width: int = 64,
+    mixed_precision: bool = False,
+) -> Spec:
+    """Rows from a BiLSTM over each sentence (`spacy-lal.BiLSTMRows.v1`).
+
+    hidden_width: of each direction. tag_depth: after how many of the `depth` layers tags are
+    predicted; the layers above read the expected tag embedding, `tag_width` wide.
+    mixed_precision: train with bfloat16 products, which some processors do far faster.
+    """
+    return {
+        "kind": "bilstm",
+        "d_hidden": hidden_width,
+        "depth": depth,
+        "tag_depth": tag_depth,
+        "d_tag": tag_width,
+        "mixed_precision": mixed_precision,
+    }
+
+
+def position_rows(width: int = 256, max_length: int = 512) -> Spec:
+    """Content and position halves, as Mrini et al. 2020 (`spacy-lal.PositionRows.v1`)."""
+    return {"kind": "positions", "d_model": width, "max_length": max_length}
+
+
+def label_attention_encoder(
+    heads: int = 64,
+    key_width: int = 64,
+    value_width: int = 64,
+    projection_width: int = 16,
+    self_attention_layers: int = 0,
+    self_attention_heads: int = 8,
+    self_attention_key_width: int = 64,
+    feed_forward_width: int = 1024,
+    partition_width: int | None = None,
+    label_feed_forward: bool = False,
+    arrangement: Literal["stack", "concatenate"] = "concatenate",
+    scale: Literal["key", "model"] = "key",
+) -> Spec:
+    """Self-attention layers and the Label Attention Layer (`spacy-lal.LabelAttentionEncoder.v1`).
+
+    heads: label attention heads; 0 leaves the layer out. key_width, value_width,
+    projection_width: d_k, d_v, d_proj of a head. partition_width: width of the position half where
+    content and position are partitioned. arrangement: annotate with label attention's output
+    ("stack", Mrini et al. 2020) or with the rows and it side by side ("concatenate", Vu-Tran et
+    al.). scale: divide attention scores by the root of the key's width (the paper) or of the
+    model's (its released code).
+    """
+    return {
+        "n_layers": self_attention_layers,
+        "n_heads": self_attention_heads,
+        "d_key": self_attention_key_width,
+        "d_ff": feed_forward_width,
+        "d_positional": partition_width,
+        "n_label_heads": heads,
+        "d_label_key": key_width,
+        "d_label_value": value_width,
+        "d_label_proj": projection_width,
+        "label_d_positional": partition_width,
+        "label_feed_forward": label_feed_forward,
+        "arrangement": arrangement,
+        "scale": scale,
+    }
+
+
+def build_label_attention_parser_v1(
+    tok2vec: Model[list[Doc], list[Floats2d]],
+    rows: Spec,
+    encoder: Spec,
+    hidden_width: int = 250,
+    max_batch_spans: int = 60_000,
+) -> Model[list[Doc], ParserScores]:
+    """The label attention parser of Mrini et al. 2020, constituency half.
+
+    tok2vec: word vectors of the Docs' tokens; a listener or any other Tok2Vec model.
+    rows: a BiLSTM (`spacy-lal.BiLSTMRows.v1`) or content and positions
+        (`spacy-lal.PositionRows.v1`). encoder: `spacy-lal.LabelAttentionEncoder.v1`.
+    hidden_width: of the span scorer. max_batch_spans: sentences are padded together as long as
+        their charts hold no more than this number of spans.
+
+    The model splits Docs into sentences itself, after tok2vec, so that a listener sees the batch
+    as it came. The component sets the attributes `sentences`, `max_sentence_length` and
+    `long_sentences`, and before initialisation `labels` and `tags`.
+    """
+    return Model(
+        "label_attention_parser",
+        _forward,
+        init=_init,
+        layers=[tok2vec],
+        refs={"tok2vec": tok2vec},
+        shims=[TorchShim(build_network)],
+        attrs={
+            "rows": rows,
+            "encoder": encoder,
+            "hidden_width": hidden_width,
+            "max_batch_spans": max_batch_spans,
+            "labels": [],
+            "tags": [],
+            "sentences": "split",
+            "max_sentence_length": 512,
+            "long_sentences": "split",
+            "dropout_rate": 0.0,
+        },
+    )
+
+
+def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
+    tok2vec = model.get_ref("tok2vec")
+    tok2vec.initialize(X=X)
+    width = tok2vec.maybe_get_dim("nO")
+    if width is None:
+        if not X:
+            raise ValueError("the width of tok2vec is not known: initialize with example Docs")
+        width = tok2vec.predict(X[:1])[0].shape[1]
+    header = {
+        "d_in": int(width),
+        "labels": model.attrs["labels"],
+        "tags": model.attrs["tags"],
+        "rows": model.attrs["rows"],
+        "encoder": model.attrs["encoder"],
+        "d_hidden": model.attrs["hidden_width"],
+    }
+    cast(TorchShim, model.shims[0]).initialize(header)
+
+
+def batch_by_spans(lengths: list[int], max_spans: int) -> list[list[int]]:
+    """Indices of sentences of similar length, each batch's padded charts within `max_spans`."""
+    order = sorted(range(len(lengths)), key=lengths.__getitem__)
+    batches: list[list[int]] = []
+    for index in order:
+        # lengths ascend, so the newcomer sets the padded size of the whole batch
+        if not batches or (len(batches[-1]) + 1) * chart_size(lengths[index]) > max_spans:
+            batches.append([])
+        batches[-1].append(index)
+    return batches
+
+
+def _forward(
+    model: Model[list[Doc], ParserScores], docs: list[Doc], is_train: bool
+) -> tuple[ParserScores, Callable[[ParserScores], list[Doc]]]:
+    shim = cast(TorchShim, model.shims[0])
+    attrs = model.attrs
+    sentences = split_sentences(
+        docs, attrs["sentences"], attrs["max_sentence_length"], attrs["long_sentences"]
+    )
+    vectors, backprop_tok2vec = model.get_ref("tok2vec")(docs, is_train)
+    flat = xp2torch(model.ops.xp.ascontiguousarray(model.ops.flatten(vectors)), device=shim.device)
+    flat.requires_grad_(is_train)
+    first_token = numpy.cumsum([0, *map(len, docs)])
+    parsed = [k for k, sentence in enumerate(sentences) if sentence.parsed]
+    lengths = [len(sentences[k].words) for k in parsed]
+    batches = []
+    for group in batch_by_spans(lengths, attrs["max_batch_spans"]):
+        members = [parsed[k] for k in group]
+        size = max(lengths[k] for k in group)
+        # padding repeats token 0; nothing of a sentence's result depends on it
+        tokens = numpy.zeros((len(members), size), dtype=numpy.int64)
+        for row, k in enumerate(members):
+            sentence = sentences[k]
+            tokens[row, : len(sentence.words)] = first_token[sentence.doc] + sentence.words
+        of_words = torch.tensor([lengths[k] for k in group], device=shim.device)
+        x = flat[torch.from_numpy(tokens).to(shim.device)]
+        if is_train:
+            labels, tags = shim.begin_update(x, of_words, dropout=attrs["dropout_rate"])
+        else:
+            labels, tags = shim.predict(x, of_words)
+        batches.append(SentenceBatch(members, of_words, labels, tags))
+    scores = ParserScores(sentences, batches)
+
+    def backprop(d_scores: ParserScores) -> list[Doc]:
+        outputs, gradients = [], []
+        for batch, d_batch in zip(scores.batches, d_scores.batches, strict=True):
+            outputs += [batch.labels, batch.tags]
+            gradients += [d_batch.labels, d_batch.tags]
+        if outputs:
+            torch.autograd.backward(outputs, gradients)
+        d_flat = flat.grad if flat.grad is not None else torch.zeros_like(flat)
+        d_vectors = model.ops.unflatten(torch2xp(d_flat), [len(doc) for doc in docs])
+        return backprop_tok2vec(d_vectors)
+
+    return scores, backprop

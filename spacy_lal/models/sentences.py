@@ -1,0 +1,129 @@
+"""Which tokens make up a sentence, for a model that reads one sentence at a time."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, cast
+
+import numpy
+from spacy.tokens import Doc, Token
+
+SentencePolicy = Literal["split", "existing", "doc"]
+LongSentencePolicy = Literal["split", "flat", "error"]
+
+_FINAL = {".", "!", "?", "…", "。", "！", "？", "।", "۔", "؟"}  # noqa: RUF001
+_CLOSING = {'"', "'", "''", "”", "’", ")", "]", "}", "»"}
+_BREAKS = {";", ":", ",", "--", "—", "–", "-", "...", "…"}
+
+
+class Sentence(NamedTuple):
+    """The words of one sentence, or of one piece of a sentence that is too long to parse whole.
+
+    doc: index in the batch of Docs. start, end: the tokens covered, whitespace included.
+    words: indices of the tokens that are words. parsed: False where the policy is "flat".
+    first: False for the later pieces of a sentence.
+    """
+
+    doc: int
+    start: int
+    end: int
+    words: numpy.ndarray
+    parsed: bool = True
+    first: bool = True
+
+
+def sentence_starts(doc: Doc, policy: SentencePolicy) -> list[int]:
+    """Token indices at which sentences start.
+
+    Raises ValueError if the policy is "existing" and the Doc has no sentence boundaries.
+    """
+    if len(doc) == 0:
+        return []
+    if policy == "doc":
+        return [0]
+    if doc.has_annotation("SENT_START"):
+        return [0, *(t.i for t in doc if t.i and t.is_sent_start)]
+    if policy == "existing":
+        raise ValueError(
+            f"the Doc {doc.text[:40]!r} has no sentence boundaries. Add a 'senter', 'sentencizer' "
+            "or 'parser' before this component (when training, name it in "
+            '[training] annotating_components), set sentences = "split" to have them found by '
+            'rule, or sentences = "doc" to read each Doc as one sentence.'
+        )
+    return _starts_by_rule(doc)
+
+
+def _starts_by_rule(doc: Doc) -> list[int]:
+    """A sentence ends at final punctuation if what follows looks like a beginning, and at a
+    blank line. Cautious on purpose: a missed boundary costs less than a broken sentence."""
+    starts = [0]
+    words = 0  # of the sentence so far
+    final = False
+    for token in doc:
+        text = token.text
+        if token.is_space:
+            if text.count("\n") > 1 and words and token.i + 1 < len(doc):
+                starts.append(token.i + 1)
+                words, final = 0, False
+            continue
+        if set(text) <= _FINAL:
+            final = True
+        elif final and text not in _CLOSING:
+            if _begins(token):
+                starts.append(token.i)
+                words = 0
+            final = False
+        words += 1
+    return starts
+
+
+def _begins(token: Token) -> bool:
+    first = token.text[0]
+    return not first.islower() and (first.isalnum() or first in "\"'“‘([`¿¡#*-•")  # noqa: RUF001
+
+
+def split_sentences(
+    docs: list[Doc],
+    policy: SentencePolicy,
+    max_length: int,
+    long_policy: LongSentencePolicy,
+) -> list[Sentence]:
+    """The sentences of all docs, in order; none without words.
+
+    A sentence of more than `max_length` words is cut into pieces, left unparsed or refused
+    (ValueError), as `long_policy` says.
+    """
+    sentences = []
+    for d, doc in enumerate(docs):
+        starts = sentence_starts(doc, policy)
+        spaces = numpy.asarray([t.is_space for t in doc], dtype=bool)
+        for start, end in zip(starts, [*starts[1:], len(doc)], strict=True):
+            words = start + numpy.flatnonzero(~spaces[start:end])
+            if len(words) <= max_length:
+                if len(words):
+                    sentences.append(Sentence(d, start, end, words))
+            elif long_policy == "error":
+                raise ValueError(
+                    f"a sentence of {len(words)} words, max_sentence_length is {max_length}: "
+                    f'{doc[start : start + 8].text!r}… (long_sentences = "split" or "flat" parses)'
+                )
+            elif long_policy == "flat":
+                sentences.append(Sentence(d, start, end, words, parsed=False))
+            else:
+                for k, piece in enumerate(_pieces(doc, words, max_length)):
+                    first = start if k == 0 else int(piece[0])
+                    sentences.append(Sentence(d, first, int(piece[-1]) + 1, piece, first=k == 0))
+    return sentences
+
+
+def _pieces(doc: Doc, words: numpy.ndarray, max_length: int) -> list[numpy.ndarray]:
+    """Cut after the last break in the second half of each piece, else at full length."""
+    pieces = []
+    while len(words) > max_length:
+        cut = max_length
+        for k in range(max_length, max_length // 2, -1):
+            if cast(str, doc[int(words[k - 1])].text) in (_BREAKS | _FINAL):
+                cut = k
+                break
+        pieces.append(words[:cut])
+        words = words[cut:]
+    return [*pieces, words]

@@ -1,0 +1,56 @@
+"""Reading gold constituents and tags off training examples, in the predicted Doc's tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy
+from spacy.attrs import ORTH
+from spacy.training import Example
+
+from ..models.sentences import Sentence
+
+TokenSpan = tuple[int, int, str]
+
+
+def same_tokens(example: Example) -> bool:
+    """Whether both Docs of the example have the same tokens."""
+    x, y = example.predicted, example.reference
+    return len(x) == len(y) and bool(numpy.array_equal(x.to_array([ORTH]), y.to_array([ORTH])))
+
+
+def gold_constituents(example: Example, key: str) -> list[TokenSpan] | None:
+    """Preorder (start, end, label) in predicted tokens; None if the reference has no trees.
+
+    Constituents whose borders are no token borders of the predicted Doc are left out.
+    """
+    spans = example.reference.spans.get(key)
+    if not spans:
+        return None
+    if not same_tokens(example):
+        spans = example.get_aligned_spans_y2x(spans, allow_overlap=True)
+    return [(span.start, span.end, span.label_) for span in spans]
+
+
+def gold_tags(example: Example) -> list[str]:
+    """The tag of every predicted token; "" where there is none."""
+    if same_tokens(example):
+        return [token.tag_ for token in example.reference]
+    return [tag or "" for tag in example.get_aligned("TAG", as_string=True)]
+
+
+def in_words(spans: Iterable[TokenSpan], sentence: Sentence) -> list[TokenSpan]:
+    """The spans inside the sentence, counted in its words; those of whitespace are left out."""
+    words = sentence.words
+    inside = [s for s in spans if sentence.start <= s[0] and s[1] <= sentence.end]
+    if not inside:
+        return []
+    starts = numpy.searchsorted(words, [s[0] for s in inside])
+    ends = numpy.searchsorted(words, [s[1] for s in inside])
+    return [
+        (int(i), int(j), label)
+        for i, j, (_, _, label) in zip(starts, ends, inside, strict=True)
+        if i < j
+    ]
+
+

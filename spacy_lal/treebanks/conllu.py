@@ -1,0 +1,157 @@
+"""CoNLL-U, and CoNLL-X, which has the same ten columns with fewer habits.
+
+https://universaldependencies.org/format.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from spacy.parts_of_speech import IDS as UNIVERSAL_TAGS
+
+from .docs import Sentence, tree_fault
+from .files import FormatError, read_text
+
+_FEATS = re.compile(r"(?:[^=|]+=[^=|]+(?:\|[^=|]+=[^=|]+)*)?")
+
+
+@dataclass
+class ConlluSentence:
+    """The syntactic words of a sentence: neither multiword tokens nor empty nodes are words.
+
+    heads: from 1, 0 for a root; None if any word has none. Columns that are "_" are "" here,
+        except for words and lemmas that are underscores themselves.
+    spaces: whether whitespace follows; there is none within a multiword token.
+    source, line: where its first word is, for messages.
+    """
+
+    source: str
+    line: int
+    id: str = ""
+    document: str = ""
+    words: list[str] = field(default_factory=list)
+    lemmas: list[str] = field(default_factory=list)
+    upos: list[str] = field(default_factory=list)
+    xpos: list[str] = field(default_factory=list)
+    feats: list[str] = field(default_factory=list)
+    heads: list[int] | None = field(default_factory=list)
+    deprels: list[str] = field(default_factory=list)
+    spaces: list[bool] = field(default_factory=list)
+
+
+def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSentence]:
+    """The sentences of a CoNLL-U or CoNLL-X text. Raises FormatError."""
+    document = sentence_id = ""
+    sentence: ConlluSentence | None = None
+    multiword: tuple[int, bool] | None = None  # last word of the range, space after it
+    for number, row in enumerate(text.split("\n"), start=1):
+        row = row.rstrip("\r")
+        if not row.strip():
+            if sentence is not None:
+                yield _checked(sentence)
+            sentence, sentence_id, multiword = None, "", None
+            continue
+        if row.startswith("#"):
+            name, _, value = row[1:].partition("=")
+            if name.strip() == "newdoc id":
+                document = value.strip()
+            elif name.strip() == "sent_id":
+                sentence_id = value.strip()
+            continue
+        columns = row.split("\t")
+        if not 8 <= len(columns) <= 10:
+            raise FormatError(
+                f"expected 10 columns between tabs, found {len(columns)}",
+                source=source,
+                line=number,
+            )
+        if sentence is None:
+            sentence = ConlluSentence(source, number, sentence_id, document)
+        identifier, form, lemma, upos, xpos, feats, head, deprel = columns[:8]
+        space = "SpaceAfter=No" not in columns[-1].split("|")
+        if "." in identifier:
+            continue
+        if "-" in identifier:
+            last = identifier.partition("-")[2]
+            if not last.isdecimal():
+                raise FormatError(f"bad word range {identifier!r}", source=source, line=number)
+            multiword = int(last), space
+            continue
+        if identifier != str(len(sentence.words) + 1):
+            raise FormatError(
+                f"expected word {len(sentence.words) + 1}, found {identifier!r}",
+                source=source,
+                line=number,
+            )
+        if not form:
+            raise FormatError("empty word", source=source, line=number)
+        if multiword is not None and len(sentence.words) + 1 <= multiword[0]:
+            space = len(sentence.words) + 1 == multiword[0] and multiword[1]
+        sentence.words.append(form)
+        sentence.lemmas.append(lemma if form == "_" else _value(lemma))
+        sentence.upos.append(_value(upos))
+        sentence.xpos.append(_value(xpos))
+        sentence.feats.append(_value(feats))
+        sentence.deprels.append(_value(deprel))
+        sentence.spaces.append(space)
+        if head == "_":
+            sentence.heads = None
+        elif not head.isdecimal():
+            raise FormatError(f"head {head!r} isn't a number", source=source, line=number)
+        elif sentence.heads is not None:
+            sentence.heads.append(int(head))
+    if sentence is not None:
+        yield _checked(sentence)
+
+
+def read_conllu(path: str | Path) -> Iterator[ConlluSentence]:
+    """The sentences of a CoNLL-U or CoNLL-X file, plain or compressed. Raises FormatError."""
+    return parse_conllu(read_text(path), source=str(path))
+
+
+def to_sentence(sentence: ConlluSentence) -> tuple[Sentence, str]:
+    """The sentence, and why its heads were left out ("" if they weren't).
+
+    A Doc holds one tree a sentence: heads with several roots or a cycle are left out, so that
+    the sentence still serves whatever doesn't need them. So are tags that aren't universal and
+    features that aren't `Key=Value`, as CoNLL-X may have in these columns.
+    """
+    fault = ""
+    heads = None
+    if sentence.heads is not None:
+        heads = [i if head == 0 else head - 1 for i, head in enumerate(sentence.heads)]
+        if fault := tree_fault(heads):
+            heads = None
+    return Sentence(
+        words=sentence.words,
+        spaces=sentence.spaces,
+        tags=_if_any(sentence.xpos),
+        pos=_if_any(sentence.upos) if set(sentence.upos) <= UNIVERSAL_TAGS.keys() else None,
+        lemmas=_if_any(sentence.lemmas),
+        morphs=_if_any(sentence.feats) if all(map(_FEATS.fullmatch, sentence.feats)) else None,
+        heads=heads,
+        deps=sentence.deprels if heads else None,
+        id=sentence.id,
+    ), fault
+
+
+def _checked(sentence: ConlluSentence) -> ConlluSentence:
+    for word, head in enumerate(sentence.heads or (), start=1):
+        if head > len(sentence.words) or head == word:
+            raise FormatError(
+                f"word {word} has head {head}, in a sentence of {len(sentence.words)} words",
+                source=sentence.source,
+                line=sentence.line,
+            )
+    return sentence
+
+
+def _value(column: str) -> str:
+    return "" if column == "_" else column
+
+
+def _if_any(values: list[str]) -> list[str] | None:
+    return values if any(values) else None

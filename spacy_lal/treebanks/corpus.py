@@ -1,0 +1,74 @@
+"""`spacy-lal.Corpus.v1`: training Docs one sentence at a time, span groups kept."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from spacy.training.corpus import walk_corpus
+
+
+class Corpus:
+    """Read `.spacy` files as training examples of one sentence each.
+
+    spaCy's own reader cuts sentences out with `Span.as_doc()`, which loses span groups, where
+    constituents and frames live. This one keeps Docs whole (`spacy lal convert` writes one
+    sentence a Doc), and the Doc to be predicted gets the gold words and sentence starts, nothing
+    else.
+
+    path: a `.spacy` file or a directory of them. max_length: longer Docs are left out, 0 for no
+    limit. limit: read no more than so many Docs, 0 for all. shuffle: in a new order every time.
+    """
+
+    def __init__(
+        self, path: str | Path, *, max_length: int = 0, limit: int = 0, shuffle: bool = False
+    ) -> None:
+        self.path = Path(path)
+        self.max_length = max_length
+        self.limit = limit
+        self.shuffle = shuffle
+
+    def __call__(self, nlp: Language) -> Iterator[Example]:
+        if not self.path.exists():
+            raise FileNotFoundError(f"no corpus at {self.path}: no such file or directory")
+        docs: Iterable[Doc] = self._read(nlp)
+        if self.shuffle:
+            docs = list(docs)
+            random.shuffle(docs)
+        for reference in docs:
+            predicted = Doc(
+                nlp.vocab,
+                words=[token.text for token in reference],
+                spaces=[bool(token.whitespace_) for token in reference],
+                sent_starts=(
+                    [bool(token.is_sent_start) for token in reference]
+                    if reference.has_annotation("SENT_START")
+                    else None
+                ),
+            )
+            yield Example(predicted, reference)
+
+    def _read(self, nlp: Language) -> Iterator[Doc]:
+        count = 0
+        for path in walk_corpus(self.path, ".spacy"):
+            try:
+                docs = DocBin().from_disk(path)
+            except Exception as err:
+                raise ValueError(f"can't read {path} as a .spacy file: {err}") from err
+            for doc in docs.get_docs(nlp.vocab):
+                if self.limit and count >= self.limit:
+                    return
+                if len(doc) and not (self.max_length and len(doc) > self.max_length):
+                    count += 1
+                    yield doc
+
+
+def make_corpus(
+    path: str | Path, max_length: int = 0, limit: int = 0, shuffle: bool = False
+) -> Callable[[Language], Iterable[Example]]:
+    """See `Corpus`."""
+    return Corpus(path, max_length=max_length, limit=limit, shuffle=shuffle)

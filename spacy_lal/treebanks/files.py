@@ -1,0 +1,47 @@
+"""Treebank files on disk: plain or compressed text, and what is said when one is malformed."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from pathlib import Path
+from typing import Any
+
+_OPENERS: dict[str, Any] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
+
+
+class FormatError(ValueError):
+    """Malformed treebank text, with its place: `source` and `line` (from 1)."""
+
+    def __init__(self, message: str, *, source: str, line: int):
+        super().__init__(f"{source}:{line}: {message}")
+        self.message = message
+        self.source = source
+        self.line = line
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _format_error, (self.message, self.source, self.line)
+
+
+def read_text(path: str | Path, encoding: str = "utf-8-sig") -> str:
+    """The text of a file, decompressed if its name ends in .xz, .gz or .bz2; line ends are "\\n".
+
+    Raises FormatError if it can't be decompressed or, with the line, if it isn't `encoding`.
+    """
+    path = Path(path)
+    try:
+        with _OPENERS.get(path.suffix, open)(path, "rb") as file:
+            raw: bytes = file.read()
+    except (lzma.LZMAError, gzip.BadGzipFile, EOFError) as error:
+        raise FormatError(f"not a whole {path.suffix} file", source=str(path), line=1) from error
+    try:
+        text = raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise FormatError(f"not {encoding}: {error.reason}", source=str(path), line=line) from error
+    return text.replace("\r\n", "\n")
+
+
+def _format_error(message: str, source: str, line: int) -> FormatError:
+    return FormatError(message, source=source, line=line)

@@ -1,0 +1,128 @@
+"""PropBank skeletons (`.gold_skel`): tags, parse bits and roles, with every word masked.
+
+A row a token, a blank line between sentences; columns between any whitespace: file, sentence,
+token, [WORD], tag, parse bit, predicate lemma, roleset, and one column for each predicate.
+https://github.com/propbank/propbank-release
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..annotations import PREDICATE, ROOT, FrameSpans
+from ..trees import LabelledSpan
+from .files import FormatError
+
+_PARSE_BIT = re.compile(r"((?:\([^()*\s]+)*)\*(\)*)")
+_ROLE_CELL = re.compile(r"(?:\(([^()*\s]+))?\*(\))?")
+_FIXED = 8
+
+
+@dataclass(frozen=True)
+class SkeletonSentence:
+    """line: where its first token is. spans: phrases in preorder, without the root TOP."""
+
+    line: int
+    tags: list[str]
+    spans: list[LabelledSpan]
+    frames: list[FrameSpans]
+
+
+def parse_skeleton(text: str, *, source: str = "<string>") -> Iterator[SkeletonSentence]:
+    """The sentences of a skeleton. Raises FormatError."""
+    rows: list[list[str]] = []
+    for number, line in enumerate([*text.split("\n"), ""], start=1):
+        if columns := line.split():
+            if len(columns) < _FIXED:
+                raise FormatError(
+                    f"expected at least {_FIXED} columns, found {len(columns)}",
+                    source=source,
+                    line=number,
+                )
+            rows.append(columns)
+        elif rows:
+            yield _sentence(rows, source, number - len(rows))
+            rows = []
+
+
+def _sentence(rows: list[list[str]], source: str, line: int) -> SkeletonSentence:
+    predicates = [i for i, row in enumerate(rows) if row[7] != "-"]
+    for i, row in enumerate(rows):
+        if len(row) != _FIXED + len(predicates):
+            raise FormatError(
+                f"expected {_FIXED} columns and one for each of {len(predicates)} predicates, "
+                f"found {len(row)}",
+                source=source,
+                line=line + i,
+            )
+    spans = phrases([row[5] for row in rows], source=source, line=line)
+    if spans[:1] == [(0, len(rows), ROOT)]:
+        del spans[0]
+    return SkeletonSentence(
+        line,
+        [row[4] for row in rows],
+        spans,
+        [
+            FrameSpans(
+                predicate,
+                rows[predicate][7],
+                role_spans([row[_FIXED + column] for row in rows], source=source, line=line),
+            )
+            for column, predicate in enumerate(predicates)
+        ],
+    )
+
+
+def phrases(bits: Sequence[str], *, source: str, line: int) -> list[LabelledSpan]:
+    """(start, end, label) in preorder from parse bits, `(LABEL…*…)`. Raises FormatError."""
+    spans: list[LabelledSpan] = []
+    opened: list[int] = []
+    for i, bit in enumerate(bits):
+        match = _PARSE_BIT.fullmatch(bit)
+        if match is None:
+            raise FormatError(f"bad parse bit {bit!r}", source=source, line=line + i)
+        for label in match[1].split("(")[1:]:
+            opened.append(len(spans))
+            spans.append((i, i, label))
+        if len(match[2]) > len(opened):
+            raise FormatError("parse bits close more than they open", source=source, line=line + i)
+        for _ in match[2]:
+            start, _, label = spans[opened[-1]]
+            spans[opened.pop()] = (start, i + 1, label)
+    if opened:
+        raise FormatError(
+            f"parse bits leave {len(opened)} phrases open", source=source, line=line + len(bits) - 1
+        )
+    return spans
+
+
+def role_spans(cells: Sequence[str], *, source: str, line: int) -> list[LabelledSpan]:
+    """(start, end, label) of one predicate's roles, in order of the text.
+
+    Raises FormatError for a malformed column, or one without exactly one V.
+    """
+    spans: list[LabelledSpan] = []
+    opened: tuple[int, str] | None = None
+    for i, cell in enumerate(cells):
+        match = _ROLE_CELL.fullmatch(cell)
+        if match is None:
+            raise FormatError(f"bad role {cell!r}", source=source, line=line + i)
+        if match[1]:
+            if opened:
+                raise FormatError("a role within a role", source=source, line=line + i)
+            opened = i, match[1]
+        if match[2]:
+            if not opened:
+                raise FormatError("a role ends without a beginning", source=source, line=line + i)
+            spans.append((opened[0], i + 1, opened[1]))
+            opened = None
+    if opened:
+        raise FormatError(f"role {opened[1]} never ends", source=source, line=line + len(cells) - 1)
+    verbs = sum(label == PREDICATE for _, _, label in spans)
+    if verbs != 1:
+        raise FormatError(
+            f"a predicate has {verbs} spans labelled {PREDICATE}", source=source, line=line
+        )
+    return spans

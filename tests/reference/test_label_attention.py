@@ -1,0 +1,150 @@
+"""The Label Attention Layer against outputs of the released code (one sentence at a time)."""
+
+import numpy
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from spacy_lal.layers.label_attention import LabelAttention
+
+
+def build(arrays, *, query_matrix, combine_as_self, dtype=torch.float64):
+    """The layer that a set of released parameters belongs to, holding them."""
+    partitioned = "w_ks1" in arrays
+    keys = [value for name, value in arrays.items() if name.startswith("w_ks")]
+    values = [value for name, value in arrays.items() if name.startswith("w_vs")]
+    layer = LabelAttention(
+        sum(key.shape[1] for key in keys),
+        keys[0].shape[0],
+        sum(key.shape[2] for key in keys),
+        sum(value.shape[2] for value in values),
+        1 if combine_as_self else arrays["reduce_proj.weight"].shape[0],
+        d_positional=keys[1].shape[1] if partitioned else None,
+        query_matrix=query_matrix,
+        combine="project" if combine_as_self else "concatenate",
+        scale="model",
+    )
+    names = set(layer.state_dict())
+    layer.load_state_dict({name: value for name, value in arrays.items() if name in names})
+    return layer.to(dtype).eval()
+
+
+def alone(layer, x) -> tuple[Tensor, Tensor]:
+    x = x.to(layer.layer_norm.a_2.dtype).unsqueeze(0)
+    mask = torch.ones(x.shape[:2], dtype=torch.bool)
+    with torch.no_grad():
+        return layer(x, mask)[0], layer.attention(x, mask)[0]
+
+
+def assert_near(actual, expected, tolerance):
+    torch.testing.assert_close(
+        actual.double(),
+        expected.double(),
+        rtol=0,
+        atol=tolerance * max(1.0, expected.abs().max().item()),
+    )
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [(torch.float64, 1e-9), (torch.float32, 1e-4)], ids=str
+)
+def test_small(load_arrays, load_json, dtype, tolerance):
+    cases = load_arrays("lal_small")
+    for index, options in enumerate(load_json("lal_small")):
+        arrays = cases[f"c{index}"]
+        layer = build(
+            arrays,
+            query_matrix=options["q_as_matrix"],
+            combine_as_self=options["combine_as_self"],
+            dtype=dtype,
+        )
+        y, attention = alone(layer, arrays["x"])
+        assert_near(y, arrays["y"], tolerance)
+        assert_near(attention, arrays["attn"], tolerance)
+
+
+def pseudo_random(seed: int, shape: list[int], amplitude: float) -> numpy.ndarray:
+    """Float64 values in [-amplitude, amplitude) from the SplitMix64 generator."""
+    size = int(numpy.prod(shape))
+    z = numpy.uint64(seed) + numpy.arange(1, size + 1, dtype=numpy.uint64) * numpy.uint64(
+        0x9E3779B97F4A7C15
+    )
+    z = (z ^ (z >> numpy.uint64(30))) * numpy.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> numpy.uint64(27))) * numpy.uint64(0x94D049BB133111EB)
+    z ^= z >> numpy.uint64(31)
+    return amplitude * (2.0 * (z >> numpy.uint64(11)) * 2.0**-53 - 1).reshape(shape)
+
+
+@pytest.fixture(scope="module")
+def published_size(load_arrays, load_json):
+    """A layer of the published size with generated parameters, its input and its outputs."""
+    options = load_json("lal_big112")
+    expected = load_arrays("lal_big112")[""]
+    arrays = {}
+    for index, (name, shape) in enumerate(sorted(options["params"].items())):
+        fan = shape[1] if len(shape) == 3 else 1 if name.startswith("w_qs") else shape[-1]
+        amplitude = 0.25 if name.startswith("layer_norm") else (3 / fan) ** 0.5
+        values = pseudo_random(options["seed"] + 1000 * index, shape, amplitude)
+        arrays[name] = torch.from_numpy(values + (name == "layer_norm.a_2")).float()
+        torch.testing.assert_close(
+            arrays[name].flatten()[:8], expected[f"first8_{name}"], rtol=0, atol=0
+        )
+    shape = [options["len"], options["d_model"]]
+    x = torch.from_numpy(pseudo_random(options["seed"] + 999, shape, 1.0)).float()
+    torch.testing.assert_close(x.flatten()[:8], expected["x_first"], rtol=0, atol=0)
+    return options, arrays, x, expected
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [(torch.float64, 1e-9), (torch.float32, 1e-4)], ids=str
+)
+def test_published_size(published_size, dtype, tolerance):
+    options, arrays, x, expected = published_size
+    layer = build(
+        arrays,
+        query_matrix=options["q_as_matrix"],
+        combine_as_self=options["combine_as_self"],
+        dtype=dtype,
+    )
+    y, attention = alone(layer, x)
+    assert_near(attention, expected["attn"], tolerance)
+    heads = y.unflatten(1, (layer.n_heads, -1)).double()
+    for name, value in expected.items():
+        if name.startswith("y_heads_"):
+            chosen = [int(head) for head in name.removeprefix("y_heads_").split("_")]
+            assert_near(heads[:, chosen], value, tolerance)
+    stride = next(
+        stride
+        for stride in range(1, y.shape[1] + 1)
+        if len(range(0, y.shape[1], stride)) == expected["y_stride"].shape[1]
+        and torch.allclose(y[0, ::stride].double(), expected["y_stride"][0], atol=1e-2)
+    )
+    assert_near(y[:, ::stride], expected["y_stride"], tolerance)
+    # A sum of d_proj values gathers the rounding of all of them.
+    assert_near(heads.sum(-1), expected["y_head_sum"], tolerance * heads.shape[-1])
+    assert_near(heads.square().sum(-1), expected["y_head_sumsq"], tolerance)
+
+
+def test_batch_of_sentences(load_arrays, load_json):
+    cases = load_arrays("lal_batch_bug")
+    for options in load_json("lal_batch_bug"):
+        arrays = cases[options["case"]]
+        layer = build(arrays, query_matrix=options["q_as_matrix"], combine_as_self=False)
+        lengths = arrays["lens"].tolist()
+        x = pad_sequence(arrays["x"].double().split(lengths), batch_first=True, padding_value=7.0)
+        mask = pad_sequence([torch.ones(n, dtype=torch.bool) for n in lengths], batch_first=True)
+        with torch.no_grad():
+            y = layer(x, mask)
+            attention = layer.attention(x, mask)
+        assert_near(y[mask], arrays["y_single"], 1e-9)
+        assert_near(
+            torch.cat([alone(layer, rows[:n])[0] for rows, n in zip(x, lengths, strict=True)]),
+            y[mask],
+            1e-12,
+        )
+        assert attention.masked_select(~mask[:, None, None]).count_nonzero() == 0
+        # The released code pairs head l of sentence b with query (l * B + b) mod H.
+        difference = (y[mask] - arrays["y_batch_released"]).abs().max().item()
+        assert difference == pytest.approx(options["max_abs_diff_batch_vs_single"], abs=1e-9)
+        assert options["q_as_matrix"] or difference > 0.1
