@@ -141,7 +141,8 @@ def _clear_errors() -> Iterator[None]:
     try:
         yield
     except (FormatError, BracketError, OSError, ImportError, tarfile.TarError) as error:
-        msg.fail(str(error), exits=1)
+        typer.echo(f"convert: {error}", err=True)
+        raise typer.Exit(1) from None
 
 
 def _files(inputs: Iterable[Path], pattern: str) -> Iterator[Path]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
 from torch import Tensor, nn
 
@@ -29,7 +31,7 @@ class BiLSTM(nn.Module):
         self.dropout = 0.0
         self.mixed_precision = mixed_precision
         for lstm in (*self.ahead, *self.back):
-            _initialize(lstm)  # type: ignore[arg-type]
+            _initialize(cast(nn.LSTM, lstm))
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
         position = torch.arange(x.shape[1], device=x.device)
@@ -48,9 +50,10 @@ class BiLSTM(nn.Module):
 
 def _initialize(lstm: nn.LSTM) -> None:
     """Orthogonal recurrent weights, and gates that remember at first (Jozefowicz et al. 2015)."""
-    nn.init.xavier_uniform_(lstm.weight_ih_l0)
-    for gate in lstm.weight_hh_l0.data.chunk(4):
+    of_inputs, of_states, *biases = (p.data for p in lstm.parameters())
+    nn.init.xavier_uniform_(of_inputs)
+    for gate in of_states.chunk(4):
         nn.init.orthogonal_(gate)
-    nn.init.zeros_(lstm.bias_ih_l0)
-    nn.init.zeros_(lstm.bias_hh_l0)
-    lstm.bias_ih_l0.data.chunk(4)[1].fill_(1.0)
+    for bias in biases:
+        nn.init.zeros_(bias)
+    biases[0].chunk(4)[1].fill_(1.0)

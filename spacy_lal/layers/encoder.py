@@ -16,8 +16,8 @@ class LabelAttentionEncoder(nn.Module):
     """Rows [B,n,d_model] of START, words, STOP -> annotations [B,n,output_dim].
 
     `n_layers` self-attention layers, each followed by a feed-forward layer, then the Label
-    Attention Layer with `n_label_heads` heads (none if 0), by default followed by a feed-forward layer
-    (Mrini et al. 2020, section 4.1, figure 4).
+    Attention Layer with `n_label_heads` heads (none if 0), by default followed by a feed-forward
+    layer too (Mrini et al. 2020, section 4.1, figure 4).
 
     `arrangement="stack"` annotates with the last layer's output, as Mrini et al. do;
     `"concatenate"` with the rows that enter label attention and its output side by side (Vu-Tran

@@ -106,7 +106,7 @@ class LabelAttention(PartitionedAttention):
             ],
             dim=1,
         )
-        return (F.linear(x, queries) * self.scale).transpose(1, 2).unsqueeze(2)
+        return F.linear(x, queries * self.scale).transpose(1, 2).unsqueeze(2)
 
     def _vector_contexts(self, x: Tensor, mask: Tensor) -> Tensor:
         """One context a head: [B,H,1,d_value]."""
@@ -117,7 +117,8 @@ class LabelAttention(PartitionedAttention):
             part @ values
             for part, values in zip(self._parts(pooled), self._weights("w_vs"), strict=True)
         ]
-        return torch.cat(contexts, dim=-1).transpose(0, 1).unsqueeze(2)
+        # Contiguous, or reducing them becomes B * H products instead of one.
+        return torch.cat(contexts, dim=-1).transpose(0, 1).unsqueeze(2).contiguous()
 
     def _reduced(self, contexts: Tensor) -> Tensor:
         """Apply proj and reduce_proj to contexts [B,H,m,d_value]: [B,H,m,d_proj]."""

@@ -50,19 +50,12 @@ class LayerNorm(nn.Module):
             normalised: Tensor = _NormaliseSums.apply(left, right, self.a_2, self.b_2, self.eps)
         return normalised
 
-    def of_centred_(self, x: Tensor) -> Tensor:
-        """Normalise rows x [..., width] of mean 0 in place; for inference."""
-        if self.width == 1:
-            return x
-        x.mul_(1 / (_deviation(x) + self.eps))
-        return torch.addcmul(self.b_2, x, self.a_2, out=x)
-
 
 def centred(x: Tensor) -> Tensor:
     return x - x.mean(-1, keepdim=True)
 
 
-def _deviation(x: Tensor) -> Tensor:
+def deviation_of_centred(x: Tensor) -> Tensor:
     """The unbiased standard deviation of rows of mean 0: [..., width] -> [..., 1]."""
     # Several times faster than torch.var on CPU.
     norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
@@ -77,7 +70,7 @@ class _Normalise(torch.autograd.Function):
         ctx: Any, x: Tensor, scale: Tensor, shift: Tensor, eps: float, differentiate: bool
     ) -> Tensor:
         rows = centred(x)
-        deviation = _deviation(rows)
+        deviation = deviation_of_centred(rows)
         inverse = 1 / (deviation + eps)
         rows.mul_(inverse)
         if not differentiate:

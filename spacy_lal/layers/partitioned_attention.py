@@ -96,7 +96,8 @@ class PartitionedAttention(nn.Module):
 
     def _matrix_scores(self, x: Tensor) -> Tensor:
         """Scores of each row's own query over all rows: [B,H,n,n]."""
-        return self._by_head(x, "w_qs") @ self._by_head(x, "w_ks").transpose(2, 3) * self.scale
+        queries = self._by_head(x, "w_qs") * self.scale
+        return queries @ self._by_head(x, "w_ks").transpose(2, 3)
 
     def _matrix_contexts(self, x: Tensor, mask: Tensor) -> Tensor:
         """Each row's own context in every head: [B,H,n,d_value]."""

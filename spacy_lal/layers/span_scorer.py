@@ -1,6 +1,6 @@
 """Label scores of all spans of a sentence, from the differences of its fenceposts."""
 
-from itertools import accumulate
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -8,8 +8,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from .dropout import feature_dropout
-from .layer_norm import LayerNorm, centred
+from .layer_norm import LayerNorm, centred, deviation_of_centred
+
+# Hidden values a chunk holds: some fit the cache of a core, many keep an accelerator busy.
+CHUNK_SIZE = 1 << 18
+ACCELERATOR_CHUNK_SIZE = 1 << 24
 
 
 def fenceposts(
@@ -42,11 +45,13 @@ class SpanScorer(nn.Module):
 
     fenceposts [B,n+1,d_in] -> scores [B,S,n_labels] of the S = n (n + 1) / 2 spans, packed by
     width: first the spans (i, i+1) from left to right, then (i, i+2), and so on. Label 0 (no
-    constituent) scores 0; W2 has `n_labels - 1` rows.
+    constituent) scores 0; W2 has `n_labels - 1` rows. `dropout` drops hidden features, the same
+    ones in all spans of a sentence.
 
     The first layer is linear: it projects the n + 1 fenceposts, and a span is a difference of
-    two projections. Without gradients, spans are scored in chunks of about `chunk_size` hidden
-    values, at least all spans of one width.
+    two projections. The hidden vectors of spans exist only in chunks of about `chunk_size` values
+    (at least the spans of one sentence and width), in the backward pass too, where they are
+    computed anew: they stay in the processor's cache, and memory holds no [B,S,d_hidden].
     """
 
     def __init__(
@@ -56,9 +61,11 @@ class SpanScorer(nn.Module):
         n_labels: int,
         *,
         dropout: float = 0.0,
-        chunk_size: int = 1 << 18,
+        chunk_size: int | None = None,
     ) -> None:
         super().__init__()
+        if d_hidden < 2:
+            raise ValueError(f"d_hidden must be at least 2 to be normalised: {d_hidden}")
         self.n_labels = n_labels
         self.dropout = dropout
         self.chunk_size = chunk_size
@@ -67,73 +74,133 @@ class SpanScorer(nn.Module):
         self.output = nn.Linear(d_hidden, n_labels - 1)
 
     def forward(self, fenceposts: Tensor) -> Tensor:
-        starts = F.linear(fenceposts, self.hidden.weight)
-        ends = starts + self.hidden.bias
-        if torch.is_grad_enabled() or self.training:
-            spans: Tensor = _Differences.apply(starts, ends)
-            hidden = F.relu(self.layer_norm(spans))
-            # the same features for all spans of a sentence: n^2 masks would cost more than W2
-            hidden = feature_dropout(hidden, self.dropout, self.training)
-            return F.pad(self.output(hidden), (1, 0))
-        return self._in_chunks(starts, ends)
-
-    def _in_chunks(self, starts: Tensor, ends: Tensor) -> Tensor:
-        if self.layer_norm.width > 1:
-            # Differences of centred rows are centred: no mean to take for every span.
-            starts, ends = centred(starts), centred(ends)
-        batch, n_rows, d_hidden = starts.shape
-        offsets = _offsets(n_rows)
-        scores = starts.new_empty(batch, offsets[-1], self.n_labels)
-        scores[..., 0] = 0
-        first = 1
-        while first < n_rows:
-            last = first + 1
-            begin = offsets[first - 1]
-            while last < n_rows and (offsets[last] - begin) * batch * d_hidden <= self.chunk_size:
-                last += 1
-            spans = _differences(starts, ends, first, last)
-            hidden = self.layer_norm.of_centred_(spans).relu_()
-            scores[:, begin : offsets[last - 1], 1:] = self.output(hidden)
-            first = last
+        starts = F.linear(fenceposts, self.hidden.weight).to(self.hidden.weight.dtype)
+        keep = None
+        if self.training and self.dropout:
+            keep = F.dropout(starts.new_ones(starts.shape[0], 1, starts.shape[2]), self.dropout)
+        with torch.autocast(starts.device.type, enabled=False):
+            scores: Tensor = _SpanScores.apply(
+                starts,
+                starts + self.hidden.bias,
+                self.layer_norm.a_2,
+                self.layer_norm.b_2,
+                self.output.weight,
+                self.output.bias,
+                keep,
+                self.layer_norm.eps,
+                self.chunk_size or (CHUNK_SIZE if starts.is_cpu else ACCELERATOR_CHUNK_SIZE),
+            )
         return scores
 
 
-def _offsets(n_rows: int) -> list[int]:
-    """Entry w - 1: where spans of width w begin among those of n_rows fenceposts."""
-    return [0, *accumulate(n_rows - width for width in range(1, n_rows))]
+class _SpanScores(torch.autograd.Function):
+    """Scores of all spans from their projected fenceposts, chunk by chunk, both ways."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        starts: Tensor,
+        ends: Tensor,
+        scale: Tensor,
+        shift: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        keep: Tensor | None,
+        eps: float,
+        chunk_size: int,
+    ) -> Tensor:
+        # Differences of centred rows are centred: no mean to take for every span.
+        starts, ends = centred(starts), centred(ends)
+        batch, n_rows, _ = starts.shape
+        n_spans = n_rows * (n_rows - 1) // 2
+        scores = starts.new_empty(batch, n_spans, weight.shape[0] + 1)
+        scores[..., 0] = 0
+        deviations = starts.new_empty(batch, n_spans, 1)
+        for sentences, widths, spans in _chunks(starts.shape, chunk_size):
+            rows = _differences(starts[sentences], ends[sentences], widths)
+            deviation = deviations[sentences, spans] = deviation_of_centred(rows)
+            rows.mul_(1 / (deviation + eps))
+            hidden = torch.addcmul(shift, rows, scale, out=rows).relu_()
+            if keep is not None:
+                hidden.mul_(keep[sentences])
+            scores[sentences, spans, 1:] = F.linear(hidden, weight, bias)
+        ctx.save_for_backward(starts, ends, scale, shift, weight, keep, deviations)
+        ctx.eps, ctx.chunk_size = eps, chunk_size
+        return scores
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        starts, ends, scale, shift, weight, keep, deviations = ctx.saved_tensors
+        grad_starts, grad_ends = torch.zeros_like(starts), torch.zeros_like(ends)
+        grad_scale, grad_shift = torch.zeros_like(scale), torch.zeros_like(shift)
+        grad_weight, grad_bias = torch.zeros_like(weight), weight.new_zeros(len(weight))
+        for sentences, widths, spans in _chunks(starts.shape, ctx.chunk_size):
+            rows = _differences(starts[sentences], ends[sentences], widths)
+            deviation = deviations[sentences, spans]
+            inverse = 1 / (deviation + ctx.eps)
+            rows.mul_(inverse)
+            hidden = torch.addcmul(shift, rows, scale).relu_()
+            if keep is not None:
+                hidden.mul_(keep[sentences])
+            of_scores = grad[sentences, spans, 1:].flatten(0, 1)
+            grad_weight.addmm_(of_scores.T, hidden.flatten(0, 1))
+            grad_bias += of_scores.sum(0)
+            of_hidden = torch.mm(of_scores, weight).view_as(hidden)
+            if keep is not None:
+                of_hidden.mul_(keep[sentences])
+            of_hidden = torch.ops.aten.threshold_backward(of_hidden, hidden, 0)
+            grad_shift += of_hidden.sum((0, 1))
+            products = torch.mul(of_hidden, rows, out=hidden)
+            grad_scale += products.sum((0, 1))
+            # How much the deviation, itself a function of the row, holds back the gradient.
+            through = (products @ scale).unsqueeze(-1) / (deviation * (rows.shape[-1] - 1))
+            of_hidden.mul_(scale).mul_(inverse).addcmul_(rows, through, value=-1)
+            offset = 0
+            for width in widths:
+                n = starts.shape[1] - width
+                of_width = of_hidden[:, offset : offset + n]
+                grad_ends[sentences, width:] += of_width
+                grad_starts[sentences, :n] -= of_width
+                offset += n
+        return (
+            centred(grad_starts),
+            centred(grad_ends),
+            grad_scale,
+            grad_shift,
+            grad_weight,
+            grad_bias,
+            None,
+            None,
+            None,
+        )
 
 
-def _differences(starts: Tensor, ends: Tensor, first: int, last: int) -> Tensor:
-    """ends[j] - starts[i] for all spans (i, j) of widths first to last - 1, by width."""
+def _chunks(shape: torch.Size, size: int) -> Iterator[tuple[slice, range, slice]]:
+    """Cut spans over rows [B,n+1,d] up: sentences, widths, and where these spans are packed."""
+    batch, n_rows, d_hidden = shape
+    n_sentences = max(1, size // (n_rows * d_hidden))
+    for sentence in range(0, batch, n_sentences):
+        sentences = slice(sentence, min(sentence + n_sentences, batch))
+        limit = size // ((sentences.stop - sentence) * d_hidden)
+        first, begin, end = 1, 0, 0
+        for width in range(1, n_rows):
+            n = n_rows - width
+            if end > begin and end - begin + n > limit:
+                yield sentences, range(first, width), slice(begin, end)
+                first, begin = width, end
+            end += n
+        if end > begin:
+            yield sentences, range(first, n_rows), slice(begin, end)
+
+
+def _differences(starts: Tensor, ends: Tensor, widths: range) -> Tensor:
+    """ends[j] - starts[i] for all spans (i, j) of these widths: [B,spans,d]."""
     batch, n_rows, d_hidden = starts.shape
-    n_spans = sum(n_rows - width for width in range(first, last))
-    spans = starts.new_empty(batch, n_spans, d_hidden)
+    spans = starts.new_empty(batch, sum(n_rows - width for width in widths), d_hidden)
     offset = 0
-    for width in range(first, last):
+    for width in widths:
         n = n_rows - width
         torch.sub(ends[:, width:], starts[:, :n], out=spans[:, offset : offset + n])
         offset += n
     return spans
-
-
-class _Differences(torch.autograd.Function):
-    """All differences by width; the gradient is gathered in place, not one tensor a width."""
-
-    @staticmethod
-    def forward(ctx: Any, starts: Tensor, ends: Tensor) -> Tensor:
-        ctx.n_rows = starts.shape[1]
-        return _differences(starts, ends, 1, ctx.n_rows)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor]:
-        grad_starts = grad.new_zeros(grad.shape[0], ctx.n_rows, grad.shape[2])
-        grad_ends = torch.zeros_like(grad_starts)
-        offset = 0
-        for width in range(1, ctx.n_rows):
-            n = ctx.n_rows - width
-            of_width = grad[:, offset : offset + n]
-            grad_ends[:, width:] += of_width
-            grad_starts[:, :n] -= of_width
-            offset += n
-        return grad_starts, grad_ends

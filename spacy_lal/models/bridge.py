@@ -14,16 +14,17 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import safetensors.torch
 import torch
 from safetensors import SafetensorError
-from thinc.api import Optimizer, Shim, get_torch_default_device, torch2xp, xp2torch
+from thinc.api import Model, Optimizer, Shim, get_torch_default_device, torch2xp, xp2torch
+from thinc.types import Floats2d, FloatsXd
 from torch import Tensor, nn
 
 Header = dict[str, Any]
-Backprop = Callable[[list[Tensor]], None]
+"""What a module is built from: sizes and vocabularies, as JSON."""
 
 
 class TorchModule(nn.Module):
@@ -58,11 +59,11 @@ class TorchShim(Shim):
     def device(self) -> torch.device:
         return next(self.module.parameters()).device
 
-    def predict(self, *inputs: Any) -> Any:
+    def predict(self, *inputs: Any) -> Any:  # type: ignore[override]
         with torch.no_grad():
             return self.module(*inputs)
 
-    def begin_update(self, *inputs: Any, dropout: float) -> Any:
+    def begin_update(self, *inputs: Any, dropout: float) -> Any:  # type: ignore[override]
         """Forward pass in training mode; the autograd graph is the caller's to walk back."""
         module = self.module
         module.set_dropout(dropout)
@@ -76,7 +77,9 @@ class TorchShim(Shim):
         for name, parameter in self.module.named_parameters():
             if parameter.grad is not None:
                 value, _ = optimizer(
-                    (self.id, name), torch2xp(parameter.data), torch2xp(parameter.grad)
+                    (self.id, name),
+                    cast(FloatsXd, torch2xp(parameter.data)),
+                    cast(FloatsXd, torch2xp(parameter.grad)),
                 )
                 parameter.data = xp2torch(value, device=parameter.device)
                 parameter.grad = None
@@ -122,3 +125,20 @@ class TorchShim(Shim):
         except (SafetensorError, KeyError, RuntimeError, ValueError) as err:
             raise ValueError(f"these are not the weights of this model: {err}") from err
         return self
+
+
+def torch_shim(model: Model) -> TorchShim:
+    """The shim of a Thinc layer that wraps one PyTorch module."""
+    return cast(TorchShim, model.shims[0])
+
+
+def to_tensor(model: Model, rows: list[Floats2d], device: torch.device) -> Tensor:
+    """The rows of all Docs, one below the other, as a tensor."""
+    # a negative stride would end the process, not raise
+    return xp2torch(model.ops.xp.ascontiguousarray(model.ops.flatten(rows)), device=device)
+
+
+def to_rows(model: Model, flat: Tensor, lengths: list[int]) -> list[Floats2d]:
+    """Undo `to_tensor`."""
+    rows = cast(Floats2d, torch2xp(flat.detach()))
+    return model.ops.unflatten(rows, model.ops.asarray1i(lengths))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy
 import torch
 from torch import Tensor
 
+from ..structure.binarise import collapse_unaries
 from ..structure.chart import best_tree, chart_size, packed_spans, width_offset
+from ..trees import LabelledSpan
 from .label_attention_parser import ParserScores
-
-JOIN = "::"
-"""Between the labels of a unary chain that are one label of the chart, topmost first."""
 
 
 @dataclass
@@ -52,20 +51,15 @@ def decode(scores: ParserScores) -> dict[int, SentenceParse]:
 
 
 def gold_labels(
-    trees: Sequence[Iterable[tuple[int, int, str]]], n: int, index: Mapping[str, int]
+    trees: Sequence[Sequence[LabelledSpan]], n: int, index: Mapping[str, int]
 ) -> Tensor:
     """Packed gold charts [B, S] of an n-word batch: the label of each constituent, else 0.
 
-    trees: constituents of each sentence in preorder, by its words; unary chains are several
-    spans, topmost first. index: labels, chains joined by `JOIN`. A chain that is not in it is
-    left out.
+    trees: constituents of each sentence in preorder, by its words. index: the number of each
+    label, unary chains collapsed (`structure/binarise.py`). A chain that is not in it is left out.
     """
     chart = numpy.zeros((len(trees), chart_size(n)), dtype=numpy.int64)
     for row, tree in enumerate(trees):
-        chains: dict[tuple[int, int], str] = {}
-        for start, end, label in tree:
-            chain = chains.get((start, end))
-            chains[start, end] = label if chain is None else chain + JOIN + label
-        for (start, end), label in chains.items():
+        for start, end, label in collapse_unaries(tree):
             chart[row, width_offset(n, end - start) + start] = index.get(label, 0)
     return torch.from_numpy(chart)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy
 import torch
 from spacy.tokens import Doc
-from thinc.api import Model, torch2xp, xp2torch
+from thinc.api import Model
 from thinc.types import Floats2d
 from torch import Tensor
 
 from ..structure.chart import chart_size
-from .bridge import TorchShim
+from .bridge import TorchShim, to_rows, to_tensor, torch_shim
 from .parser_network import build_network
 from .sentences import Sentence, split_sentences
 
@@ -168,7 +168,7 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
         "encoder": model.attrs["encoder"],
         "d_hidden": model.attrs["hidden_width"],
     }
-    cast(TorchShim, model.shims[0]).initialize(header)
+    torch_shim(model).initialize(header)
 
 
 def batch_by_spans(lengths: list[int], max_spans: int) -> list[list[int]]:
@@ -186,14 +186,13 @@ def batch_by_spans(lengths: list[int], max_spans: int) -> list[list[int]]:
 def _forward(
     model: Model[list[Doc], ParserScores], docs: list[Doc], is_train: bool
 ) -> tuple[ParserScores, Callable[[ParserScores], list[Doc]]]:
-    shim = cast(TorchShim, model.shims[0])
+    shim = torch_shim(model)
     attrs = model.attrs
     sentences = split_sentences(
         docs, attrs["sentences"], attrs["max_sentence_length"], attrs["long_sentences"]
     )
     vectors, backprop_tok2vec = model.get_ref("tok2vec")(docs, is_train)
-    flat = xp2torch(model.ops.xp.ascontiguousarray(model.ops.flatten(vectors)), device=shim.device)
-    flat.requires_grad_(is_train)
+    flat = to_tensor(model, vectors, shim.device).requires_grad_(is_train)
     first_token = numpy.cumsum([0, *map(len, docs)])
     parsed = [k for k, sentence in enumerate(sentences) if sentence.parsed]
     lengths = [len(sentences[k].words) for k in parsed]
@@ -223,7 +222,6 @@ def _forward(
         if outputs:
             torch.autograd.backward(outputs, gradients)
         d_flat = flat.grad if flat.grad is not None else torch.zeros_like(flat)
-        d_vectors = model.ops.unflatten(torch2xp(d_flat), [len(doc) for doc in docs])
-        return backprop_tok2vec(d_vectors)
+        return backprop_tok2vec(to_rows(model, d_flat, [len(doc) for doc in docs]))
 
     return scores, backprop

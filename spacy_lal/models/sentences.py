@@ -10,7 +10,7 @@ from spacy.tokens import Doc, Token
 SentencePolicy = Literal["split", "existing", "doc"]
 LongSentencePolicy = Literal["split", "flat", "error"]
 
-_FINAL = {".", "!", "?", "…", "。", "！", "？", "।", "۔", "؟"}  # noqa: RUF001
+_FINAL = {".", "!", "?", "…", "。", "！", "？", "।", "۔", "؟"}
 _CLOSING = {'"', "'", "''", "”", "’", ")", "]", "}", "»"}
 _BREAKS = {";", ":", ",", "--", "—", "–", "-", "...", "…"}
 
@@ -78,7 +78,7 @@ def _starts_by_rule(doc: Doc) -> list[int]:
 
 def _begins(token: Token) -> bool:
     first = token.text[0]
-    return not first.islower() and (first.isalnum() or first in "\"'“‘([`¿¡#*-•")  # noqa: RUF001
+    return not first.islower() and (first.isalnum() or first in "\"'“‘([`¿¡#*-•")
 
 
 def split_sentences(
@@ -96,7 +96,7 @@ def split_sentences(
     for d, doc in enumerate(docs):
         starts = sentence_starts(doc, policy)
         spaces = numpy.asarray([t.is_space for t in doc], dtype=bool)
-        for start, end in zip(starts, [*starts[1:], len(doc)], strict=True):
+        for start, end in zip(starts, [*starts, len(doc)][1:], strict=True):
             words = start + numpy.flatnonzero(~spaces[start:end])
             if len(words) <= max_length:
                 if len(words):

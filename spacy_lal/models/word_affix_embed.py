@@ -8,11 +8,11 @@ from typing import Any, cast
 
 import torch
 from spacy.tokens import Doc
-from thinc.api import Model, torch2xp, xp2torch
+from thinc.api import Model
 from thinc.types import Floats2d
 from torch import Tensor, nn
 
-from .bridge import Header, TorchModule, TorchShim
+from .bridge import Header, TorchModule, TorchShim, to_rows, to_tensor, torch_shim
 
 PREFIXES = (1, 2, 3)
 SUFFIXES = (1, 2, 3, 4)
@@ -125,7 +125,7 @@ def learn_vocabulary(model: Model, docs: Iterable[Doc]) -> None:
             counter[value] += count
     for layer in layers:
         least = layer.attrs["min_count"]
-        layer.shims[0].cfg["vocabulary"] = [
+        torch_shim(layer).cfg["vocabulary"] = [
             sorted(value for value, count in counter.items() if count >= least)
             for counter in counts
         ]
@@ -136,7 +136,7 @@ def _build(header: Header) -> WordAffixEmbedding:
 
 
 def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
-    shim = cast(TorchShim, model.shims[0])
+    shim = torch_shim(model)
     if "vocabulary" not in shim.cfg:
         raise ValueError(
             "spacy-lal.WordAffixEmbed.v1 has not seen the training data: use it inside a "
@@ -161,17 +161,15 @@ def _feature_ids(module: WordAffixEmbedding, docs: list[Doc]) -> Tensor:
 def _forward(
     model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
-    shim = cast(TorchShim, model.shims[0])
+    shim = torch_shim(model)
     ids = _feature_ids(cast(WordAffixEmbedding, shim.module), docs).to(shim.device)
     if is_train:
         rows = shim.begin_update(ids, dropout=model.attrs["dropout_rate"])
     else:
         rows = shim.predict(ids)
-    flat = cast(Floats2d, torch2xp(rows.detach()))
 
     def backprop(d_rows: list[Floats2d]) -> list[Doc]:
-        d_flat = model.ops.xp.ascontiguousarray(model.ops.flatten(d_rows))
-        rows.backward(xp2torch(d_flat, device=rows.device))
+        rows.backward(to_tensor(model, d_rows, rows.device))
         return []
 
-    return model.ops.unflatten(flat, [len(doc) for doc in docs]), backprop
+    return to_rows(model, rows, [len(doc) for doc in docs]), backprop

@@ -22,11 +22,13 @@ def same_tokens(example: Example) -> bool:
 def gold_constituents(example: Example, key: str) -> list[TokenSpan] | None:
     """Preorder (start, end, label) in predicted tokens; None if the reference has no trees.
 
+    A span group without spans is a tree of words alone, not a missing one.
+
     Constituents whose borders are no token borders of the predicted Doc are left out.
     """
-    spans = example.reference.spans.get(key)
-    if not spans:
+    if key not in example.reference.spans:
         return None
+    spans = example.reference.spans[key]
     if not same_tokens(example):
         spans = example.get_aligned_spans_y2x(spans, allow_overlap=True)
     return [(span.start, span.end, span.label_) for span in spans]
@@ -52,5 +54,3 @@ def in_words(spans: Iterable[TokenSpan], sentence: Sentence) -> list[TokenSpan]:
         for i, j, (_, _, label) in zip(starts, ends, inside, strict=True)
         if i < j
     ]
-
-

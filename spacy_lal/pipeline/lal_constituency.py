@@ -17,12 +17,14 @@ from spacy.vocab import Vocab
 from thinc.api import Config, Model
 from torch import Tensor
 
-from ..annotations import install_extensions, set_constituents
-from ..models.charts import JOIN, SentenceParse, decode, gold_labels
+from ..annotations import get_constituents, install_extensions, set_constituents
+from ..models.bridge import torch_shim
+from ..models.charts import SentenceParse, decode, gold_labels
 from ..models.label_attention_parser import ParserScores, SentenceBatch
 from ..models.objectives import Objective
 from ..models.sentences import LongSentencePolicy, Sentence, SentencePolicy
 from ..models.word_affix_embed import learn_vocabulary
+from ..structure.binarise import JOIN, collapse_unaries
 from .gold import gold_constituents, gold_tags, in_words
 
 DEFAULT_MODEL = Config().from_str(
@@ -145,7 +147,8 @@ class LabelAttentionConstituency(TrainablePipe):
             "long_sentences": long_sentences,
         }
         self.scorer = scorer
-        self.cfg: dict[str, Any] = {"labels": [], "tags": []}
+        # the scorer is given cfg, so spans_key must be in it
+        self.cfg: dict[str, Any] = {"labels": [], "tags": [], "spans_key": spans_key}
         self._configure_model()
         install_extensions()
 
@@ -176,7 +179,7 @@ class LabelAttentionConstituency(TrainablePipe):
         return 1
 
     def _check_no_weights(self, what: str) -> None:
-        if self.model.shims[0].header is not None:
+        if torch_shim(self.model).header is not None:
             raise ValueError(f"can't add {what} to {self.name!r}: its model is already initialised")
 
     def initialize(
@@ -201,17 +204,13 @@ class LabelAttentionConstituency(TrainablePipe):
             if len(sample) < 10:
                 sample.append(example.predicted)
             tags.update(t.tag_ for t in example.reference if t.tag_ and not t.is_space)
-            spans = example.reference.spans.get(self.spans_key)
-            if spans:
+            if self.spans_key in example.reference.spans:
                 with_trees += 1
-                chains: dict[tuple[int, int], str] = {}
-                for span in spans:
-                    at = (span.start, span.end)
-                    chains[at] = chains[at] + JOIN + span.label_ if at in chains else span.label_
-                found.update(chains.values())
+                spans = get_constituents(example.reference, self.spans_key)
+                found.update(label for _, _, label in collapse_unaries(spans))
         if labels is not None:
             self.cfg["labels"], self.cfg["tags"] = list(labels["labels"]), list(labels["tags"])
-        elif not with_trees:
+        elif not found:
             raise ValueError(
                 f"none of the {docs} training Docs has a tree in doc.spans[{self.spans_key!r}]. "
                 "Note that spacy.Corpus.v1 with max_length or gold_preproc drops span groups: "
@@ -240,7 +239,7 @@ class LabelAttentionConstituency(TrainablePipe):
         return scores.sentences, decode(scores)
 
     def _check_initialised(self) -> None:
-        if self.model.shims[0].header is None:
+        if torch_shim(self.model).header is None:
             raise ValueError(
                 f"[E109] component {self.name!r} has no weights yet: train it with `spacy train`, "
                 "call nlp.initialize(), or load a trained pipeline"
@@ -301,7 +300,7 @@ class LabelAttentionConstituency(TrainablePipe):
             members = [scores.sentences[k] for k in batch.members]
             of_batch = [in_words(trees[s.doc] or (), s) for s in members]
             gold = gold_labels(of_batch, n, index).to(batch.labels.device)
-            has_tree = torch.tensor([bool(tree) for tree in of_batch], device=gold.device)
+            has_tree = torch.tensor([trees[s.doc] is not None for s in members], device=gold.device)
             gold_of_words = torch.full(batch.tags.shape[:2], -1)
             for row, sentence in enumerate(members):
                 for k, i in enumerate(sentence.words.tolist()):

@@ -9,7 +9,7 @@ nodes that are no constituents fill the gaps. Both steps can be undone exactly.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ..trees import LabelledSpan
 
@@ -55,37 +55,68 @@ def binarise(
         raise ValueError(f"direction must be 'left' or 'right', not {direction!r}")
     if n < 1:
         return []
-    nodes: list[LabelledSpan] = list(spans)
-    for start, end, label in nodes:
-        if _is_new(label, mark):
-            raise ValueError(f"constituent {(start, end)} has the label {label!r} of a new node")
-    children = _children(nodes, n, _new_label(top, mark, join))
-    result: list[LabelledSpan] = []
-    stack = [0]
-    while stack:
-        node = stack.pop()
-        if node < 0:
-            result.append(nodes[~node])
-            continue
-        result.append(nodes[node])
-        below = children[node]
-        label = nodes[node][2]
-        new = label if _is_new(label, mark) else _new_label(label, mark, join)
-        # ~i: a node whose children are already on the stack; i: one still to be opened
-        fresh = []
-        for child in below[1:-1]:
-            start, end = nodes[node][0], nodes[child][1]
-            if direction == "right":
-                start, end = nodes[child][0], nodes[node][1]
-            fresh.append(~len(nodes))
-            nodes.append((start, end, new))
-            children.append([])
+    spans = list(spans)
+    result = list(spans)
+    opened: list[_Opened] = []
+    if not spans or spans[0][:2] != (0, n):
+        # no constituent covers the sentence: a new node does
+        root = _Opened(0, n, top + mark if mark else "", [0])
+        result.append(root[:3])
+        opened.append(root)
+    for start, end, label in spans:
+        if not 0 <= start < end <= n:
+            raise ValueError(f"constituent {(start, end)} is outside of {n} words")
+        if is_new(label, mark):
+            raise ValueError(f"constituent {(start, end)} has {label!r}, the label of a new node")
+        while opened and opened[-1].end <= start:
+            result += opened.pop().finish(direction)
+        if opened:
+            parent = opened[-1]
+            if end > parent.end or start < parent.borders[-1] or (start, end) == parent[:2]:
+                raise ValueError(
+                    f"constituent {(start, end)} crosses, precedes or repeats another one: they "
+                    "must be in preorder, with one label a span"
+                )
+            result += parent.words_up_to(start)
+            parent.borders.append(end)
+        opened.append(_Opened(start, end, label.split(join)[-1] + mark if mark else "", [start]))
+    while opened:
+        result += opened.pop().finish(direction)
+    return sorted(result, key=lambda node: (node[0], -node[1]))
+
+
+def debinarise(nodes: Iterable[LabelledSpan], mark: str = "") -> list[LabelledSpan]:
+    """Undo `binarise`: leave out nodes labelled "" or, with a `mark`, ending in it."""
+    return [node for node in nodes if not is_new(node[2], mark)]
+
+
+def is_new(label: str, mark: str = "") -> bool:
+    """Whether a label is that of a node which is no constituent."""
+    return not label or (mark != "" and label.endswith(mark))
+
+
+class _Opened(NamedTuple):
+    """A constituent some of whose children are known.
+
+    new: the label of new nodes in it. borders: its start and the ends of those children.
+    """
+
+    start: int
+    end: int
+    new: str
+    borders: list[int]
+
+    def words_up_to(self, end: int) -> list[LabelledSpan]:
+        """Make children of the words between the last child and `end`."""
+        words = range(self.borders[-1], end)
+        self.borders.extend(word + 1 for word in words)
+        return [(word, word + 1, self.new) for word in words]
+
+    def finish(self, direction: Direction) -> list[LabelledSpan]:
+        """The words after the last child, and the new nodes between this one and its children."""
+        if self.end - self.start == 1:
+            return []
+        words = self.words_up_to(self.end)
         if direction == "left":
-            order = [*reversed(fresh), *below]
-        else:
-            order = below[:1]
-            for group, child in zip(fresh, below[1:-1], strict=True):
-                order += [group, child]
-            order += below[1:][-1:]
-        stack += reversed(order)
-    return result
+            return words + [(self.start, border, self.new) for border in self.borders[2:-1]]
+        return words + [(border, self.end, self.new) for border in self.borders[1:-2]]

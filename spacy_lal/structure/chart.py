@@ -130,7 +130,9 @@ def _expectation(
             mass[rows[whole], roots[whole] - at] += tops[whole]
         out[:, at : at + n + 1 - width] = mass
         if width > 1:
-            share = mass.unsqueeze(-1) * weigh(width)
+            weight = mass.unsqueeze(-1)
+            # no weight, no share, even where no split has a finite score (0 * nan)
+            share = torch.where(weight != 0, weight * weigh(width), 0.0)
             left[:, : n - width + 1, 1:width] += share
             right[:, width:, 1:width] += share.flip(-1)
     return out

@@ -7,6 +7,7 @@ from torch.nn.utils.rnn import pad_sequence
 from spacy_lal.layers.encoder import LabelAttentionEncoder
 from spacy_lal.layers.released import encoder_state, span_scorer_state
 from spacy_lal.layers.span_scorer import SpanScorer
+from spacy_lal.structure.chart import pack, unpack
 
 
 def build(hparams, n_label_heads, parameters, dtype=torch.float64):
@@ -77,11 +78,6 @@ def outputs(encoder, scorer, rows, mask):
         return attention, annotations, fenceposts, scorer(fenceposts)
 
 
-def packed(chart):
-    """A chart [n+1,n+1,L] as spans by width, then by start: [S,L]."""
-    return torch.cat([chart.diagonal(width).T for width in range(1, chart.shape[0])])
-
-
 @pytest.mark.parametrize(
     ("dtype", "tolerance"), [(torch.float64, 1e-9), (torch.float32, 1e-4)], ids=str
 )
@@ -96,7 +92,7 @@ def test_sentences(variants, dtype, tolerance):
                 assert_near(attention[0], expected["attn"], tolerance)
             assert_near(annotations[0], expected["annotations"], tolerance)
             assert_near(fenceposts[0], expected["fencepost"], tolerance)
-            assert_near(scores[0], packed(expected["chart"]), tolerance)
+            assert_near(scores[0], pack(expected["chart"].unsqueeze(0))[0], tolerance)
 
 
 def test_last_self_attention_without_label_attention(variants):
@@ -131,12 +127,5 @@ def test_batch_equals_single(variants):
             )
             for batched, single in zip(together[1:3], alone[1:3], strict=True):
                 assert_near(batched[index, : single.shape[1]], single[0], 1e-12)
-            chart = together[3].new_zeros(
-                rows.shape[1] - 1, rows.shape[1] - 1, together[3].shape[-1]
-            )
-            offset = 0
-            for width in range(1, rows.shape[1] - 1):
-                starts = torch.arange(rows.shape[1] - 1 - width)
-                chart[starts, starts + width] = together[3][index, offset : offset + len(starts)]
-                offset += len(starts)
-            assert_near(packed(chart[: n - 1, : n - 1]), alone[3][0], 1e-12)
+            chart = unpack(together[3][index : index + 1], rows.shape[1] - 2)[:, : n - 1, : n - 1]
+            assert_near(pack(chart), alone[3], 1e-12)

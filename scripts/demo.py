@@ -1,0 +1,58 @@
+"""Parse sentences and print their tags, the tree drawn in the terminal and its bracketing.
+
+`python scripts/demo.py` takes its own examples, `python scripts/demo.py -- TEXT` a text of yours.
+"""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from shutil import get_terminal_size
+from typing import Annotated
+
+import spacy
+import typer
+
+EXAMPLES = (
+    "The quick brown fox jumps over the lazy dog.",
+    "She said that the book you gave me (the red one) was worth reading twice.",
+    "Who do you think will win? I have no idea.",
+)
+
+
+def main(
+    text: Annotated[str | None, typer.Argument(help="Any text.", show_default=False)] = None,
+    model: Annotated[str, typer.Option(help="A pipeline's name or folder.")] = "en_lal_sm",
+) -> None:
+    """Parse TEXT, or a few examples."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf8", errors="replace")  # type: ignore[union-attr]
+    try:
+        nlp = spacy.load(model)
+    except OSError as error:
+        typer.echo(f"demo: {error}", err=True)
+        raise typer.Exit(1) from None
+    texts = EXAMPLES if text is None else (clean(text),)
+    for doc in nlp.pipe(texts):
+        if not any(not token.is_space for token in doc):
+            print("Nothing to parse: the text is empty.")
+        for sentence in doc.sents:
+            if tree := sentence._.tree:
+                show(tree)
+
+
+def clean(text: str) -> str:
+    """The text with bytes that are no UTF-8, if the shell passed any, as replacement marks."""
+    return text.encode("utf8", "surrogateescape").decode("utf8", "replace")
+
+
+def show(tree) -> None:  # type: ignore[no-untyped-def]
+    """Tags, drawing and bracketing of one sentence."""
+    width = get_terminal_size((100, 24)).columns
+    tags = " ".join(f"{word}/{tag}" for word, tag in tree.tagged)
+    print(textwrap.fill(tags, width, break_long_words=False, break_on_hyphens=False))
+    print(f"\n{tree.pretty(width)}\n\n{tree}\n")
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,74 @@
+"""Score a pipeline on a treebank with EVALB and time it.
+
+The pipeline reads the gold words, one sentence a Doc, and predicts everything else. The scored
+trees' terminals carry the gold tags, so that EVALB skips no sentence over a mistagged comma;
+tag accuracy is reported apart.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import spacy
+import srsly
+import torch
+import typer
+from spacy.training import Example
+from wasabi import msg
+
+from spacy_lal.scorers.constituency import score_constituency
+from spacy_lal.treebanks.corpus import Corpus
+
+
+def main(
+    model: Annotated[str, typer.Argument(help="A pipeline's name or folder.")],
+    corpus: Annotated[Path, typer.Argument(help="A .spacy file with trees.", exists=True)],
+    prm: Annotated[str, typer.Option(help="EVALB parameters: a name or a .prm file.")] = "nk",
+    output: Annotated[Path | None, typer.Option(help="Write the numbers here, as JSON.")] = None,
+    gpu_id: Annotated[int, typer.Option(help="GPU, or -1 for the CPU.")] = -1,
+    threads: Annotated[int, typer.Option(help="Threads of torch, 0 for its own choice.")] = 0,
+    batch_size: Annotated[int, typer.Option(help="Docs a batch, 0 for the pipeline's.")] = 0,
+) -> None:
+    """EVALB, tag accuracy and speed of MODEL on CORPUS."""
+    if gpu_id >= 0:
+        spacy.require_gpu(gpu_id)
+    if threads:
+        torch.set_num_threads(threads)
+    nlp = spacy.load(model)
+    examples = list(Corpus(corpus)(nlp))
+    if not examples:
+        msg.fail(f"no sentences in {corpus}", exits=1)
+    nlp("One sentence to warm up .")
+    cpu, wall = time.process_time(), time.perf_counter()
+    docs = nlp.pipe((example.predicted for example in examples), batch_size=batch_size or None)
+    pairs = [Example(doc, example.reference) for doc, example in zip(docs, examples, strict=True)]
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    scores = score_constituency(pairs, prm=prm)
+    words = sum(len(pair.reference) for pair in pairs)
+    result: dict[str, Any] = {
+        "model": f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}",
+        "corpus": str(corpus),
+        "sentences": len(pairs),
+        "words": words,
+        "evalb_parameters": prm,
+        **scores,
+        "words_per_cpu_second": round(words / cpu, 1),
+        "words_per_second": round(words / wall, 1),
+        "threads": torch.get_num_threads(),
+        "device": "cpu" if gpu_id < 0 else torch.cuda.get_device_name(gpu_id),
+    }
+    rows = [
+        (key, f"{100 * value:.2f}" if key in scores else value)
+        for key, value in result.items()
+        if value is not None and not isinstance(value, dict)
+    ]
+    msg.table(rows)
+    if output is not None:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        srsly.write_json(output, result)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,96 @@
+import pytest
+import torch
+from torch.autograd import gradcheck
+from torch.func import functional_call
+
+from spacy_lal.layers.span_scorer import SpanScorer, fenceposts
+from spacy_lal.structure.chart import packed_spans
+
+
+def make(d_in=6, d_hidden=5, n_labels=4, **options) -> SpanScorer:
+    scorer = SpanScorer(d_in, d_hidden, n_labels, **options).double()
+    torch.nn.init.normal_(scorer.layer_norm.a_2)
+    torch.nn.init.normal_(scorer.layer_norm.b_2)
+    return scorer
+
+
+def literal(scorer, posts):
+    """The scores span by span, each from its own vector."""
+    starts, ends = packed_spans(posts.shape[1] - 1)
+    hidden = scorer.hidden(posts[:, ends] - posts[:, starts])
+    normalised = (hidden - hidden.mean(-1, keepdim=True)) / (hidden.std(-1, keepdim=True) + 1e-3)
+    normalised = normalised * scorer.layer_norm.a_2 + scorer.layer_norm.b_2
+    scores = scorer.output(normalised.relu())
+    return torch.cat([torch.zeros_like(scores[..., :1]), scores], -1)
+
+
+@pytest.mark.parametrize("chunk_size", [1, 100, 1 << 20])
+@pytest.mark.parametrize(("batch", "n"), [(1, 1), (3, 2), (2, 9)])
+def test_scores_and_gradients_equal_the_equations(chunk_size, batch, n):
+    scorer = make(chunk_size=chunk_size)
+    posts = torch.randn(batch, n + 1, 6, dtype=torch.float64, requires_grad=True)
+    expected, actual = literal(scorer, posts), scorer(posts)
+    assert actual.shape == (batch, n * (n + 1) // 2, 4)
+    torch.testing.assert_close(actual, expected, rtol=0, atol=1e-12)
+    loss = torch.randn_like(expected)
+    wanted = [posts, *scorer.parameters()]
+    torch.testing.assert_close(
+        torch.autograd.grad((actual * loss).sum(), wanted),
+        torch.autograd.grad((expected * loss).sum(), wanted),
+        rtol=1e-9,
+        atol=1e-9,
+    )
+    with torch.no_grad():
+        torch.testing.assert_close(scorer.eval()(posts), expected, rtol=0, atol=1e-12)
+
+
+def test_gradcheck():
+    scorer = make(chunk_size=20)
+    names, parameters = zip(*scorer.named_parameters(), strict=True)
+
+    def forward(posts, *parameters):
+        return functional_call(scorer, dict(zip(names, parameters, strict=True)), (posts,))
+
+    posts = torch.randn(2, 4, 6, dtype=torch.float64, requires_grad=True)
+    assert gradcheck(forward, (posts, *parameters))
+
+
+def test_no_words_no_spans():
+    assert make()(torch.randn(2, 1, 6, dtype=torch.float64)).shape == (2, 0, 4)
+    assert make()(torch.randn(0, 3, 6, dtype=torch.float64)).shape == (0, 3, 4)
+
+
+def test_dropout_drops_hidden_features_of_a_sentence():
+    scorer = make(d_hidden=12, chunk_size=50)
+    torch.nn.init.ones_(scorer.output.weight)
+    posts = torch.randn(3, 5, 6, dtype=torch.float64, requires_grad=True)
+    expected = scorer(posts)
+    scorer.dropout = 0.5
+    assert not torch.allclose(scorer(posts), expected)
+
+    def forward(posts):
+        torch.manual_seed(3)
+        return scorer(posts)
+
+    assert gradcheck(forward, (posts,))
+    torch.testing.assert_close(scorer.eval()(posts), expected)
+
+
+def test_fenceposts_by_rows():
+    annotations = torch.arange(12).view(1, 3, 4)
+    assert fenceposts(annotations).tolist() == [[[0, 1, 6, 7], [4, 5, 10, 11]]]
+    assert fenceposts(annotations, deinterleave=True)[0, 0].tolist() == [0, 2, 5, 7]
+
+
+def test_fenceposts_by_heads():
+    annotations = torch.arange(16).view(1, 2, 8)
+    assert fenceposts(annotations, n_heads=2).tolist() == [[[0, 1, 4, 5, 10, 11, 14, 15]]]
+    # An odd width leaves the larger half to the second.
+    assert fenceposts(torch.arange(12).view(1, 2, 6), n_heads=2).tolist() == [
+        [[0, 3, 7, 8, 10, 11]]
+    ]
+
+
+def test_a_hidden_width_that_cannot_be_normalised_is_refused():
+    with pytest.raises(ValueError, match="d_hidden"):
+        SpanScorer(6, 1, 4)

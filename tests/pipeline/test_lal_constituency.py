@@ -1,0 +1,412 @@
+"""What users of constituency parsers have complained of, each as a test."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy
+import pytest
+import spacy
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+
+from spacy_lal.annotations import get_constituents
+from spacy_lal.models.charts import decode
+
+from .toy import TINY, TREES, examples, gold_doc, predicted, tiny_pipeline, train
+
+TEXT = "The cat sat on the mat. She ate the fish.\n\nCats and dogs fight. Hello"
+
+
+@pytest.fixture(scope="module")
+def nlp() -> Language:
+    spacy.util.fix_random_seed(0)
+    return train(tiny_pipeline())
+
+
+def trees(doc: Doc) -> list[str]:
+    return [str(tree) for tree in doc._.trees]
+
+
+def pretokenised(nlp: Language, words: list[str]) -> Doc:
+    return Doc(nlp.vocab, words=words, sent_starts=[k == 0 for k in range(len(words))])
+
+
+def well_formed(doc: Doc) -> None:
+    """Every tree holds its sentence's words, and no span crosses another."""
+    words = [w for tree in doc._.trees for w in tree.leaves]
+    assert words == [t.text for t in doc if not t.is_space]
+
+
+def test_learns_its_training_trees(nlp: Language) -> None:
+    assert [predicted(nlp, tree) for tree in TREES] == TREES
+
+
+def test_scores_of_gold_are_perfect(nlp: Language) -> None:
+    scores = nlp.evaluate(examples(nlp))
+    assert scores["const_evalb_f"] == 1.0
+    assert scores["spans_constituents_f"] == 1.0
+    assert scores["tag_acc"] == 1.0
+
+
+def test_empty_doc(nlp: Language) -> None:
+    doc = nlp("")
+    assert doc._.trees == []
+    assert list(doc.spans["constituents"]) == []
+
+
+def test_one_token(nlp: Language) -> None:
+    assert trees(nlp("Hello")) == ["(TOP (INTJ (UH Hello)))"]
+
+
+@pytest.mark.parametrize("text", [" ", "\n\n", "\t \n"])
+def test_whitespace_only(nlp: Language, text: str) -> None:
+    assert list(nlp(text).spans["constituents"]) == []
+
+
+def test_whitespace_tokens_stay_out_of_the_tree(nlp: Language) -> None:
+    plain = nlp(pretokenised(nlp, ["She", "ate", "the", "fish", "."]))
+    spaced = nlp(pretokenised(nlp, ["She", "  ", "ate", "\n", "the", "fish", ".", " "]))
+    assert trees(spaced) == trees(plain)
+    (verb_phrase,) = [s for s in spaced.spans["constituents"] if s.label_ == "VP"]
+    assert verb_phrase.text.split() == ["ate", "the", "fish"]
+
+
+def test_tokens_unlike_the_treebank(nlp: Language) -> None:
+    doc = nlp(pretokenised(nlp, ["Don't", "😀😀", "http://x.y/(z)", "(", "-LRB-", "\u00a0", "''"]))
+    well_formed(doc)
+
+
+def test_text_without_sentence_boundaries_is_split_by_rule(nlp: Language) -> None:
+    doc = nlp(TEXT)
+    assert [sent.text.strip() for sent in doc.sents] == [
+        "The cat sat on the mat.",
+        "She ate the fish.",
+        "Cats and dogs fight.",
+        "Hello",
+    ]
+    well_formed(doc)
+
+
+def test_abbreviations_inside_a_sentence_do_not_split_before_lower_case(nlp: Language) -> None:
+    assert len(list(nlp("The cat sat at 3 p.m. on the mat.").sents)) == 1
+
+
+def test_existing_sentence_boundaries_and_tags_are_kept(nlp: Language) -> None:
+    doc = Doc(
+        nlp.vocab,
+        words=["Go", "home", "!", "Hello"],
+        tags=["X", "", "", ""],
+        sent_starts=[True, True, False, False],
+    )
+    doc = nlp(doc)
+    assert [t.is_sent_start for t in doc] == [True, True, False, False]
+    assert doc[0].tag_ == "X"
+    assert doc[3].tag_ == "UH"
+
+
+def test_missing_sentence_boundaries_are_named_when_insisted_on() -> None:
+    nlp = tiny_pipeline(sentences="existing")
+    train(nlp, steps=1)
+    with pytest.raises(ValueError, match=r"sentencizer.*annotating_components.*\"doc\""):
+        nlp("The cat sat.")
+
+
+def test_sentences_doc_reads_the_doc_as_one_sentence() -> None:
+    nlp = tiny_pipeline(sentences="doc")
+    train(nlp, steps=1)
+    assert len(nlp("Hello. Hello. Hello.")._.trees) == 1
+
+
+def test_sentence_of_600_tokens(nlp: Language) -> None:
+    doc = nlp(pretokenised(nlp, ["cat"] * 600))
+    well_formed(doc)
+    assert len(doc._.trees) == 1
+
+
+@pytest.mark.parametrize("policy", ["split", "flat"])
+def test_too_long_a_sentence_is_never_dropped(policy: str) -> None:
+    nlp = train(tiny_pipeline(max_sentence_length=10, long_sentences=policy), steps=30)
+    words = ["The", "cat", "sat", ",", "the", "dog", "ate", ",", "she", "ate", "the", "fish", "."]
+    doc = nlp(pretokenised(nlp, words))
+    well_formed(doc)
+    assert len(doc._.trees) == 1
+    assert bool(get_constituents(doc)) == (policy == "split")
+    assert all(s.end - s.start <= 10 for s in doc.spans["constituents"])
+
+
+def test_too_long_a_sentence_raises_if_asked_to() -> None:
+    nlp = train(tiny_pipeline(max_sentence_length=7, long_sentences="error"), steps=1)
+    with pytest.raises(ValueError, match=r"8 words, max_sentence_length is 7: 'She ate"):
+        nlp(pretokenised(nlp, ["She", "ate", "the", "fish", "and", "the", "cat", "."]))
+
+
+def test_pipe_is_repeated_call(nlp: Language) -> None:
+    texts = [TEXT, "", "Hello", "Go home!", " ", "A dog with a bone"] * 3
+    piped = [trees(doc) for doc in nlp.pipe(texts, batch_size=7)]
+    assert piped == [trees(nlp(text)) for text in texts]
+
+
+WORDS = ["the", "cat", "dog", "sat", ".", "!", "with", "Hello", "3", "zebra", ",", "on"]
+words = st.lists(st.sampled_from(WORDS), max_size=12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(batch=st.lists(words, min_size=1, max_size=6))
+def test_a_doc_does_not_depend_on_its_batch(nlp: Language, batch: list[list[str]]) -> None:
+    model = nlp.get_pipe("lal_constituency").model
+    docs = [pretokenised(nlp, ws) for ws in batch]
+    together = model.predict(docs)
+    found = {}
+    for group in together.batches:
+        for row, member in enumerate(group.members):
+            n = int(group.lengths[row])
+            found[together.sentences[member].doc] = group.tags[row, :n]
+    for d, doc in enumerate(docs):
+        alone = model.predict([doc])
+        assert (d in found) == bool(alone.batches)
+        if alone.batches:
+            torch.testing.assert_close(alone.batches[0].tags[0], found[d], atol=1e-5, rtol=1e-4)
+            (parse,) = decode(alone).values()
+            (k,) = [k for k, s in enumerate(together.sentences) if s.doc == d]
+            of_batch = decode(together)[k]
+            assert parse.labels.tolist() == of_batch.labels.tolist()
+            assert parse.starts.tolist() == of_batch.starts.tolist()
+
+
+def test_overfit_then_to_disk(nlp: Language, tmp_path: Path) -> None:
+    nlp.to_disk(tmp_path / "model")
+    loaded = spacy.load(tmp_path / "model")
+    assert trees(loaded(TEXT)) == trees(nlp(TEXT))
+    # settings of the pipeline's config win over what was stored beside the weights
+    single = spacy.load(
+        tmp_path / "model", config={"components": {"lal_constituency": {"sentences": "doc"}}}
+    )
+    assert len(single(TEXT)._.trees) == 1
+
+
+def test_overfit_then_to_bytes(nlp: Language) -> None:
+    other = tiny_pipeline()
+    other.from_bytes(nlp.to_bytes())
+    assert trees(other(TEXT)) == trees(nlp(TEXT))
+
+
+def test_overfit_then_pickle(nlp: Language) -> None:
+    assert trees(pickle.loads(pickle.dumps(nlp))(TEXT)) == trees(nlp(TEXT))
+
+
+def test_truncated_weights_are_named(nlp: Language, tmp_path: Path) -> None:
+    nlp.to_disk(tmp_path)
+    weights = tmp_path / "lal_constituency" / "model"
+    weights.write_bytes(weights.read_bytes()[:-500])
+    with pytest.raises(ValueError, match="lal_constituency"):
+        spacy.load(tmp_path)
+
+
+def test_no_pickle_inside_the_weights(nlp: Language, tmp_path: Path) -> None:
+    nlp.to_disk(tmp_path)
+    data = (tmp_path / "lal_constituency" / "model").read_bytes()
+    assert b"cbuiltins" not in data
+    assert b"torch._utils" not in data
+
+
+def test_docbin_round_trip_without_user_data(nlp: Language) -> None:
+    docs = list(nlp.pipe([TEXT, "Go home!"]))
+    data = DocBin(docs=docs).to_bytes()
+    again = list(DocBin().from_bytes(data).get_docs(spacy.blank("en").vocab))
+    assert [trees(d) for d in again] == [trees(d) for d in docs]
+    assert trees(Doc(nlp.vocab).from_bytes(docs[0].to_bytes())) == trees(docs[0])
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_two_processes(nlp: Language, tmp_path: Path, method: str) -> None:
+    nlp.to_disk(tmp_path / "model")
+    # a start method is chosen once a process, so each is tried in a process of its own
+    script = tmp_path / "parse.py"
+    script.write_text(
+        "import multiprocessing, spacy, sys, torch\n"
+        "if __name__ == '__main__':\n"
+        "    torch.set_num_threads(1)\n"
+        "    multiprocessing.set_start_method(sys.argv[1])\n"
+        "    nlp = spacy.load(sys.argv[2])\n"
+        "    texts = [sys.argv[3], 'Go home!'] * 4\n"
+        "    for doc in nlp.pipe(texts, n_process=2, batch_size=2):\n"
+        "        print(*doc._.trees)\n",
+        encoding="utf8",
+    )
+    run = [sys.executable, str(script), method, str(tmp_path / "model"), TEXT]
+    printed = subprocess.run(run, check=True, capture_output=True, text=True, timeout=240).stdout
+    once = [" ".join(trees(nlp(text))) for text in (TEXT, "Go home!")]
+    assert printed.splitlines() == once * 4
+
+
+def test_sourced_into_another_pipeline(nlp: Language) -> None:
+    other = spacy.blank("en")
+    other.add_pipe("lal_constituency", source=nlp)
+    assert trees(other(TEXT)) == trees(nlp(TEXT))
+    with_vectors = spacy.blank("en")
+    with_vectors.vocab.set_vector("cat", numpy.ones(4, dtype="f"))
+    with_vectors.add_pipe("sentencizer")
+    with_vectors.add_pipe("lal_constituency", source=nlp, name="trees")
+    assert trees(with_vectors("Hello")) == trees(nlp("Hello"))
+
+
+def test_default_component_is_trainable() -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("lal_constituency")
+    of_training = examples(nlp)[:4]
+    optimizer = nlp.initialize(lambda: of_training)
+    first = nlp.update(of_training, sgd=optimizer, drop=0.1)["lal_constituency"]
+    for _ in range(5):
+        last = nlp.update(of_training, sgd=optimizer, drop=0.1)["lal_constituency"]
+    assert last < first
+    assert nlp("Hello there")._.trees
+
+
+def test_uninitialised_component_says_so() -> None:
+    with pytest.raises(ValueError, match="E109"):
+        tiny_pipeline()("Hello")
+
+
+def test_training_data_without_trees_says_so() -> None:
+    nlp = tiny_pipeline()
+    doc = Doc(nlp.vocab, words=["Hello"], tags=["UH"])
+    with pytest.raises(ValueError, match=r"spacy-lal\.Corpus\.v1"):
+        nlp.initialize(lambda: [Example(Doc(nlp.vocab, words=["Hello"]), doc)])
+
+
+def test_labels_can_be_given(nlp: Language, tmp_path: Path) -> None:
+    """`spacy init labels` writes `label_data`; initialisation reads it back."""
+    data = nlp.get_pipe("lal_constituency").label_data
+    path = tmp_path / "labels.json"
+    path.write_text(json.dumps(data))
+    other = tiny_pipeline()
+    other.config["initialize"]["components"] = {
+        "lal_constituency": {"labels": {"@readers": "spacy.read_labels.v1", "path": str(path)}}
+    }
+    other.initialize(lambda: examples(other)[:2])
+    assert other.get_pipe("lal_constituency").label_data == data
+    assert "FRAG::NP::NP" in data["labels"]
+
+
+def test_constituents_of_mismatched_tokens_still_train() -> None:
+    nlp = tiny_pipeline()
+    reference = gold_doc(nlp, TREES[1])
+    predicted_doc = Doc(nlp.vocab, words=["She", "at", "e", "the", "fi", "sh", "."])
+    reference_text = Doc(nlp.vocab, words=["She", "ate", "the", "fish", "."])
+    assert reference_text.text == reference.text
+    spaces = [True, False, True, True, False, True, False]
+    predicted_doc = Doc(nlp.vocab, words=[t.text for t in predicted_doc], spaces=spaces)
+    example = Example(predicted_doc, reference)
+    nlp.initialize(lambda: [example])
+    losses = nlp.update([example])
+    assert numpy.isfinite(losses["lal_constituency"])
+    assert "const_evalb_f" in nlp.evaluate([example])
+
+
+def test_sentences_without_trees_train_tags_only() -> None:
+    nlp = tiny_pipeline()
+    of_training = examples(nlp)
+    del of_training[0].reference.spans["constituents"]
+    nlp.initialize(lambda: of_training)
+    pipe = nlp.get_pipe("lal_constituency")
+    scores, _ = pipe.model.begin_update([eg.predicted for eg in of_training])
+    _, d_scores = pipe.get_loss(of_training, scores)
+    for batch in d_scores.batches:
+        for row, member in enumerate(batch.members):
+            without = d_scores.sentences[member].doc == 0
+            assert bool((batch.labels[row] == 0).all()) == without
+            assert not bool((batch.tags[row] == 0).all())
+
+
+@pytest.mark.parametrize("objective", ["crf", "margin"])
+def test_gradient_of_the_loss_by_finite_differences(objective: str) -> None:
+    nlp = tiny_pipeline(objective={"@misc": f"spacy-lal.{objective}_objective.v1"})
+    of_training = examples(nlp)
+    nlp.initialize(lambda: of_training)
+    pipe = nlp.get_pipe("lal_constituency")
+    scores = pipe.model.predict([eg.predicted for eg in of_training])
+    for batch in scores.batches:
+        batch.labels = batch.labels.double()
+        batch.tags = batch.tags.double()
+    _, d_scores = pipe.get_loss(of_training, scores)
+    generator = torch.Generator().manual_seed(0)
+    for batch, d_batch in zip(scores.batches, d_scores.batches, strict=True):
+        for values, gradient in ((batch.labels, d_batch.labels), (batch.tags, d_batch.tags)):
+            direction = torch.randn(values.shape, generator=generator, dtype=values.dtype)
+            step = 1e-5
+            values += step * direction
+            above, _ = pipe.get_loss(of_training, scores)
+            values -= 2 * step * direction
+            below, _ = pipe.get_loss(of_training, scores)
+            values += step * direction
+            expected = (above - below) / (2 * step)
+            assert float((gradient * direction).sum()) == pytest.approx(expected, abs=1e-6)
+
+
+def test_margin_objective_learns() -> None:
+    spacy.util.fix_random_seed(0)
+    nlp = train(tiny_pipeline(objective={"@misc": "spacy-lal.margin_objective.v1"}), steps=100)
+    assert [predicted(nlp, tree) for tree in TREES] == TREES
+
+
+def test_parameter_averages_reach_the_torch_layers() -> None:
+    nlp = tiny_pipeline()
+    of_training = examples(nlp)
+    optimizer = nlp.initialize(lambda: of_training)
+    optimizer.averages = {}
+    pipe = nlp.get_pipe("lal_constituency")
+    nlp.update(of_training, sgd=optimizer)
+    (weight, *_) = pipe.model.shims[0].module.parameters()
+    own = weight.detach().clone()
+    with nlp.use_params(optimizer.averages):
+        assert len(optimizer.averages) == sum(
+            len(list(s.module.parameters())) for n in pipe.model.walk() for s in n.shims
+        )
+        for _ in range(3):
+            averaged = weight.detach().clone()
+    nlp.update(of_training, sgd=optimizer)
+    with nlp.use_params(optimizer.averages):
+        averaged = weight.detach().clone()
+        assert not torch.equal(averaged, own)
+    assert not torch.equal(weight, averaged)
+
+
+def test_dropout_is_off_outside_updates(nlp: Language) -> None:
+    nlp.update(examples(nlp), drop=0.5)
+    assert trees(nlp(TEXT)) == trees(nlp(TEXT))
+    assert not nlp.get_pipe("lal_constituency").model.shims[0].module.training
+
+
+def test_position_rows_and_self_attention_train() -> None:
+    """The paper's own encoder: content and position, self-attention, stacked label attention."""
+    model = {
+        **TINY,
+        "rows": {"@misc": "spacy-lal.PositionRows.v1", "width": 32, "max_length": 40},
+        "encoder": {
+            "@misc": "spacy-lal.LabelAttentionEncoder.v1",
+            "heads": 4,
+            "key_width": 8,
+            "value_width": 8,
+            "projection_width": 4,
+            "self_attention_layers": 1,
+            "self_attention_heads": 2,
+            "self_attention_key_width": 8,
+            "feed_forward_width": 32,
+            "partition_width": 16,
+            "arrangement": "stack",
+        },
+    }
+    spacy.util.fix_random_seed(0)
+    nlp = train(tiny_pipeline(model=model), steps=150)
+    assert [predicted(nlp, tree) for tree in TREES] == TREES
+    with pytest.raises(ValueError, match="40 positions"):
+        nlp(pretokenised(nlp, ["cat"] * 41))

@@ -1,0 +1,110 @@
+"""The component on a transformer, through spacy-transformers' listener."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.language import Language
+
+from .toy import TREES, examples, predicted
+
+pytest.importorskip("spacy_transformers")
+
+
+@pytest.fixture
+def bert(tmp_path: Path) -> Path:
+    """A BERT of two tiny layers with a vocabulary of letters, saved where a hub's would be."""
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    letters = sorted({c for tree in TREES for c in tree.lower() if not c.isspace()})
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters]
+    vocabulary += [f"##{letter}" for letter in letters]
+    folder = tmp_path / "bert"
+    folder.mkdir()
+    (folder / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf8")
+    BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=128,
+    )
+    BertModel(config).save_pretrained(folder)
+    return folder
+
+
+def pipeline(bert: Path) -> Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe(
+        "transformer",
+        config={
+            "model": {
+                "@architectures": "spacy-transformers.TransformerModel.v3",
+                "name": str(bert),
+                "tokenizer_config": {"use_fast": True},
+                "get_spans": {
+                    "@span_getters": "spacy-transformers.strided_spans.v1",
+                    "window": 96,
+                    "stride": 72,
+                },
+            }
+        },
+    )
+    nlp.add_pipe(
+        "lal_constituency",
+        config={
+            "model": {
+                "tok2vec": {
+                    "@architectures": "spacy-transformers.TransformerListener.v1",
+                    "grad_factor": 1.0,
+                    "pooling": {"@layers": "reduce_mean.v1"},
+                },
+                "rows": {"@misc": "spacy-lal.PositionRows.v1", "width": 32},
+                "encoder": {
+                    "@misc": "spacy-lal.LabelAttentionEncoder.v1",
+                    "heads": 8,
+                    "key_width": 8,
+                    "value_width": 8,
+                    "projection_width": 8,
+                },
+                "hidden_width": 32,
+            }
+        },
+    )
+    return nlp
+
+
+def test_trains_saves_loads_and_parses(bert: Path, tmp_path: Path) -> None:
+    spacy.util.fix_random_seed(0)
+    nlp = pipeline(bert)
+    of_training = examples(nlp)
+    optimizer = nlp.initialize(lambda: of_training)
+    optimizer.learn_rate = 0.005
+    for _ in range(100):
+        losses = nlp.update(of_training, sgd=optimizer)
+    assert losses["lal_constituency"] < 0.1
+    parses = [predicted(nlp, tree) for tree in TREES]
+    assert parses == TREES
+    nlp.to_disk(tmp_path / "model")
+    loaded = spacy.load(tmp_path / "model")
+    assert [predicted(loaded, tree) for tree in TREES] == parses
+
+
+def test_a_word_of_600_pieces_still_gets_a_tree(bert: Path) -> None:
+    nlp = pipeline(bert)
+    nlp.initialize(lambda: examples(nlp))
+    doc = nlp("The cat ate " + "c" * 600 + " .")
+    assert [w for tree in doc._.trees for w in tree.leaves] == [t.text for t in doc]
+
+
+def test_replaced_listeners_stand_alone(bert: Path) -> None:
+    nlp = pipeline(bert)
+    nlp.initialize(lambda: examples(nlp))
+    before = [predicted(nlp, tree) for tree in TREES]
+    nlp.replace_listeners("transformer", "lal_constituency", ["model.tok2vec"])
+    nlp.remove_pipe("transformer")
+    assert [predicted(nlp, tree) for tree in TREES] == before

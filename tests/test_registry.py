@@ -1,0 +1,61 @@
+"""Every public name, resolved the way spaCy resolves it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+from spacy.language import Language
+from spacy.util import registry
+
+NAMES = {
+    "architectures": ["spacy-lal.LabelAttentionParser.v1", "spacy-lal.WordAffixEmbed.v1"],
+    "misc": [
+        "spacy-lal.BiLSTMRows.v1",
+        "spacy-lal.LabelAttentionEncoder.v1",
+        "spacy-lal.PositionRows.v1",
+        "spacy-lal.crf_objective.v1",
+        "spacy-lal.margin_objective.v1",
+    ],
+    "readers": ["spacy-lal.Corpus.v1"],
+    "scorers": ["spacy-lal.constituency_scorer.v1"],
+}
+FACTORIES = ["lal_constituency"]
+CLI = ["lal"]
+
+
+@pytest.mark.parametrize(("kind", "name"), [(k, n) for k, names in NAMES.items() for n in names])
+def test_registered_functions(kind: str, name: str) -> None:
+    assert callable(registry.get(kind, name))
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_factories(name: str) -> None:
+    assert Language.has_factory(name) or name in registry.factories.get_entry_points()
+
+
+def test_no_name_is_missing_here() -> None:
+    """The lists above are the entry points that the package declares, no more and no less."""
+    declared = {
+        group.removeprefix("spacy_"): sorted(
+            e.name for e in entry_points(group=group) if e.value.startswith("spacy_lal")
+        )
+        for group in _groups()
+    }
+    assert declared == {**NAMES, "factories": FACTORIES, "cli": CLI}
+
+
+def _groups() -> list[str]:
+    pyproject = Path(__file__).parents[1] / "pyproject.toml"
+    return list(tomllib.loads(pyproject.read_text(encoding="utf8"))["project"]["entry-points"])
+
+
+def test_import_has_no_side_effects() -> None:
+    """Importing the package loads neither torch nor spaCy."""
+    script = "import sys, spacy_lal; print('torch' in sys.modules, 'spacy' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["False", "False"]
