@@ -127,7 +127,7 @@ def main(
     except (BracketError, FormatError, OSError, ValueError) as error:
         typer.echo(f"convert_ptb: {error}", err=True)
         raise typer.Exit(1) from None
-    header = ("", "sections", "files", "sentences", "words", "from CoNLL-X", "without heads")
+    header = ("", "sections", "files", "sentences", "words", "from CoNLL-X", "no usable heads")
     msg.table(table, header=header, divider=True)
 
 

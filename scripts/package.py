@@ -39,11 +39,14 @@ def main(
         srsly.write_json(source / "meta.json", contents)
         package(source, Path(scratch), name=name, version=version, create_sdist=False, silent=False)
         folder = f"{contents['lang']}_{name}"
-        target = output / folder
+        made, target = Path(scratch) / f"{folder}-{version}", output / folder
+        # Its setup.py makes these copies at every installation; that shouldn't change any file.
+        shutil.copy(made / "meta.json", made / folder)
+        shutil.copy(made / "meta.json", made / folder / f"{folder}-{version}")
         output.mkdir(parents=True, exist_ok=True)
         if target.exists():
             shutil.rmtree(target)
-        shutil.move(Path(scratch) / f"{folder}-{version}", target)
+        shutil.move(made, target)
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
     msg.good(f"{target}: {size / 1e6:.1f} MB")
 

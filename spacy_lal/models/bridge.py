@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, cast
 
 import safetensors.torch
@@ -41,6 +42,7 @@ class TorchShim(Shim):
         super().__init__(None)
         self._build = build
         self.header: Header | None = None
+        self._weights_elsewhere = False
 
     def initialize(self, header: Header) -> None:
         """Build the module with fresh parameters."""
@@ -106,25 +108,93 @@ class TorchShim(Shim):
         if self._model is not None:
             self._model.to("cpu" if device_type == "cpu" else f"cuda:{device_id}")
 
-    def to_bytes(self) -> bytes:
+    def tensors(self) -> dict[str, Tensor]:
+        """The module's parameters by name; none before it is built."""
         if self._model is None:
+            return {}
+        return {name: t.detach().contiguous() for name, t in self._model.state_dict().items()}
+
+    def load(self, header: Header, tensors: dict[str, Tensor]) -> None:
+        """Build the module from its header and give it these parameters.
+
+        Raises ValueError if they do not fit.
+        """
+        self.initialize(header)
+        try:
+            self.module.load_state_dict({name: t.float() for name, t in tensors.items()})
+        except RuntimeError as err:
+            raise ValueError(f"these are not the weights of this model: {err}") from err
+
+    def to_bytes(self) -> bytes:
+        if self._model is None or self._weights_elsewhere:
             return b""
-        tensors = {name: t.detach().contiguous() for name, t in self._model.state_dict().items()}
-        return safetensors.torch.save(tensors, metadata={"header": json.dumps(self.header)})
+        return safetensors.torch.save(self.tensors(), {"headers": json.dumps([self.header])})
 
     def from_bytes(self, data: bytes) -> TorchShim:
-        if not data:
-            return self
-        try:
-            tensors = safetensors.torch.load(data)
-            # safetensors: 8 bytes of little-endian length, then a JSON table of contents
-            size = int.from_bytes(data[:8], "little")
-            metadata = json.loads(data[8 : 8 + size])["__metadata__"]
-            self.initialize(json.loads(metadata["header"]))
-            self.module.load_state_dict({name: t.float() for name, t in tensors.items()})
-        except (SafetensorError, KeyError, RuntimeError, ValueError) as err:
-            raise ValueError(f"these are not the weights of this model: {err}") from err
+        if data:
+            (header,), tensors = _read_weights(data)
+            self.load(header, tensors)
         return self
+
+
+def _read_weights(data: bytes) -> tuple[list[Header], dict[str, Tensor]]:
+    """Headers and tensors of safetensors data. Raises ValueError if it is damaged."""
+    try:
+        tensors = safetensors.torch.load(data)
+        # safetensors: 8 bytes of little-endian length, then a JSON table of contents
+        size = int.from_bytes(data[:8], "little")
+        return json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["headers"]), tensors
+    except (SafetensorError, KeyError, UnicodeDecodeError, json.JSONDecodeError) as err:
+        raise ValueError(f"damaged, or no weights of this package: {err}") from err
+
+
+def _torch_shims(model: Model) -> list[TorchShim]:
+    return [shim for node in model.walk() for shim in node.shims if isinstance(shim, TorchShim)]
+
+
+@contextlib.contextmanager
+def weights_elsewhere(model: Model) -> Iterator[None]:
+    """Leave the torch modules of `model` out of its serialised form."""
+    shims = _torch_shims(model)
+    for shim in shims:
+        shim._weights_elsewhere = True
+    try:
+        yield
+    finally:
+        for shim in shims:
+            shim._weights_elsewhere = False
+
+
+def save_weights(model: Model, path: Path) -> None:
+    """Write the parameters of all torch modules in `model` to one safetensors file.
+
+    Tensors are named "<number of the module>.<name>", in the order in which the model is walked;
+    the file's metadata hold the modules' headers.
+    """
+    shims = [shim for shim in _torch_shims(model) if shim.header is not None]
+    tensors = {
+        f"{k}.{name}": tensor
+        for k, shim in enumerate(shims)
+        for name, tensor in shim.tensors().items()
+    }
+    headers = json.dumps([shim.header for shim in shims])
+    safetensors.torch.save_file(tensors, path, {"headers": headers})
+
+
+def load_weights(model: Model, path: Path) -> None:
+    """Undo `save_weights`. Raises ValueError, naming the file, if it is damaged or doesn't fit."""
+    shims = _torch_shims(model)
+    try:
+        headers, tensors = _read_weights(path.read_bytes())
+        if len(headers) not in (0, len(shims)):
+            raise ValueError(f"weights of {len(headers)} modules, but the model has {len(shims)}")
+        for k, (shim, header) in enumerate(zip(shims, headers, strict=False)):
+            mine = f"{k}."
+            shim.load(
+                header, {n.removeprefix(mine): t for n, t in tensors.items() if n.startswith(mine)}
+            )
+    except (ValueError, TypeError) as err:
+        raise ValueError(f"{path}: {err}") from err
 
 
 def torch_shim(model: Model) -> TorchShim:

@@ -18,7 +18,7 @@ from thinc.api import Config, Model
 from torch import Tensor
 
 from ..annotations import get_constituents, install_extensions, set_constituents
-from ..models.bridge import torch_shim
+from ..models.bridge import load_weights, save_weights, torch_shim, weights_elsewhere
 from ..models.charts import SentenceParse, decode, gold_labels
 from ..models.label_attention_parser import ParserScores, SentenceBatch
 from ..models.objectives import Objective
@@ -54,6 +54,8 @@ DEFAULT_MODEL = Config().from_str(
     arrangement = "concatenate"
     """
 )["model"]
+
+WEIGHTS = "model.safetensors"
 
 
 @Language.factory(
@@ -336,13 +338,28 @@ class LabelAttentionConstituency(TrainablePipe):
         self._configure_model()
         return self
 
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Write the component; the weights of its torch modules to `model.safetensors`."""
+        path = Path(path)
+        super().to_disk(path, exclude=[*exclude, "model"])
+        if "model" not in exclude:
+            with weights_elsewhere(self.model):
+                self.model.to_disk(path / "model")
+            save_weights(self.model, path / WEIGHTS)
+
     def from_disk(
         self, path: str | Path, *, exclude: Iterable[str] = ()
     ) -> LabelAttentionConstituency:
-        try:
-            super().from_disk(path, exclude=exclude)
-        except (ValueError, KeyError, TypeError, EOFError) as err:
-            raise ValueError(f"can't load {self.name!r} from {path}: {err}") from err
+        """Read what `to_disk` wrote. Raises ValueError, naming the file, if it is damaged."""
+        path = Path(path)
+        super().from_disk(path, exclude=[*exclude, "model"])
+        if "model" not in exclude:
+            try:
+                self.model.from_disk(path / "model")
+            except (ValueError, KeyError, TypeError, AttributeError) as err:
+                raise ValueError(f"{path / 'model'}: damaged, or another model's: {err}") from err
+            if (path / WEIGHTS).exists():
+                load_weights(self.model, path / WEIGHTS)
         self._configure_model()
         return self
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy
 import pytest
+import safetensors.torch
 import spacy
 import torch
 from hypothesis import given, settings
@@ -203,19 +204,36 @@ def test_overfit_then_pickle(nlp: Language) -> None:
     assert trees(pickle.loads(pickle.dumps(nlp))(TEXT)) == trees(nlp(TEXT))
 
 
-def test_truncated_weights_are_named(nlp: Language, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["model", "model.safetensors"])
+def test_truncated_file_is_named(nlp: Language, tmp_path: Path, name: str) -> None:
     nlp.to_disk(tmp_path)
-    weights = tmp_path / "lal_constituency" / "model"
-    weights.write_bytes(weights.read_bytes()[:-500])
-    with pytest.raises(ValueError, match="lal_constituency"):
+    path = tmp_path / "lal_constituency" / name
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(ValueError, match=rf"lal_constituency.{name}: "):
         spacy.load(tmp_path)
 
 
-def test_no_pickle_inside_the_weights(nlp: Language, tmp_path: Path) -> None:
+def test_weights_of_another_shape_are_named(nlp: Language, tmp_path: Path) -> None:
     nlp.to_disk(tmp_path)
-    data = (tmp_path / "lal_constituency" / "model").read_bytes()
-    assert b"cbuiltins" not in data
-    assert b"torch._utils" not in data
+    path = tmp_path / "lal_constituency" / "model.safetensors"
+    tensors = safetensors.torch.load_file(path)
+    with safetensors.safe_open(path, "pt") as file:
+        metadata = file.metadata()
+    tensors["0.rows.start"] = torch.zeros(3)
+    safetensors.torch.save_file(tensors, path, metadata)
+    with pytest.raises(ValueError, match=r"model\.safetensors: these are not the weights"):
+        spacy.load(tmp_path)
+
+
+def test_weights_are_safetensors_only(nlp: Language, tmp_path: Path) -> None:
+    nlp.to_disk(tmp_path)
+    folder = tmp_path / "lal_constituency"
+    tensors = safetensors.torch.load_file(folder / "model.safetensors")
+    modules = [
+        s.module for node in nlp.get_pipe("lal_constituency").model.walk() for s in node.shims
+    ]
+    assert len(tensors) == sum(len(module.state_dict()) for module in modules)
+    assert (folder / "model").stat().st_size < 20_000
 
 
 def test_docbin_round_trip_without_user_data(nlp: Language) -> None:

@@ -1,0 +1,80 @@
+# make demo               install what is needed into .venv and parse a few sentences
+# make demo TEXT="…"      the same with a text of yours
+# make test               run the tests; ARGS="-k trees" goes to pytest
+# make lint               style and types
+# make clean              remove .venv
+#
+# PYTHON=…        Python 3.11 or 3.12 to make .venv with (default: the first that is found)
+# TORCH=…         what to install as PyTorch: a version, a file or an address
+# TORCH_INDEX=…   the package index that PyTorch comes from: that's how one picks a CPU or CUDA build
+# PIP_ARGS=…      more options for every `pip install`
+# EXTRAS=…        what `make test` installs besides the package (default: dev)
+
+VENV := .venv
+TORCH := $(shell sed -n '/^torch==/p' constraints.txt)
+EXTRAS := dev
+PIPELINE := packages/en_lal_sm
+
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip install --disable-pip-version-check $(PIP_ARGS)
+PROGRESS := $(PY) scripts/progress.py
+
+# TEXT reaches the program through the environment, never as part of a command line or a makefile:
+# whatever quotes and dollar signs it has mean themselves.
+HAS_TEXT := $(filter-out undefined,$(origin TEXT))
+export DEMO_TEXT := $(value TEXT)
+unexport TEXT
+
+.PHONY: help demo test lint clean
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
+
+demo: $(VENV)/.pipeline
+	@PYTHONUTF8=1 $(PY) scripts/demo.py $(if $(HAS_TEXT),-- "$$DEMO_TEXT")
+
+test: $(VENV)/.dev $(if $(wildcard $(PIPELINE)/meta.json),$(VENV)/.pipeline)
+	@$(PY) -m pytest $(ARGS)
+
+lint: $(VENV)/.dev
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy
+
+clean:
+	rm -rf $(VENV)
+
+# A shim called python3.11 may be there without a Python behind it: only a trial tells.
+$(VENV)/bin/pip:
+	@for python in $(or $(PYTHON),python3.11 python3.12 python3 python); do \
+	  if "$$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))' 2>/dev/null; then \
+	    echo "Making $(VENV) with $$("$$python" --version)"; \
+	    exec "$$python" -m venv $(VENV); \
+	  fi; \
+	done; \
+	echo "No Python 3.11 or 3.12 with its venv module found. Install one (Debian, Ubuntu: python3.11 and python3.11-venv), or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11" >&2; \
+	exit 1
+
+# On its own, so that a build of torch that is already there is taken as it is.
+$(VENV)/.torch: constraints.txt | $(VENV)/bin/pip
+	@$(PROGRESS) "Installing PyTorch" $(VENV)/torch.log $(PIP) $(if $(TORCH_INDEX),--index-url "$(TORCH_INDEX)") "$(TORCH)"
+	@sed '/^torch==/d' constraints.txt > $(VENV)/constraints.txt
+	@touch $@
+
+$(VENV)/.package: pyproject.toml $(VENV)/.torch
+	@$(PROGRESS) "Installing spacy-lal" $(VENV)/package.log $(PIP) -c $(VENV)/constraints.txt -e .
+	@touch $@
+
+$(VENV)/.pipeline: $(PIPELINE)/meta.json $(VENV)/.package
+	@$(PROGRESS) "Installing en_lal_sm" $(VENV)/pipeline.log $(PIP) -c $(VENV)/constraints.txt ./$(PIPELINE)
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.package
+	@$(PROGRESS) "Installing what tests need" $(VENV)/dev.log $(PIP) -c $(VENV)/constraints.txt -e ".[$(EXTRAS)]"
+	@touch $@
+
+$(PIPELINE)/meta.json:
+	@echo "$(PIPELINE) isn't there. Train it: python -m spacy project run train-ewt" >&2
+	@exit 1
