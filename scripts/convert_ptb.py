@@ -80,7 +80,7 @@ def merge(sentences: Sequence[Sentence], path: Path, take: Take) -> tuple[list[S
                 f"{' '.join(sentence.words)!r} in the treebank",
                 **place,
             )
-        predicted, fault = conllu.to_sentence(row)
+        predicted, _ = conllu.to_sentence(row)
         if take is not Take.tags:
             sentence = replace(sentence, heads=predicted.heads, deps=predicted.deps)
             faults += predicted.heads is None
@@ -132,4 +132,6 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(main)
+    app()

@@ -55,4 +55,6 @@ def show(tree) -> None:  # type: ignore[no-untyped-def]
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(main)
+    app()

@@ -63,4 +63,6 @@ def performance(metrics: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(main)
+    app()

@@ -12,6 +12,7 @@ from torch import Tensor
 from ..structure.binarise import collapse_unaries
 from ..structure.chart import best_tree, chart_size, packed_spans, width_offset
 from ..trees import LabelledSpan
+from .decoders import Decoder
 from .label_attention_parser import ParserScores
 
 
@@ -19,22 +20,25 @@ from .label_attention_parser import ParserScores
 class SentenceParse:
     """Constituents of one sentence in preorder, by its words, and the tag of every word.
 
-    starts, ends, labels: [number of constituents]; labels count from 1. tags: [n].
+    starts, ends, labels, probabilities: [number of constituents]; labels count from 1,
+    probabilities are None if the decoder gives none. tags: [n].
     """
 
     starts: numpy.ndarray
     ends: numpy.ndarray
     labels: numpy.ndarray
+    probabilities: numpy.ndarray | None
     tags: numpy.ndarray
 
 
-def decode(scores: ParserScores) -> dict[int, SentenceParse]:
-    """The best tree and tags of every parsed sentence, by its index in `scores.sentences`."""
+def decode(scores: ParserScores, decoder: Decoder) -> dict[int, SentenceParse]:
+    """The tree and tags of every parsed sentence, by its index in `scores.sentences`."""
     parses = {}
     for batch in scores.batches:
-        best, labels = batch.labels.max(-1)
-        _, tree = best_tree(best, batch.lengths)
+        values, labels, probability = decoder(batch.labels, batch.lengths)
+        _, tree = best_tree(values, batch.lengths)
         found = torch.where(tree, labels, 0).cpu().numpy()
+        probabilities = None if probability is None else probability.cpu().numpy()
         tags = batch.tags.argmax(-1).cpu().numpy()
         starts, ends = (t.numpy() for t in packed_spans(tags.shape[1]))
         rows, at = found.nonzero()
@@ -45,7 +49,11 @@ def decode(scores: ParserScores) -> dict[int, SentenceParse]:
         for row, (member, n) in enumerate(zip(batch.members, batch.lengths.tolist(), strict=True)):
             mine = at[bounds[row] : bounds[row + 1]]
             parses[member] = SentenceParse(
-                starts[mine], ends[mine], found[row, mine], tags[row, :n]
+                starts[mine],
+                ends[mine],
+                found[row, mine],
+                None if probabilities is None else probabilities[row, mine],
+                tags[row, :n],
             )
     return parses
 

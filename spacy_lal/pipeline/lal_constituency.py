@@ -20,11 +20,13 @@ from torch import Tensor
 from ..annotations import get_constituents, install_extensions, set_constituents
 from ..models.bridge import load_weights, save_weights, torch_shim, weights_elsewhere
 from ..models.charts import SentenceParse, decode, gold_labels
+from ..models.decoders import Decoder
 from ..models.label_attention_parser import ParserScores, SentenceBatch
 from ..models.objectives import Objective
 from ..models.sentences import LongSentencePolicy, Sentence, SentencePolicy
 from ..models.word_affix_embed import learn_vocabulary
 from ..structure.binarise import JOIN, collapse_unaries
+from ..trees import LabelledSpan
 from .gold import gold_constituents, gold_tags, in_words
 
 DEFAULT_MODEL = Config().from_str(
@@ -64,6 +66,7 @@ WEIGHTS = "model.safetensors"
     default_config={
         "model": DEFAULT_MODEL,
         "objective": {"@misc": "spacy-lal.crf_objective.v1"},
+        "decoder": {"@misc": "spacy-lal.mbr_decoder.v1"},
         "tag_weight": 1.0,
         "spans_key": "constituents",
         "sentences": "split",
@@ -88,6 +91,7 @@ def make_lal_constituency(
     name: str,
     model: Model[list[Doc], ParserScores],
     objective: Objective,
+    decoder: Decoder,
     tag_weight: float,
     spans_key: str,
     sentences: SentencePolicy,
@@ -98,6 +102,8 @@ def make_lal_constituency(
     """Construct the component.
 
     model: maps Docs to `ParserScores`. objective: the loss of the charts of label scores.
+    decoder: chooses the tree; minimum Bayes risk by default, which needs the CRF objective: with
+        the margin objective, take `spacy-lal.map_decoder.v1`.
     tag_weight: weight of the tagging loss. spans_key: the span group that holds the trees.
     sentences: "split" keeps the Doc's sentences and finds them by rule where it has none,
         "existing" insists on them, "doc" reads every Doc as one sentence.
@@ -109,6 +115,7 @@ def make_lal_constituency(
         model,
         name,
         objective=objective,
+        decoder=decoder,
         tag_weight=tag_weight,
         spans_key=spans_key,
         sentences=sentences,
@@ -128,6 +135,7 @@ class LabelAttentionConstituency(TrainablePipe):
         name: str,
         *,
         objective: Objective,
+        decoder: Decoder,
         tag_weight: float,
         spans_key: str,
         sentences: SentencePolicy,
@@ -139,6 +147,7 @@ class LabelAttentionConstituency(TrainablePipe):
         self.model = model
         self.name = name
         self.objective = objective
+        self.decoder = decoder
         self.tag_weight = tag_weight
         self.spans_key = spans_key
         if max_sentence_length < 1:
@@ -238,7 +247,7 @@ class LabelAttentionConstituency(TrainablePipe):
         docs = list(docs)
         self._check_initialised()
         scores = self.model.predict(docs)
-        return scores.sentences, decode(scores)
+        return scores.sentences, decode(scores, self.decoder)
 
     def _check_initialised(self) -> None:
         if torch_shim(self.model).header is None:
@@ -254,7 +263,8 @@ class LabelAttentionConstituency(TrainablePipe):
         docs = list(docs)
         sentences, parses = scores
         chains = [label.split(JOIN) for label in self.labels]
-        spans: list[list[tuple[int, int, str]]] = [[] for _ in docs]
+        spans: list[list[LabelledSpan]] = [[] for _ in docs]
+        spans_scores: list[list[float | None]] = [[] for _ in docs]
         starts: list[set[int]] = [{0} for _ in docs]
         for k, sentence in enumerate(sentences):
             if sentence.first:
@@ -263,19 +273,24 @@ class LabelAttentionConstituency(TrainablePipe):
             if parse is None:
                 continue
             words = sentence.words.tolist()
-            for i, j, label in zip(
-                parse.starts.tolist(), parse.ends.tolist(), parse.labels.tolist(), strict=True
-            ):
+            columns = [parse.starts.tolist(), parse.ends.tolist(), parse.labels.tolist()]
+            probabilities: list[float | None] = [None] * len(parse.labels)
+            if parse.probabilities is not None:
+                probabilities = parse.probabilities.tolist()
+            for i, j, label, probability in zip(*columns, probabilities, strict=True):
                 for category in chains[label - 1]:
                     spans[sentence.doc].append((words[i], words[j - 1] + 1, category))
+                    spans_scores[sentence.doc].append(probability)
             if self.tags:
                 doc = docs[sentence.doc]
                 for i, tag in zip(words, parse.tags.tolist(), strict=True):
                     token = doc[i]
                     if not token.tag:
                         token.tag_ = self.tags[tag]
-        for doc, of_doc, starts_of_doc in zip(docs, spans, starts, strict=True):
-            set_constituents(doc, of_doc, key=self.spans_key)
+        for doc, of_doc, scores_of_doc, starts_of_doc in zip(
+            docs, spans, spans_scores, starts, strict=True
+        ):
+            set_constituents(doc, of_doc, scores_of_doc, key=self.spans_key)
             if len(doc) and not doc.has_annotation("SENT_START"):
                 for token in doc:
                     token.is_sent_start = token.i in starts_of_doc

@@ -21,6 +21,7 @@ from spacy.training import Example
 
 from spacy_lal.annotations import get_constituents
 from spacy_lal.models.charts import decode
+from spacy_lal.models.decoders import map_decoder
 
 from .toy import TINY, TREES, examples, gold_doc, predicted, tiny_pipeline, train
 
@@ -176,9 +177,9 @@ def test_a_doc_does_not_depend_on_its_batch(nlp: Language, batch: list[list[str]
         assert (d in found) == bool(alone.batches)
         if alone.batches:
             torch.testing.assert_close(alone.batches[0].tags[0], found[d], atol=1e-5, rtol=1e-4)
-            (parse,) = decode(alone).values()
+            (parse,) = decode(alone, map_decoder).values()
             (k,) = [k for k, s in enumerate(together.sentences) if s.doc == d]
-            of_batch = decode(together)[k]
+            of_batch = decode(together, map_decoder)[k]
             assert parse.labels.tolist() == of_batch.labels.tolist()
             assert parse.starts.tolist() == of_batch.starts.tolist()
 
@@ -372,7 +373,13 @@ def test_gradient_of_the_loss_by_finite_differences(objective: str) -> None:
 
 def test_margin_objective_learns() -> None:
     spacy.util.fix_random_seed(0)
-    nlp = train(tiny_pipeline(objective={"@misc": "spacy-lal.margin_objective.v1"}), steps=100)
+    nlp = tiny_pipeline(
+        objective={"@misc": "spacy-lal.margin_objective.v1"},
+        decoder={"@misc": "spacy-lal.map_decoder.v1"},
+    )
+    train(nlp, steps=100)
+    doc = nlp("Go home!")
+    assert doc.spans["constituents"].attrs["scores"] == [None] * len(doc.spans["constituents"])
     assert [predicted(nlp, tree) for tree in TREES] == TREES
 
 
