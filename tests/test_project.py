@@ -68,9 +68,9 @@ def test_smoke_learns_its_training_data(project: Path) -> None:
     seen = srsly.read_json(project / "metrics/smoke-train.json")
     unseen = srsly.read_json(project / "metrics/smoke-dev.json")
     assert (seen["sentences"], seen["words"], unseen["sentences"]) == (32, 279, 10)
-    assert seen["const_evalb_f"] > 0.95  # 0.996 where this was written
-    assert seen["tag_acc"] > 0.97
-    assert unseen["const_evalb_f"] > 0.6  # 0.88
+    assert seen["const_evalb_f"] > 0.97  # 1.0 where this was written
+    assert seen["tag_acc"] > 0.97  # 1.0
+    assert unseen["const_evalb_f"] > 0.75  # 0.94
     assert seen["words_per_cpu_second"] > 0
     meta = srsly.read_json(project / "training/smoke/packages/en_lal_smoke/meta.json")
     assert any(name.startswith("spacy-lal") for name in meta["requirements"])
@@ -231,7 +231,7 @@ def test_conllx_that_does_not_fit_says_where(convert_ptb: ModuleType, tmp_path: 
     with pytest.raises(ValueError, match="1 sentences, the treebank has 2"):
         convert_ptb.merge(sentences, path, convert_ptb.Take.both)
     path.write_text(text.replace("Costs", "Prices"), "utf8")
-    with pytest.raises(FormatError, match=r"test.conllx:11: sentence 2 is '`` Prices will"):
+    with pytest.raises(FormatError, match=r"test.conllx:11: sentence 2 is .`` Prices will"):
         convert_ptb.merge(sentences, path, convert_ptb.Take.both)
 
 
@@ -262,7 +262,8 @@ def test_make_demo_passes_text_on_as_it_is(text: str | None, tmp_path: Path) -> 
         (tmp_path / "venv" / stamp).touch()
         os.utime(tmp_path / "venv" / stamp, (later, later))
     command = ["make", "demo", f"VENV={tmp_path / 'venv'}", f"PIPELINE={tmp_path}"]
-    environment = {name: value for name, value in os.environ.items() if name != "TEXT"}
+    of_make = ("TEXT", "DEMO_TEXT", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")
+    environment = {name: value for name, value in os.environ.items() if name not in of_make}
     result = subprocess.run(
         command if text is None else [*command, f"TEXT={text}"],
         cwd=ROOT,
