@@ -29,6 +29,7 @@ from spacy.language import Language
 from spacy.training import Example
 from torch import Tensor, nn
 
+from spacy_lal.models.parser_network import ParserNetwork
 from spacy_lal.scorers.constituency import score_constituency
 from spacy_lal.treebanks.corpus import Corpus
 
@@ -47,12 +48,12 @@ def load(name: str) -> Language:
         raise SystemExit(f"can't load the pipeline {name!r}: {err}") from err
 
 
-def network(nlp: Language) -> nn.Module:
+def network(nlp: Language) -> ParserNetwork:
     """The parser's torch module."""
     names = [name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory == FACTORY]
     if len(names) != 1:
         raise SystemExit(f"expected one {FACTORY} in {nlp.pipe_names}, found {len(names)}")
-    module: nn.Module = nlp.get_pipe(names[0]).model.shims[0].module  # type: ignore[attr-defined]
+    module: ParserNetwork = nlp.get_pipe(names[0]).model.shims[0].module  # type: ignore[attr-defined]
     return module
 
 

@@ -223,7 +223,9 @@ def build_peer(folder: Path, data: str) -> dict[str, Any]:
     from benepar.parse_chart import ChartParser
     from transformers import BertConfig, BertTokenizerFast
 
-    labels, tags, forms = {""}, set(), set()
+    labels: set[str] = {""}
+    tags: set[str] = set()
+    forms: set[str] = set()
     for doc in read_docs(data):
         chains: dict[tuple[int, int], str] = {}
         for span in doc.spans.get("constituents", ()):
@@ -283,6 +285,7 @@ class Worker:
             "CUDA_VISIBLE_DEVICES": "",
             "PYTHONWARNINGS": "ignore",
         }
+        self._python = python
         self._process = subprocess.Popen(
             [python, __file__, "--worker", json.dumps({**settings, "threads": threads})],
             stdin=subprocess.PIPE,
@@ -303,7 +306,7 @@ class Worker:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise SystemExit(f"{self._process.args[0]} failed, see above")  # type: ignore[index]
+            raise SystemExit(f"{self._python} failed, see above")
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             raise SystemExit(f"{answer['error']}; benchmarks/README.md says what is needed")

@@ -48,7 +48,7 @@ class MinimumBayesRisk:
         return gain.clamp(min=0), torch.where(gain > 0, labels + 1, 0), probability
 
 
-def make_mbr_decoder(threshold: float = 0.4) -> Decoder:
+def make_mbr_decoder(threshold: float = 0.45) -> Decoder:
     """Minimum Bayes risk decoding (`spacy-lal.mbr_decoder.v1`), for the CRF objective.
 
     threshold: a constituent less probable than this is left out. The constituents' probabilities
