@@ -83,7 +83,11 @@ class TorchShim(Shim):
                     cast(FloatsXd, torch2xp(parameter.data)),
                     cast(FloatsXd, torch2xp(parameter.grad)),
                 )
-                parameter.data = xp2torch(value, device=parameter.device)
+                updated = xp2torch(value, device=parameter.device)
+                # Thinc's optimizer works in place where it can. Taking its array over would wrap
+                # tensor in array in tensor, one layer more at every step, none of them ever freed.
+                if updated.data_ptr() != parameter.data_ptr():
+                    parameter.data.copy_(updated.reshape(parameter.shape))
                 parameter.grad = None
 
     @contextlib.contextmanager

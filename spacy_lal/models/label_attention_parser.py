@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -37,10 +37,14 @@ class SentenceBatch:
 
 @dataclass
 class ParserScores:
-    """What the model predicts for a batch of Docs; `d_scores` for it has the same shape."""
+    """What the model predicts for a batch of Docs; `d_scores` for it has the same shape.
+
+    batches: a list in training; from `predict`, computed one after another as they are asked for,
+    once.
+    """
 
     sentences: list[Sentence]
-    batches: list[SentenceBatch]
+    batches: Iterable[SentenceBatch]
 
 
 def bilstm_rows(
@@ -171,15 +175,28 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
     torch_shim(model).initialize(header)
 
 
-def batch_by_spans(lengths: list[int], max_spans: int) -> list[list[int]]:
-    """Indices of sentences of similar length, each batch's padded charts within `max_spans`."""
+def batch_by_spans(
+    lengths: list[int], max_spans: int, *, least_words: int = 500, most_padding: float = 1.1
+) -> list[list[int]]:
+    """Indices of sentences of similar length, in batches.
+
+    A batch's padded charts hold at most `max_spans` spans. Once it has `least_words` words, it
+    takes no sentence that would make it more than `most_padding` times as large as its words.
+    """
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     batches: list[list[int]] = []
+    words = 0
     for index in order:
-        # lengths ascend, so the newcomer sets the padded size of the whole batch
-        if not batches or (len(batches[-1]) + 1) * chart_size(lengths[index]) > max_spans:
+        # lengths ascend, so the newcomer sets the padded length of the whole batch
+        n = lengths[index]
+        count = len(batches[-1]) + 1 if batches else 1
+        too_large = count * chart_size(n) > max_spans
+        too_padded = words >= least_words and count * n > most_padding * (words + n)
+        if not batches or too_large or too_padded:
             batches.append([])
+            words = 0
         batches[-1].append(index)
+        words += n
     return batches
 
 
@@ -196,23 +213,26 @@ def _forward(
     first_token = numpy.cumsum([0, *map(len, docs)])
     parsed = [k for k, sentence in enumerate(sentences) if sentence.parsed]
     lengths = [len(sentences[k].words) for k in parsed]
-    batches = []
-    for group in batch_by_spans(lengths, attrs["max_batch_spans"]):
-        members = [parsed[k] for k in group]
-        size = max(lengths[k] for k in group)
-        # padding repeats token 0; nothing of a sentence's result depends on it
-        tokens = numpy.zeros((len(members), size), dtype=numpy.int64)
-        for row, k in enumerate(members):
-            sentence = sentences[k]
-            tokens[row, : len(sentence.words)] = first_token[sentence.doc] + sentence.words
-        of_words = torch.tensor([lengths[k] for k in group], device=shim.device)
-        x = flat[torch.from_numpy(tokens).to(shim.device)]
-        if is_train:
-            labels, tags = shim.begin_update(x, of_words, dropout=attrs["dropout_rate"])
-        else:
-            labels, tags = shim.predict(x, of_words)
-        batches.append(SentenceBatch(members, of_words, labels, tags))
-    scores = ParserScores(sentences, batches)
+
+    def score() -> Iterator[SentenceBatch]:
+        for group in batch_by_spans(lengths, attrs["max_batch_spans"]):
+            members = [parsed[k] for k in group]
+            size = max(lengths[k] for k in group)
+            # padding repeats token 0; nothing of a sentence's result depends on it
+            tokens = numpy.zeros((len(members), size), dtype=numpy.int64)
+            for row, k in enumerate(members):
+                sentence = sentences[k]
+                tokens[row, : len(sentence.words)] = first_token[sentence.doc] + sentence.words
+            of_words = torch.tensor([lengths[k] for k in group], device=shim.device)
+            x = flat[torch.from_numpy(tokens).to(shim.device)]
+            if is_train:
+                labels, tags = shim.begin_update(x, of_words, dropout=attrs["dropout_rate"])
+            else:
+                labels, tags = shim.predict(x, of_words)
+            yield SentenceBatch(members, of_words, labels, tags)
+
+    # when predicting, each batch's charts go as soon as they are decoded
+    scores = ParserScores(sentences, list(score()) if is_train else score())
 
     def backprop(d_scores: ParserScores) -> list[Doc]:
         outputs, gradients = [], []

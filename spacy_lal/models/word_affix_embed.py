@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
+import numpy
 import torch
+from spacy.attrs import ORTH
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
@@ -146,16 +148,14 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
 
 
 def _feature_ids(module: WordAffixEmbedding, docs: list[Doc]) -> Tensor:
-    seen: dict[str, list[int]] = {}
-    rows = []
-    for doc in docs:
-        for token in doc:
-            text = token.text
-            row = seen.get(text)
-            if row is None:
-                seen[text] = row = module.ids(text)
-            rows.append(row)
-    return torch.tensor(rows, dtype=torch.long).reshape(-1, len(FEATURES))
+    """The rows of every token in the tables [N, F]; a word's are looked up once a batch."""
+    if not any(map(len, docs)):
+        return torch.zeros(0, len(FEATURES), dtype=torch.long)
+    orths = numpy.concatenate([doc.to_array(ORTH) for doc in docs])
+    words, inverse = numpy.unique(orths, return_inverse=True)
+    strings = docs[0].vocab.strings
+    rows = numpy.asarray([module.ids(strings[word]) for word in words.tolist()])
+    return torch.from_numpy(rows[inverse])
 
 
 def _forward(

@@ -309,10 +309,11 @@ class LabelAttentionConstituency(TrainablePipe):
         tag_index = {tag: k for k, tag in enumerate(self.tags)}
         trees = [gold_constituents(example, self.spans_key) for example in examples]
         tags = [gold_tags(example) for example in examples]
-        total = sum(int(batch.lengths.sum()) for batch in scores.batches) or 1
+        batches = list(scores.batches)
+        total = sum(int(batch.lengths.sum()) for batch in batches) or 1
         loss = 0.0
         gradients = []
-        for batch in scores.batches:
+        for batch in batches:
             n = batch.tags.shape[1]
             members = [scores.sentences[k] for k in batch.members]
             of_batch = [in_words(trees[s.doc] or (), s) for s in members]

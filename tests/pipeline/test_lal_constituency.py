@@ -22,6 +22,7 @@ from spacy.training import Example
 from spacy_lal.annotations import get_constituents
 from spacy_lal.models.charts import decode
 from spacy_lal.models.decoders import map_decoder
+from spacy_lal.models.label_attention_parser import ParserScores, batch_by_spans
 
 from .toy import TINY, TREES, examples, gold_doc, predicted, tiny_pipeline, train
 
@@ -157,6 +158,11 @@ def test_pipe_is_repeated_call(nlp: Language) -> None:
     assert piped == [trees(nlp(text)) for text in texts]
 
 
+def predict(nlp: Language, docs: list[Doc]) -> ParserScores:
+    scores = nlp.get_pipe("lal_constituency").model.predict(docs)
+    return ParserScores(scores.sentences, list(scores.batches))
+
+
 WORDS = ["the", "cat", "dog", "sat", ".", "!", "with", "Hello", "3", "zebra", ",", "on"]
 words = st.lists(st.sampled_from(WORDS), max_size=12)
 
@@ -164,16 +170,15 @@ words = st.lists(st.sampled_from(WORDS), max_size=12)
 @settings(max_examples=25, deadline=None)
 @given(batch=st.lists(words, min_size=1, max_size=6))
 def test_a_doc_does_not_depend_on_its_batch(nlp: Language, batch: list[list[str]]) -> None:
-    model = nlp.get_pipe("lal_constituency").model
     docs = [pretokenised(nlp, ws) for ws in batch]
-    together = model.predict(docs)
+    together = predict(nlp, docs)
     found = {}
     for group in together.batches:
         for row, member in enumerate(group.members):
             n = int(group.lengths[row])
             found[together.sentences[member].doc] = group.tags[row, :n]
     for d, doc in enumerate(docs):
-        alone = model.predict([doc])
+        alone = predict(nlp, [doc])
         assert (d in found) == bool(alone.batches)
         if alone.batches:
             torch.testing.assert_close(alone.batches[0].tags[0], found[d], atol=1e-5, rtol=1e-4)
@@ -352,7 +357,7 @@ def test_gradient_of_the_loss_by_finite_differences(objective: str) -> None:
     of_training = examples(nlp)
     nlp.initialize(lambda: of_training)
     pipe = nlp.get_pipe("lal_constituency")
-    scores = pipe.model.predict([eg.predicted for eg in of_training])
+    scores = predict(nlp, [eg.predicted for eg in of_training])
     for batch in scores.batches:
         batch.labels = batch.labels.double()
         batch.tags = batch.tags.double()
@@ -435,3 +440,14 @@ def test_position_rows_and_self_attention_train() -> None:
     assert [predicted(nlp, tree) for tree in TREES] == TREES
     with pytest.raises(ValueError, match="40 positions"):
         nlp(pretokenised(nlp, ["cat"] * 41))
+
+
+@given(lengths=st.lists(st.integers(1, 40), max_size=60), max_spans=st.integers(1, 3000))
+def test_batches_hold_every_sentence_once_and_keep_their_size(
+    lengths: list[int], max_spans: int
+) -> None:
+    batches = batch_by_spans(lengths, max_spans)
+    assert sorted(k for batch in batches for k in batch) == list(range(len(lengths)))
+    for batch in batches:
+        longest = max(lengths[k] for k in batch)
+        assert len(batch) == 1 or len(batch) * longest * (longest + 1) // 2 <= max_spans
