@@ -182,7 +182,8 @@ def save_weights(model: Model, path: Path) -> None:
         for name, tensor in shim.tensors().items()
     }
     headers = json.dumps([shim.header for shim in shims])
-    safetensors.torch.save_file(tensors, path, {"headers": headers})
+    # not save_file, which makes the file readable by its owner alone
+    path.write_bytes(safetensors.torch.save(tensors, {"headers": headers}))
 
 
 def load_weights(model: Model, path: Path) -> None:

@@ -1,0 +1,78 @@
+"""The shipped pipeline, as a user meets it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+pytest.importorskip("en_lal_sm", reason="pip install ./packages/en_lal_sm")
+
+TEXTS = [
+    "The quick brown fox jumps over the lazy dog.",
+    "I can't believe it's not butter! Who told you that?",
+    "NEW YORK (AP) -- Shares fell 3.5% on Monday, the exchange said.\n\nlol :-) see http://x.yz",
+    "",
+    "Why?",
+]
+
+
+@pytest.fixture(scope="module")
+def nlp() -> Language:
+    return spacy.load("en_lal_sm")
+
+
+def trees(doc: Doc) -> list[str]:
+    return [str(tree) for tree in doc._.trees]
+
+
+def test_parses_a_plain_sentence(nlp: Language) -> None:
+    (tree,) = trees(nlp("The quick brown fox jumps over the lazy dog."))
+    assert tree == (
+        "(TOP (S (NP (DT The) (JJ quick) (JJ brown) (NN fox)) "
+        "(VP (VBZ jumps) (PP (IN over) (NP (DT the) (JJ lazy) (NN dog)))) (. .)))"
+    )
+
+
+def test_is_one_component_that_needs_nothing_else(nlp: Language) -> None:
+    assert nlp.pipe_names == ["lal_constituency"]
+    assert nlp.vocab.vectors.shape[0] == 0
+    doc = nlp("Dogs bark. Cats don't.")
+    assert [t.tag_ for t in doc] == ["NNS", "VBP", ".", "NNS", "VBP", "RB", "."]
+    assert len(list(doc.sents)) == 2
+
+
+@pytest.mark.parametrize("vectors", [False, True])
+def test_sourced_into_a_blank_pipeline_it_gives_the_same_trees(
+    nlp: Language, vectors: bool
+) -> None:
+    other = spacy.blank("en")
+    if vectors:
+        other.vocab.set_vector("fox", [1.0, 2.0])
+    other.add_pipe("lal_constituency", source=spacy.load("en_lal_sm"))
+    assert [trees(other(text)) for text in TEXTS] == [trees(nlp(text)) for text in TEXTS]
+
+
+def test_probabilities_are_the_scores(nlp: Language) -> None:
+    group = nlp(TEXTS[0]).spans["constituents"]
+    assert len(group.attrs["scores"]) == len(group)
+    assert all(0.4 < score <= 1.0001 for score in group.attrs["scores"])
+
+
+def test_meta_says_what_it_was_trained_on(nlp: Language) -> None:
+    assert nlp.meta["license"] == "CC BY-SA 4.0"
+    assert len(nlp.meta["sources"]) == 2
+    assert nlp.meta["performance"]["const_evalb_f"] > 0.86
+    assert nlp.meta["performance"]["tag_acc"] > 0.945
+
+
+def test_weights_are_small(nlp: Language) -> None:
+    files = [path for path in Path(nlp.path).rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 40_000_000
+    assert any(path.name == "model.safetensors" for path in files)
+    encoder = nlp.config["components"]["lal_constituency"]["model"]["encoder"]
+    assert encoder["heads"] >= 32
+    assert encoder["projection_width"] >= 16
