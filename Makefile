@@ -14,6 +14,8 @@ VENV := .venv
 TORCH := $(shell sed -n '/^torch==/p' constraints.txt)
 EXTRAS := dev
 PIPELINE := packages/en_lal_sm
+COMMA := ,
+DEV := $(VENV)/.dev-$(subst $(COMMA),-,$(EXTRAS))
 
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --disable-pip-version-check $(PIP_ARGS)
@@ -35,10 +37,10 @@ help:
 demo: $(VENV)/.pipeline
 	@PYTHONUTF8=1 $(PY) scripts/demo.py $(if $(HAS_TEXT),-- "$$DEMO_TEXT")
 
-test: $(VENV)/.dev $(if $(wildcard $(PIPELINE)/meta.json),$(VENV)/.pipeline)
+test: $(DEV) $(if $(wildcard $(PIPELINE)/meta.json),$(VENV)/.pipeline)
 	@$(PY) -m pytest $(ARGS)
 
-lint: $(VENV)/.dev
+lint: $(DEV)
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(PY) -m mypy
@@ -71,7 +73,7 @@ $(VENV)/.pipeline: $(PIPELINE)/meta.json $(VENV)/.package
 	@$(PROGRESS) "Installing en_lal_sm" $(VENV)/pipeline.log $(PIP) -c $(VENV)/constraints.txt ./$(PIPELINE)
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.package
+$(DEV): $(VENV)/.package
 	@$(PROGRESS) "Installing what tests need" $(VENV)/dev.log $(PIP) -c $(VENV)/constraints.txt -e ".[$(EXTRAS)]"
 	@touch $@
 

@@ -36,8 +36,8 @@ def main(
     for doc in nlp.pipe(texts):
         if not any(not token.is_space for token in doc):
             print("Nothing to parse: the text is empty.")
-        for sentence in doc.sents:
-            if tree := sentence._.tree:
+        for tree in doc._.trees:
+            if tree.leaves:
                 show(tree)
 
 

@@ -17,6 +17,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from spacy.tokens import Doc, Span, SpanGroup, Token
+from spacy.training.alignment_array import AlignmentArray
 
 from .trees import ConstituentTree, LabelledSpan
 
@@ -58,6 +59,24 @@ def get_constituents(doc: Doc, key: str = CONSTITUENTS_KEY) -> list[LabelledSpan
     return sorted(spans, key=lambda span: (span[0], -span[1]))
 
 
+def project_constituents(
+    spans: Iterable[LabelledSpan], there: AlignmentArray, back: AlignmentArray
+) -> Iterator[tuple[int, int, str, bool]]:
+    """Phrases of one tokenisation as (start, end, label, exact) over the tokens of another.
+
+    there, back: of `Example.alignment`, from and to the tokens that `spans` count. exact: whether
+    both borders are token borders on the other side, too. Looks at borders, not at texts as
+    `Example.get_aligned_spans_y2x` does, so a line break between tokens does no harm. Phrases
+    without any counterpart are left out.
+    """
+    for start, end, label in spans:
+        tokens = there[start:end]
+        if len(tokens):
+            first, last = int(tokens[0]), int(tokens[-1]) + 1
+            again = back[first:last]
+            yield first, last, label, bool(start <= again[0] and again[-1] < end)
+
+
 def constituent_tree(span: Span, key: str = CONSTITUENTS_KEY) -> ConstituentTree | None:
     """The tree over `span`, from the phrases in `doc.spans[key]`.
 
@@ -65,7 +84,8 @@ def constituent_tree(span: Span, key: str = CONSTITUENTS_KEY) -> ConstituentTree
     may have several children and, where nothing was annotated, has only words. For a shorter
     span it is the topmost phrase over exactly these tokens, or None if there isn't any.
     Words are tagged with `token.tag_`, else `pos_`, else "XX". Whitespace tokens aren't part of
-    trees: they neither appear in them nor make a difference to what "exactly" means.
+    trees: they neither appear in them nor make a difference to what "exactly" means. Every call
+    reads the Doc's phrases: `sentence_trees` is the way to all trees of a long Doc.
     Raises ValueError if phrases cross.
     """
     doc = span.doc

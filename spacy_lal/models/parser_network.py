@@ -39,10 +39,12 @@ class ParserNetwork(TorchModule):
     def set_dropout(self, rate: float) -> None:
         self.rows.set_dropout(rate)
         for layer in self.encoder.modules():
-            # label attention keeps residual dropout off, as the paper's best model does
-            for dropout in ("attention_dropout", "relu_dropout"):
+            for dropout in ("attention_dropout", "relu_dropout", "residual_dropout"):
                 if hasattr(layer, dropout):
                     setattr(layer, dropout, rate)
+        if self.encoder.label_attention is not None:
+            # off in the paper's best model
+            self.encoder.label_attention.residual_dropout = 0.0
         self.scorer.dropout = rate
 
     def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:

@@ -11,7 +11,8 @@ SentencePolicy = Literal["split", "existing", "doc"]
 LongSentencePolicy = Literal["split", "flat", "error"]
 
 _FINAL = {".", "!", "?", "…", "。", "！", "？", "।", "۔", "؟"}
-_CLOSING = {'"', "'", "''", "”", "’", ")", "]", "}", "»"}
+_CLOSING = {"”", "’", ")", "]", "}", "»"}
+_STRAIGHT = {'"', "'", "''"}
 _BREAKS = {";", ":", ",", "--", "—", "–", "-", "...", "…"}
 
 
@@ -67,13 +68,21 @@ def _starts_by_rule(doc: Doc) -> list[int]:
             continue
         if set(text) <= _FINAL:
             final = True
-        elif final and text not in _CLOSING:
+        elif final and not _closes(token):
             if _begins(token):
                 starts.append(token.i)
                 words = 0
             final = False
         words += 1
     return starts
+
+
+def _closes(token: Token) -> bool:
+    """Whether a token after final punctuation still belongs to that sentence."""
+    if token.text in _STRAIGHT:
+        # a straight quote opens if there is a space before it and none behind
+        return bool(token.whitespace_) or not token.nbor(-1).whitespace_
+    return token.text in _CLOSING
 
 
 def _begins(token: Token) -> bool:

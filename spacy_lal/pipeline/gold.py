@@ -8,9 +8,9 @@ import numpy
 from spacy.attrs import ORTH
 from spacy.training import Example
 
+from ..annotations import get_constituents, project_constituents
 from ..models.sentences import Sentence
-
-TokenSpan = tuple[int, int, str]
+from ..trees import LabelledSpan
 
 
 def same_tokens(example: Example) -> bool:
@@ -19,7 +19,7 @@ def same_tokens(example: Example) -> bool:
     return len(x) == len(y) and bool(numpy.array_equal(x.to_array([ORTH]), y.to_array([ORTH])))
 
 
-def gold_constituents(example: Example, key: str) -> list[TokenSpan] | None:
+def gold_constituents(example: Example, key: str) -> list[LabelledSpan] | None:
     """Preorder (start, end, label) in predicted tokens; None if the reference has no trees.
 
     A span group without spans is a tree of words alone, not a missing one.
@@ -28,10 +28,12 @@ def gold_constituents(example: Example, key: str) -> list[TokenSpan] | None:
     """
     if key not in example.reference.spans:
         return None
-    spans = example.reference.spans[key]
-    if not same_tokens(example):
-        spans = example.get_aligned_spans_y2x(spans, allow_overlap=True)
-    return [(span.start, span.end, span.label_) for span in spans]
+    spans = get_constituents(example.reference, key)
+    if same_tokens(example):
+        return spans
+    alignment = example.alignment
+    projected = project_constituents(spans, alignment.y2x, alignment.x2y)
+    return [(start, end, label) for start, end, label, exact in projected if exact]
 
 
 def gold_tags(example: Example) -> list[str]:
@@ -41,7 +43,7 @@ def gold_tags(example: Example) -> list[str]:
     return [tag or "" for tag in example.get_aligned("TAG", as_string=True)]
 
 
-def in_words(spans: Iterable[TokenSpan], sentence: Sentence) -> list[TokenSpan]:
+def in_words(spans: Iterable[LabelledSpan], sentence: Sentence) -> list[LabelledSpan]:
     """The spans inside the sentence, counted in its words; those of whitespace are left out."""
     words = sentence.words
     inside = [s for s in spans if sentence.start <= s[0] and s[1] <= sentence.end]

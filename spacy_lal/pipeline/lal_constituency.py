@@ -20,9 +20,9 @@ from torch import Tensor
 from ..annotations import get_constituents, install_extensions, set_constituents
 from ..models.bridge import load_weights, save_weights, torch_shim, weights_elsewhere
 from ..models.charts import SentenceParse, decode, gold_labels
-from ..models.decoders import Decoder
+from ..models.decoders import Decoder, MinimumBayesRisk
 from ..models.label_attention_parser import ParserScores, SentenceBatch
-from ..models.objectives import Objective
+from ..models.objectives import Objective, margin_loss
 from ..models.sentences import LongSentencePolicy, Sentence, SentencePolicy
 from ..models.word_affix_embed import learn_vocabulary
 from ..structure.binarise import JOIN, collapse_unaries
@@ -108,7 +108,7 @@ def make_lal_constituency(
     sentences: "split" keeps the Doc's sentences and finds them by rule where it has none,
         "existing" insists on them, "doc" reads every Doc as one sentence.
     max_sentence_length: in words; over it, `long_sentences` says whether to parse a sentence in
-        pieces ("split"), to leave it without constituents ("flat") or to raise ("error").
+        pieces ("split"), to leave it without constituents and tags ("flat") or to raise ("error").
     """
     return LabelAttentionConstituency(
         nlp.vocab,
@@ -152,20 +152,27 @@ class LabelAttentionConstituency(TrainablePipe):
         self.spans_key = spans_key
         if max_sentence_length < 1:
             raise ValueError(f"max_sentence_length must be at least 1, got {max_sentence_length}")
+        if objective is margin_loss and isinstance(decoder, MinimumBayesRisk):
+            raise ValueError(
+                "scores trained with spacy-lal.margin_objective.v1 are no log-probabilities: use "
+                'decoder = {"@misc": "spacy-lal.map_decoder.v1"}'
+            )
         self.settings = {
             "sentences": sentences,
             "max_sentence_length": max_sentence_length,
             "long_sentences": long_sentences,
+            "max_batch_spans": model.attrs.get("max_batch_spans"),
         }
         self.scorer = scorer
-        # the scorer is given cfg, so spans_key must be in it
-        self.cfg: dict[str, Any] = {"labels": [], "tags": [], "spans_key": spans_key}
+        self.cfg: dict[str, Any] = {"labels": [], "tags": []}
         self._configure_model()
         install_extensions()
 
     def _configure_model(self) -> None:
         """The pipeline's config decides over settings, whatever was stored with the weights."""
         self.model.attrs.update(self.settings)
+        # the scorer is given cfg
+        self.cfg["spans_key"] = self.spans_key
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -221,6 +228,8 @@ class LabelAttentionConstituency(TrainablePipe):
                 found.update(label for _, _, label in collapse_unaries(spans))
         if labels is not None:
             self.cfg["labels"], self.cfg["tags"] = list(labels["labels"]), list(labels["tags"])
+            if not self.labels:
+                raise ValueError(f"the labels given to {self.name!r} have no constituent label")
         elif not found:
             raise ValueError(
                 f"none of the {docs} training Docs has a tree in doc.spans[{self.spans_key!r}]. "
@@ -291,7 +300,11 @@ class LabelAttentionConstituency(TrainablePipe):
             docs, spans, spans_scores, starts, strict=True
         ):
             set_constituents(doc, of_doc, scores_of_doc, key=self.spans_key)
-            if len(doc) and not doc.has_annotation("SENT_START"):
+            known = doc.has_annotation("SENT_START")
+            if self.settings["sentences"] == "doc":
+                # boundaries inside would cut the tree; those of a parser can't be undone
+                known = doc.has_annotation("DEP")
+            if not known:
                 for token in doc:
                     token.is_sent_start = token.i in starts_of_doc
 
@@ -300,8 +313,8 @@ class LabelAttentionConstituency(TrainablePipe):
     ) -> tuple[float, ParserScores]:
         """The loss per word and its gradient with respect to every score.
 
-        Sentences without a gold tree count for their tags only, words without a gold tag not at
-        all.
+        Sentences without a gold tree, or with a label that is not in `labels`, count for their
+        tags only; words without a gold tag do not count at all.
         """
         examples = list(examples)
         validate_examples(examples, f"{self.name}.get_loss")
@@ -318,7 +331,12 @@ class LabelAttentionConstituency(TrainablePipe):
             members = [scores.sentences[k] for k in batch.members]
             of_batch = [in_words(trees[s.doc] or (), s) for s in members]
             gold = gold_labels(of_batch, n, index).to(batch.labels.device)
-            has_tree = torch.tensor([trees[s.doc] is not None for s in members], device=gold.device)
+            # a label that was not there at initialisation is no evidence for "no constituent"
+            known = [all(label in index for *_, label in collapse_unaries(t)) for t in of_batch]
+            has_tree = torch.tensor(
+                [trees[s.doc] is not None and k for s, k in zip(members, known, strict=True)],
+                device=gold.device,
+            )
             gold_of_words = torch.full(batch.tags.shape[:2], -1)
             for row, sentence in enumerate(members):
                 for k, i in enumerate(sentence.words.tolist()):
@@ -356,7 +374,7 @@ class LabelAttentionConstituency(TrainablePipe):
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Write the component; the weights of its torch modules to `model.safetensors`."""
-        path = Path(path)
+        path, exclude = Path(path), list(exclude)
         super().to_disk(path, exclude=[*exclude, "model"])
         if "model" not in exclude:
             with weights_elsewhere(self.model):
@@ -367,15 +385,16 @@ class LabelAttentionConstituency(TrainablePipe):
         self, path: str | Path, *, exclude: Iterable[str] = ()
     ) -> LabelAttentionConstituency:
         """Read what `to_disk` wrote. Raises ValueError, naming the file, if it is damaged."""
-        path = Path(path)
+        path, exclude = Path(path), list(exclude)
         super().from_disk(path, exclude=[*exclude, "model"])
         if "model" not in exclude:
             try:
                 self.model.from_disk(path / "model")
             except (ValueError, KeyError, TypeError, AttributeError) as err:
                 raise ValueError(f"{path / 'model'}: damaged, or another model's: {err}") from err
-            if (path / WEIGHTS).exists():
-                load_weights(self.model, path / WEIGHTS)
+            if not (path / WEIGHTS).exists():
+                raise ValueError(f"{path / WEIGHTS}: no such file; the weights are missing")
+            load_weights(self.model, path / WEIGHTS)
         self._configure_model()
         return self
 

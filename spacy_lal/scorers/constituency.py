@@ -14,7 +14,7 @@ from spacy.scorer import PRFScore, Scorer
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from ..annotations import CONSTITUENTS_KEY, get_constituents
+from ..annotations import CONSTITUENTS_KEY, get_constituents, project_constituents
 from ..trees import LabelledSpan
 from .evalb import EvalbParameters, count_matches
 
@@ -114,16 +114,16 @@ def _scored_sentences(example: Example, key: str, params: EvalbParameters) -> It
     doc = example.reference
     # word[i]: how many words, that is tokens other than whitespace, precede token i
     word = list(accumulate((not token.is_space for token in doc), initial=0))
-    gold = list(_in_words(get_constituents(doc, key), word))
-    if not gold:
+    if key not in doc.spans:
         return
+    gold = list(_in_words(get_constituents(doc, key), word))
     found = list(_in_words(_in_gold_tokens(example, key), word))
     keep = (tag not in params.delete_labels for tag in _terminal_tags(example))
     kept = list(accumulate(keep, initial=0))
     for first, last in _sentences(doc):
         start, end = word[first], word[last]
-        if of_gold := _starting_in(gold, start, end):
-            of_found = _starting_in(found, start, end)
+        if start < end:
+            of_gold, of_found = (_starting_in(spans, start, end) for spans in (gold, found))
             yield _Sentence(of_gold, of_found, kept, kept[start] == kept[end])
 
 
@@ -148,19 +148,11 @@ def _in_words(spans: Iterable[LabelledSpan], word: list[int]) -> Iterator[Labell
 
 
 def _in_gold_tokens(example: Example, key: str) -> Iterator[LabelledSpan]:
-    """Predicted constituents over gold tokens.
-
-    Unlike `Example.get_aligned_spans_x2y` this keeps the ones without a counterpart and looks at
-    token borders, not texts, which differ over a line break between the tokens.
-    """
-    x2y, y2x = example.alignment.x2y, example.alignment.y2x
-    for start, end, label in get_constituents(example.predicted, key):
-        tokens = x2y[start:end]
-        if len(tokens):
-            first, last = int(tokens[0]), int(tokens[-1]) + 1
-            back = y2x[first:last]
-            exact = start <= back[0] and back[-1] < end
-            yield first, last if exact else UNALIGNED, label
+    """Predicted constituents over gold tokens."""
+    spans = get_constituents(example.predicted, key)
+    alignment = example.alignment
+    for start, end, label, exact in project_constituents(spans, alignment.x2y, alignment.y2x):
+        yield start, end if exact else UNALIGNED, label
 
 
 def _terminal_tags(example: Example) -> Iterator[str]:

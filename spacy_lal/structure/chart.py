@@ -23,6 +23,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 
 def chart_size(n: int) -> int:
@@ -35,15 +36,22 @@ def width_offset(n: int, width: int) -> int:
     return (width - 1) * (n + 1) - (width - 1) * width // 2
 
 
-@lru_cache(maxsize=512)
 def packed_spans(n: int) -> tuple[Tensor, Tensor]:
     """Fenceposts (starts [S], ends [S]) of the spans in packed order."""
+    # long sentences are rare, and their tables large
+    return _cached_spans(n) if n <= 128 else _packed_spans(n)
+
+
+def _packed_spans(n: int) -> tuple[Tensor, Tensor]:
     widths = torch.arange(1, n + 1)
     counts = n + 1 - widths
     per_span = widths.repeat_interleave(counts)
     first = torch.cumsum(counts, 0) - counts
     starts = torch.arange(chart_size(n)) - first.repeat_interleave(counts)
     return starts, starts + per_span
+
+
+_cached_spans = lru_cache(maxsize=None)(_packed_spans)
 
 
 def span_position(n: int, starts: Tensor, ends: Tensor) -> Tensor:
@@ -122,13 +130,11 @@ def _expectation(
     """
     left, right = _tables(like, n)
     out = torch.zeros_like(like)
+    out[rows, roots] = tops
     for width in range(n, 0, -1):
         at = width_offset(n, width)
-        mass = left[:, : n - width + 1, width] + right[:, width:, width]
-        whole = (roots >= at) & (roots < at + n + 1 - width)
-        if bool(whole.any()):
-            mass[rows[whole], roots[whole] - at] += tops[whole]
-        out[:, at : at + n + 1 - width] = mass
+        mass = out[:, at : at + n + 1 - width]
+        mass += left[:, : n - width + 1, width] + right[:, width:, width]
         if width > 1:
             weight = mass.unsqueeze(-1)
             # no weight, no share, even where no split has a finite score (0 * nan)
@@ -150,6 +156,7 @@ class _LogPartition(torch.autograd.Function):
         return left[rows, 0, lengths.to(scores.device)]
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
         left, right, rows, roots = ctx.saved_tensors
         n = ctx.n

@@ -1,4 +1,4 @@
-"""`spacy-lal.Corpus.v1`: training Docs one sentence at a time, span groups kept."""
+"""`spacy-lal.Corpus.v1`: training Docs with their span groups and sentence starts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from spacy.training.corpus import walk_corpus
 
 
 class Corpus:
-    """Read `.spacy` files as training examples of one sentence each.
+    """Read the Docs of `.spacy` files as training examples.
 
-    spaCy's own reader cuts sentences out with `Span.as_doc()`, which loses span groups, where
-    constituents and frames live. This one keeps Docs whole (`spacy lal convert` writes one
-    sentence a Doc), and the Doc to be predicted gets the gold words and sentence starts, nothing
-    else.
+    With `max_length` or `gold_preproc`, spaCy's own reader cuts sentences out with
+    `Span.as_doc()`, which loses span groups, where constituents and frames live. This one keeps
+    Docs whole (`spacy lal convert` writes one sentence a Doc). The Doc to be predicted gets the
+    gold words and sentence starts, nothing else.
 
     path: a `.spacy` file or a directory of them. max_length: longer Docs are left out, 0 for no
     limit. limit: read no more than so many Docs, 0 for all. shuffle: in a new order every time.

@@ -23,6 +23,7 @@ from spacy_lal.annotations import get_constituents
 from spacy_lal.models.charts import decode
 from spacy_lal.models.decoders import map_decoder
 from spacy_lal.models.label_attention_parser import ParserScores, batch_by_spans
+from spacy_lal.pipeline.gold import gold_constituents
 
 from .toy import TINY, TREES, examples, gold_doc, predicted, tiny_pipeline, train
 
@@ -101,6 +102,49 @@ def test_text_without_sentence_boundaries_is_split_by_rule(nlp: Language) -> Non
 
 def test_abbreviations_inside_a_sentence_do_not_split_before_lower_case(nlp: Language) -> None:
     assert len(list(nlp("The cat sat at 3 p.m. on the mat.").sents)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "second"),
+    [
+        ('It rained. "Go home," she said.', '"Go home," she said.'),
+        ('She said "Go home!" The cat sat.', "The cat sat."),
+        ("He ate. (The fish.) She sat.", "(The fish.)"),
+        ("Go home... \u201cThe cat sat.\u201d", "\u201cThe cat sat.\u201d"),
+    ],
+)
+def test_quotes_and_brackets_go_to_the_sentence_they_belong_to(
+    nlp: Language, text: str, second: str
+) -> None:
+    assert [sent.text.strip() for sent in nlp(text).sents][1] == second
+
+
+def test_margin_scores_are_no_probabilities() -> None:
+    with pytest.raises(ValueError, match="map_decoder"):
+        tiny_pipeline(objective={"@misc": "spacy-lal.margin_objective.v1"})
+
+
+def test_another_key_from_the_config(nlp: Language, tmp_path: Path) -> None:
+    nlp.to_disk(tmp_path)
+    config = {"components": {"lal_constituency": {"spans_key": "phrases"}}}
+    other = spacy.load(tmp_path, config=config)
+    doc = other("Go home!")
+    assert get_constituents(doc, "phrases")
+    assert "constituents" not in doc.spans
+    assert other.get_pipe("lal_constituency").cfg["spans_key"] == "phrases"
+
+
+def test_a_line_break_between_words_loses_no_gold(nlp: Language) -> None:
+    reference = gold_doc(nlp, TREES[1])
+    spaces = [True, False, True, True, False, False]
+    words = ["She", "\n", "ate", "the", "fish", "."]
+    example = Example(Doc(nlp.vocab, words=words, spaces=spaces), reference)
+    assert gold_constituents(example, "constituents") == [
+        (0, 6, "S"),
+        (0, 1, "NP"),
+        (2, 5, "VP"),
+        (3, 5, "NP"),
+    ]
 
 
 def test_existing_sentence_boundaries_and_tags_are_kept(nlp: Language) -> None:
@@ -353,7 +397,10 @@ def test_sentences_without_trees_train_tags_only() -> None:
 
 @pytest.mark.parametrize("objective", ["crf", "margin"])
 def test_gradient_of_the_loss_by_finite_differences(objective: str) -> None:
-    nlp = tiny_pipeline(objective={"@misc": f"spacy-lal.{objective}_objective.v1"})
+    nlp = tiny_pipeline(
+        objective={"@misc": f"spacy-lal.{objective}_objective.v1"},
+        decoder={"@misc": "spacy-lal.map_decoder.v1"},
+    )
     of_training = examples(nlp)
     nlp.initialize(lambda: of_training)
     pipe = nlp.get_pipe("lal_constituency")
