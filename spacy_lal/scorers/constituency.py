@@ -47,9 +47,9 @@ def score_constituency(
     - `const_complete`: sentences whose EVALB brackets are all equal.
     - `tag_acc`: spaCy's accuracy of `token.tag`, only where the gold has tags.
 
-    Only gold sentences with constituents are scored (the whole Doc where it has no sentence
-    boundaries), with the predicted constituents that start in them; without any, all but
-    `tag_acc` are None. Where tokens differ, predicted constituents are mapped to gold tokens;
+    Only gold Docs with such a span group are scored, sentence by sentence (as a whole where they
+    have no sentence boundaries), with the predicted constituents that start in the sentence;
+    without any, all but `tag_acc` are None. Where tokens differ, predicted constituents are mapped to gold tokens;
     one whose borders are no gold token borders counts as wrong. Whitespace tokens don't count.
     """
     params = EvalbParameters.load(prm)
