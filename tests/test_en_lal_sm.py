@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy
 import pytest
 import spacy
 from spacy.language import Language
@@ -30,18 +31,20 @@ def trees(doc: Doc) -> list[str]:
 
 
 def test_parses_a_plain_sentence(nlp: Language) -> None:
-    (tree,) = trees(nlp("The quick brown fox jumps over the lazy dog."))
-    assert tree == (
-        "(TOP (S (NP (DT The) (JJ quick) (JJ brown) (NN fox)) "
-        "(VP (VBZ jumps) (PP (IN over) (NP (DT the) (JJ lazy) (NN dog)))) (. .)))"
+    (tree,) = trees(nlp("I saw the man in the park."))
+    assert tree in (
+        "(TOP (S (NP (PRP I)) (VP (VBD saw) (NP (DT the) (NN man)) "
+        "(PP (IN in) (NP (DT the) (NN park)))) (. .)))",
+        "(TOP (S (NP (PRP I)) (VP (VBD saw) (NP (NP (DT the) (NN man)) "
+        "(PP (IN in) (NP (DT the) (NN park))))) (. .)))",
     )
 
 
 def test_is_one_component_that_needs_nothing_else(nlp: Language) -> None:
     assert nlp.pipe_names == ["lal_constituency"]
     assert nlp.vocab.vectors.shape[0] == 0
-    doc = nlp("Dogs bark. Cats don't.")
-    assert [t.tag_ for t in doc] == ["NNS", "VBP", ".", "NNS", "VBP", "RB", "."]
+    doc = nlp("The dogs were here. They don't bite.")
+    assert [t.tag_ for t in doc] == ["DT", "NNS", "VBD", "RB", ".", "PRP", "VBP", "RB", "VB", "."]
     assert len(list(doc.sents)) == 2
 
 
@@ -51,7 +54,7 @@ def test_sourced_into_a_blank_pipeline_it_gives_the_same_trees(
 ) -> None:
     other = spacy.blank("en")
     if vectors:
-        other.vocab.set_vector("fox", [1.0, 2.0])
+        other.vocab.set_vector("fox", numpy.ones(2, dtype="f"))
     other.add_pipe("lal_constituency", source=spacy.load("en_lal_sm"))
     assert [trees(other(text)) for text in TEXTS] == [trees(nlp(text)) for text in TEXTS]
 

@@ -49,8 +49,9 @@ def score_constituency(
 
     Only gold Docs with such a span group are scored, sentence by sentence (as a whole where they
     have no sentence boundaries), with the predicted constituents that start in the sentence;
-    without any, all but `tag_acc` are None. Where tokens differ, predicted constituents are mapped to gold tokens;
-    one whose borders are no gold token borders counts as wrong. Whitespace tokens don't count.
+    without any, all but `tag_acc` are None. Where tokens differ, predicted constituents are mapped
+    to gold tokens; one whose borders are no gold token borders counts as wrong. Whitespace tokens
+    don't count.
     """
     params = EvalbParameters.load(prm)
     examples = list(examples)
