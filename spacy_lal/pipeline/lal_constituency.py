@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy
 import torch
+from spacy.attrs import SENT_START
 from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
@@ -304,9 +306,11 @@ class LabelAttentionConstituency(TrainablePipe):
             if self.settings["sentences"] == "doc":
                 # boundaries inside would cut the tree; those of a parser can't be undone
                 known = doc.has_annotation("DEP")
-            if not known:
-                for token in doc:
-                    token.is_sent_start = token.i in starts_of_doc
+            if len(doc) and not known:
+                # not token.is_sent_start, whose setter looks at the whole Doc every time
+                values: Any = numpy.full(len(doc), -1, dtype="int64")
+                values[list(starts_of_doc)] = 1
+                doc.from_array([SENT_START], values.view("uint64"))
 
     def get_loss(
         self, examples: Iterable[Example], scores: ParserScores
