@@ -27,7 +27,7 @@ from ..models.label_attention_parser import ParserScores, SentenceBatch
 from ..models.objectives import Objective, margin_loss
 from ..models.sentences import LongSentencePolicy, Sentence, SentencePolicy
 from ..models.word_affix_embed import learn_vocabulary
-from ..structure.binarise import JOIN, collapse_unaries
+from ..structure.binarise import JOIN, collapse_unaries, crossing
 from ..trees import LabelledSpan
 from .gold import gold_constituents, gold_tags, in_words
 
@@ -192,6 +192,8 @@ class LabelAttentionConstituency(TrainablePipe):
 
     def add_label(self, label: str) -> int:
         """Add a constituent label before initialisation. Returns 1 if it is new, else 0."""
+        if not isinstance(label, str):
+            raise ValueError(f"a label is a string, not {label!r}")
         if label in self.cfg["labels"]:
             return 0
         self._check_no_weights(f"label {label!r}")
@@ -212,7 +214,7 @@ class LabelAttentionConstituency(TrainablePipe):
         """Read labels, tags and vocabulary off the training data and set up the model.
 
         labels: what `label_data` gave (`spacy init labels`), instead of reading them.
-        Raises ValueError if no example has a tree.
+        Raises ValueError if no example has a tree, or one has constituents that cross.
         """
         validate_get_examples(get_examples, f"{self.name}.initialize")
         found: Counter[str] = Counter()
@@ -227,6 +229,11 @@ class LabelAttentionConstituency(TrainablePipe):
             if self.spans_key in example.reference.spans:
                 with_trees += 1
                 spans = get_constituents(example.reference, self.spans_key)
+                if pair := crossing(spans):
+                    raise ValueError(
+                        f"constituents {pair[0]} and {pair[1]} cross in the training Doc "
+                        f"{example.reference.text[:60]!r}: they are no tree"
+                    )
                 found.update(label for _, _, label in collapse_unaries(spans))
         if labels is not None:
             self.cfg["labels"], self.cfg["tags"] = list(labels["labels"]), list(labels["tags"])

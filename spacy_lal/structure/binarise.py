@@ -19,6 +19,21 @@ JOIN = "::"
 Direction = Literal["left", "right"]
 
 
+def crossing(spans: Iterable[LabelledSpan]) -> tuple[LabelledSpan, LabelledSpan] | None:
+    """Two constituents of which neither contains the other though they share words, or None.
+
+    spans: sorted by start, the wider of two that start together first, as in preorder.
+    """
+    opened: list[LabelledSpan] = []
+    for span in spans:
+        while opened and opened[-1][1] <= span[0]:
+            opened.pop()
+        if opened and opened[-1][1] < span[1]:
+            return opened[-1], span
+        opened.append(span)
+    return None
+
+
 def collapse_unaries(spans: Iterable[LabelledSpan], join: str = JOIN) -> list[LabelledSpan]:
     """One label for each (start, end): those of a unary chain joined, topmost first."""
     chains: dict[tuple[int, int], list[str]] = {}

@@ -19,7 +19,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
-from spacy_lal.annotations import get_constituents
+from spacy_lal.annotations import get_constituents, set_constituents
 from spacy_lal.models.charts import decode
 from spacy_lal.models.decoders import map_decoder
 from spacy_lal.models.label_attention_parser import ParserScores, batch_by_spans
@@ -349,6 +349,14 @@ def test_training_data_without_trees_says_so() -> None:
     doc = Doc(nlp.vocab, words=["Hello"], tags=["UH"])
     with pytest.raises(ValueError, match=r"spacy-lal\.Corpus\.v1"):
         nlp.initialize(lambda: [Example(Doc(nlp.vocab, words=["Hello"]), doc)])
+
+
+def test_crossing_constituents_are_refused() -> None:
+    nlp = tiny_pipeline()
+    of_training = examples(nlp)
+    set_constituents(of_training[1].reference, [(0, 3, "X"), (2, 5, "Y")])
+    with pytest.raises(ValueError, match=r"\(0, 3, 'X'\) and \(2, 5, 'Y'\) cross.*She ate"):
+        nlp.initialize(lambda: of_training)
 
 
 def test_labels_can_be_given(nlp: Language, tmp_path: Path) -> None:

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_lal.structure.binarise import binarise, collapse_unaries, debinarise, expand_unaries
+from spacy_lal.structure.binarise import (
+    binarise,
+    collapse_unaries,
+    crossing,
+    debinarise,
+    expand_unaries,
+)
 
 # (S (NP a b) (VP c (NP d)) e f), with a chain on d
 SPANS = [(0, 6, "S"), (0, 2, "NP"), (2, 4, "VP"), (3, 4, "S"), (3, 4, "NP")]
@@ -117,3 +123,16 @@ def test_what_is_no_tree_is_refused(spans, message):
 def test_unknown_direction():
     with pytest.raises(ValueError, match="'left' or 'right'"):
         binarise([], 3, "up")
+
+
+@pytest.mark.parametrize(
+    ("spans", "found"),
+    [
+        ([], None),
+        ([(0, 4, "S"), (0, 4, "S"), (0, 1, "NP"), (1, 4, "VP"), (2, 4, "NP")], None),
+        ([(0, 2, "A"), (1, 3, "B")], ((0, 2, "A"), (1, 3, "B"))),
+        ([(0, 4, "S"), (0, 2, "A"), (2, 3, "B"), (2, 5, "C")], ((2, 3, "B"), (2, 5, "C"))),
+    ],
+)
+def test_crossing_constituents_are_named(spans, found):
+    assert crossing(spans) == found
