@@ -477,11 +477,7 @@ def test_position_rows_and_self_attention_train() -> None:
         **TINY,
         "rows": {"@misc": "spacy-lal.PositionRows.v1", "width": 32, "max_length": 40},
         "encoder": {
-            "@misc": "spacy-lal.LabelAttentionEncoder.v1",
-            "heads": 4,
-            "key_width": 8,
-            "value_width": 8,
-            "projection_width": 4,
+            **TINY["encoder"],
             "self_attention_layers": 1,
             "self_attention_heads": 2,
             "self_attention_key_width": 8,
