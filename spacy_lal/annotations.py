@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+import numpy
+from spacy.attrs import DEP, HEAD
 from spacy.tokens import Doc, Span, SpanGroup, Token
 from spacy.training.alignment_array import AlignmentArray
 
@@ -157,6 +159,29 @@ def _sentences(doc: Doc) -> Iterator[tuple[int, int]]:
         yield from ((sentence.start, sentence.end) for sentence in doc.sents)
     elif len(doc):
         yield 0, len(doc)
+
+
+# Dependencies
+
+
+def set_dependencies(doc: Doc, heads: Sequence[int], relations: Sequence[str]) -> None:
+    """Write the head and the relation of every token; sentences become those of the trees.
+
+    heads: token indices, a root is its own head. relations: "" for "not annotated".
+    Raises ValueError if there are not as many as tokens, or a head is no token of the Doc.
+    """
+    if not len(heads) == len(relations) == len(doc):
+        raise ValueError(f"{len(heads)} heads, {len(relations)} relations, {len(doc)} tokens")
+    if any(not 0 <= head < len(doc) for head in heads):
+        raise ValueError(f"heads must be tokens of the Doc, 0..{len(doc) - 1}: {list(heads)}")
+    if not len(doc):
+        return
+    values = numpy.empty((len(doc), 2), dtype="int64")
+    values[:, 0] = numpy.asarray(heads) - numpy.arange(len(doc))
+    values[:, 1] = numpy.asarray(
+        [doc.vocab.strings.add(relation) for relation in relations], dtype="uint64"
+    ).view("int64")
+    doc.from_array([HEAD, DEP], values.view("uint64"))
 
 
 # Frames

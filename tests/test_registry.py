@@ -13,9 +13,14 @@ import spacy
 from spacy.util import registry
 
 NAMES = {
-    "architectures": ["spacy-lal.LabelAttentionParser.v1", "spacy-lal.WordAffixEmbed.v1"],
+    "architectures": [
+        "spacy-lal.LabelAttentionDependencyParser.v1",
+        "spacy-lal.LabelAttentionParser.v1",
+        "spacy-lal.WordAffixEmbed.v1",
+    ],
     "misc": [
         "spacy-lal.BiLSTMRows.v1",
+        "spacy-lal.BiaffineDependencies.v1",
         "spacy-lal.LabelAttentionEncoder.v1",
         "spacy-lal.PositionRows.v1",
         "spacy-lal.crf_objective.v1",
@@ -24,9 +29,9 @@ NAMES = {
         "spacy-lal.mbr_decoder.v1",
     ],
     "readers": ["spacy-lal.Corpus.v1"],
-    "scorers": ["spacy-lal.constituency_scorer.v1"],
+    "scorers": ["spacy-lal.attachment_scorer.v1", "spacy-lal.constituency_scorer.v1"],
 }
-FACTORIES = ["lal_constituency"]
+FACTORIES = ["lal_constituency", "lal_dependency"]
 CLI = ["lal"]
 
 

@@ -47,12 +47,14 @@ class LabelAttentionEncoder(nn.Module):
         relu_dropout: float = 0.0,
         residual_dropout: float = 0.0,
         label_residual_dropout: float = 0.0,
+        drops_label_residual: bool = False,
     ) -> None:
         super().__init__()
         if arrangement not in ("stack", "concatenate"):
             raise ValueError(f"arrangement must be 'stack' or 'concatenate', not {arrangement!r}")
         self.d_model = d_model
         self.arrangement = arrangement
+        self.drops_label_residual = drops_label_residual
         self.attention_layers = nn.ModuleList(
             PartitionedSelfAttention(
                 d_model,
@@ -110,6 +112,16 @@ class LabelAttentionEncoder(nn.Module):
         concatenated = arrangement == "concatenate" and self.label_attention is not None
         self._d_rows = d_model if concatenated else 0
         self.output_dim = self._d_rows + d_label
+
+    def set_dropout(self, rate: float) -> None:
+        """One rate for all; the label heads' residual dropout only where it is switched on."""
+        for layer in self.modules():
+            if isinstance(layer, PartitionedSelfAttention | LabelAttention):
+                layer.attention_dropout = layer.residual_dropout = rate
+            elif isinstance(layer, PartitionedFeedForward):
+                layer.relu_dropout = layer.residual_dropout = rate
+        if self.label_attention is not None and not self.drops_label_residual:
+            self.label_attention.residual_dropout = 0.0
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Annotate rows x [B,n,d_model]; mask [B,n] is True for real rows."""

@@ -32,3 +32,28 @@ def span_scorer_state(released: Mapping[str, Tensor]) -> dict[str, Tensor]:
         for name, value in released.items()
         if name[:10] in layers
     }
+
+
+def dependency_scorer_state(released: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The state dict of a `DependencyScorer`, from released names (`dep_score.…`)."""
+    mine = {n.removeprefix("dep_score."): v for n, v in released.items() if "dep_score." in n}
+    linear = {
+        "arc_h": "arc_head",
+        "arc_c": "arc_dependent",
+        "type_h": "relation_head",
+        "type_c": "relation_dependent",
+    }
+    state = {
+        f"{ours}.{kind}": mine[f"{theirs}.{kind}"]
+        for theirs, ours in linear.items()
+        for kind in ("weight", "bias")
+    }
+    # [h;1]^T W [c;1] with W's last row and column spelled out
+    whole = mine["attention.dep_weight"]
+    state["arc.bilinear"] = whole[:-1, :-1].unsqueeze(0)
+    state["arc.left"] = whole[:-1, -1].unsqueeze(0)
+    state["arc.right"] = whole[-1, :-1].unsqueeze(0)
+    state["arc.bias"] = whole[-1, -1].unsqueeze(0)
+    for theirs, name in (("U", "bilinear"), ("W_l", "left"), ("W_r", "right"), ("bias", "bias")):
+        state[f"relation.{name}"] = mine[f"bilinear.{theirs}"]
+    return state

@@ -152,8 +152,18 @@ def _read_weights(data: bytes) -> tuple[list[Header], dict[str, Tensor]]:
         raise ValueError(f"damaged, or no weights of this package: {err}") from err
 
 
+def torch_shims(model: Model) -> list[tuple[Model, TorchShim]]:
+    """Every layer of `model` that wraps a torch module, with its shim, in walking order."""
+    return [
+        (node, shim)
+        for node in model.walk()
+        for shim in node.shims
+        if isinstance(shim, TorchShim)
+    ]
+
+
 def _torch_shims(model: Model) -> list[TorchShim]:
-    return [shim for node in model.walk() for shim in node.shims if isinstance(shim, TorchShim)]
+    return [shim for _, shim in torch_shims(model)]
 
 
 @contextlib.contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy
 import torch
@@ -11,35 +11,68 @@ from torch import Tensor
 
 from ..structure.binarise import collapse_unaries
 from ..structure.chart import best_tree, chart_size, packed_spans, width_offset
+from ..structure.lexicalised import best_joint_tree
 from ..trees import LabelledSpan
 from .decoders import Decoder
+from .heads import best_relations
 from .label_attention_parser import ParserScores
+
+
+def _nothing() -> numpy.ndarray:
+    return numpy.zeros(0, dtype=numpy.int64)
 
 
 @dataclass
 class SentenceParse:
-    """Constituents of one sentence in preorder, by its words, and the tag of every word.
+    """What was found in one sentence of n words.
 
-    starts, ends, labels, probabilities: [number of constituents]; labels count from 1,
-    probabilities are None if the decoder gives none. tags: [n].
+    tags: the tag of every word [n]. starts, ends, labels, probabilities: constituents in preorder
+    by the sentence's words, [number of constituents]; labels count from 1, probabilities are None
+    if the decoder gives none; no constituents from a parser without charts. heads: of each word,
+    0 the root, k word k [n], and relations [n] their relations; None from a parser without arcs.
     """
 
-    starts: numpy.ndarray
-    ends: numpy.ndarray
-    labels: numpy.ndarray
-    probabilities: numpy.ndarray | None
     tags: numpy.ndarray
+    starts: numpy.ndarray = field(default_factory=_nothing)
+    ends: numpy.ndarray = field(default_factory=_nothing)
+    labels: numpy.ndarray = field(default_factory=_nothing)
+    probabilities: numpy.ndarray | None = None
+    heads: numpy.ndarray | None = None
+    relations: numpy.ndarray | None = None
 
 
-def decode(scores: ParserScores, decoder: Decoder) -> dict[int, SentenceParse]:
-    """The tree and tags of every parsed sentence, by its index in `scores.sentences`."""
+def decode(
+    scores: ParserScores, decoder: Decoder, *, sub_head: int | None = None
+) -> dict[int, SentenceParse]:
+    """The tree and tags of every parsed sentence, by its index in `scores.sentences`.
+
+    With arcs among the scores, constituents and heads come from one search over trees with heads.
+    sub_head: the label of groups that are no constituents; they aren't among the result's.
+    """
     parses = {}
     for batch in scores.batches:
-        values, labels, probability = decoder(batch.labels, batch.lengths)
-        _, tree = best_tree(values, batch.lengths)
-        found = torch.where(tree, labels, 0).cpu().numpy()
-        probabilities = None if probability is None else probability.cpu().numpy()
-        tags = batch.tags.argmax(-1).cpu().numpy()
+        of = batch.scores
+        assert of.labels is not None
+        values = decoder.spans(of.labels, batch.lengths, sub_head)
+        heads = relations = None
+        if of.arcs is None:
+            # a span that must be in the tree takes the better of a constituent and nothing
+            better = values.constituent >= values.empty
+            _, tree = best_tree(torch.maximum(values.constituent, values.empty), batch.lengths)
+            labelled = tree & better
+        else:
+            assert of.relations is not None
+            joint = best_joint_tree(
+                values.constituent, values.empty, decoder.arcs(of.arcs, batch.lengths), batch.lengths
+            )
+            labelled = joint.labelled
+            heads = joint.heads.cpu().numpy()
+            relations = best_relations(of.relations, joint.heads).cpu().numpy()
+        if sub_head is not None:
+            labelled = labelled & (values.labels != sub_head)
+        found = torch.where(labelled, values.labels, 0).cpu().numpy()
+        probabilities = None if values.probability is None else values.probability.cpu().numpy()
+        tags = of.tags.argmax(-1).cpu().numpy()
         starts, ends = (t.numpy() for t in packed_spans(tags.shape[1]))
         rows, at = found.nonzero()
         # preorder: by start, the wider of two that start together first
@@ -49,11 +82,13 @@ def decode(scores: ParserScores, decoder: Decoder) -> dict[int, SentenceParse]:
         for row, (member, n) in enumerate(zip(batch.members, batch.lengths.tolist(), strict=True)):
             mine = at[bounds[row] : bounds[row + 1]]
             parses[member] = SentenceParse(
+                tags[row, :n],
                 starts[mine],
                 ends[mine],
                 found[row, mine],
                 None if probabilities is None else probabilities[row, mine],
-                tags[row, :n],
+                None if heads is None else heads[row, :n],
+                None if relations is None else relations[row, :n],
             )
     return parses
 

@@ -1,32 +1,61 @@
-"""How a tree is chosen from a chart of label scores: the parser's registered decoders.
+"""How trees are chosen from scores: the parser's registered decoders.
 
-A decoder maps label scores [B, S, L] (packed charts, label 0 "no constituent") and lengths [B] to
-what a span adds to a tree's value [B, S], the label it would have [B, S], and that label's
-probability [B, S] or None. The tree is the one of highest value.
+A decoder says what a constituent, a span without one, and a dependency arc would add to the value
+of a tree. The tree is the one of highest value: of all binary trees (`structure/chart.py`), or, for
+a joint model, of all binary trees with heads (`structure/lexicalised.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
 from ..structure.chart import marginals
-
-Decoder = Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor | None]]
-
-
-def map_decoder(scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, None]:
-    """The highest-scoring labelled binary tree (maximum a posteriori under a CRF)."""
-    values, labels = scores.max(-1)
-    return values, labels, None
+from ..structure.lexicalised import joint_values
 
 
-def make_map_decoder() -> Decoder:
-    """The tree of highest score (`spacy-lal.map_decoder.v1`), for either objective."""
-    return map_decoder
+class SpanValues(NamedTuple):
+    """What spans add to a tree.
+
+    constituent [B, S]: of the span with its best label; labels [B, S]: that label, 0 if none is
+    worth it. empty [B, S]: of the span without a label. probability [B, S] of the label, or None.
+    """
+
+    constituent: Tensor
+    labels: Tensor
+    empty: Tensor
+    probability: Tensor | None
+
+
+class Decoder(Protocol):
+    def spans(self, scores: Tensor, lengths: Tensor, sub_head: int | None) -> SpanValues:
+        """Values from label scores [B, S, L] (packed charts, label 0 "no constituent").
+
+        sub_head: the label of groups that are no constituents, in a joint model.
+        """
+
+    def arcs(self, scores: Tensor, lengths: Tensor) -> Tensor:
+        """Values [B, n, n+1] from arc scores [B, n, n+1]."""
+
+
+@dataclass(frozen=True)
+class MaximumAPosteriori:
+    """The tree of highest score: lambda s_constituents + (1 - lambda) s_arcs in a joint model.
+
+    Zhou and Zhao 2019, section 3.4; without heads there is nothing to share.
+    """
+
+    share: float
+
+    def spans(self, scores: Tensor, lengths: Tensor, sub_head: int | None) -> SpanValues:
+        constituent, labels, empty = joint_values(scores, lengths, sub_head)
+        return SpanValues(self.share * constituent, labels, self.share * empty, None)
+
+    def arcs(self, scores: Tensor, lengths: Tensor) -> Tensor:
+        return (1 - self.share) * scores
 
 
 @dataclass(frozen=True)
@@ -35,25 +64,57 @@ class MinimumBayesRisk:
 
     p is a labelled constituent's marginal probability under the CRF (labelled recall, Goodman
     1996). The threshold makes up for precision: improbable constituents are left out, rather than
-    forced in because trees are binary.
+    forced in because trees are binary. In a joint model each arc adds `arc_weight` times its
+    probability.
     """
 
     threshold: float
+    arc_weight: float
 
-    def __call__(self, scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def spans(self, scores: Tensor, lengths: Tensor, sub_head: int | None) -> SpanValues:
         of_spans = torch.logsumexp(scores, -1)
-        probable, labels = scores[..., 1:].max(-1)
+        real = scores[..., 1:]
+        if sub_head is not None:
+            # a group is no gain; where a tree with heads needs one it costs nothing
+            real = real.clone()
+            real[..., sub_head - 1] = -torch.inf
+        probable, labels = real.max(-1)
         probability = (probable - of_spans).exp() * marginals(of_spans, lengths)
         gain = probability - self.threshold
-        return gain.clamp(min=0), torch.where(gain > 0, labels + 1, 0), probability
+        return SpanValues(
+            gain.clamp(min=0),
+            torch.where(gain > 0, labels + 1, 0),
+            torch.zeros_like(gain),
+            probability,
+        )
+
+    def arcs(self, scores: Tensor, lengths: Tensor) -> Tensor:
+        return self.arc_weight * torch.softmax(mask_padding(scores, lengths), -1)
 
 
-def make_mbr_decoder(threshold: float = 0.45) -> Decoder:
+def mask_padding(arcs: Tensor, lengths: Tensor) -> Tensor:
+    """Arc scores [B, n, n+1] with -inf for heads past the sentence's end."""
+    heads = torch.arange(arcs.shape[2], device=arcs.device)
+    return arcs.masked_fill(heads > lengths.to(arcs.device).view(-1, 1, 1), -torch.inf)
+
+
+def make_map_decoder(share: float = 0.5) -> Decoder:
+    """The tree of highest score (`spacy-lal.map_decoder.v1`), for either objective.
+
+    share: in a joint model, the constituents' share of the score; arcs have the rest.
+    """
+    if not 0 <= share <= 1:
+        raise ValueError(f"share must lie in [0, 1], got {share}")
+    return MaximumAPosteriori(share)
+
+
+def make_mbr_decoder(threshold: float = 0.45, arc_weight: float = 1.0) -> Decoder:
     """Minimum Bayes risk decoding (`spacy-lal.mbr_decoder.v1`), for the CRF objective.
 
     threshold: a constituent less probable than this is left out. The constituents' probabilities
-    become their scores on the Doc.
+    become their scores on the Doc. arc_weight: in a joint model, what a right arc is worth
+    against a right constituent.
     """
     if not 0 <= threshold < 1:
         raise ValueError(f"threshold must lie in [0, 1), got {threshold}")
-    return MinimumBayesRisk(threshold)
+    return MinimumBayesRisk(threshold, arc_weight)

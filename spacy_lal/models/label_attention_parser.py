@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ..structure.chart import chart_size
 from .bridge import TorchShim, to_rows, to_tensor, torch_shim
-from .parser_network import build_network
+from .parser_network import Scores, build_network
 from .sentences import Sentence, split_sentences
 
 Spec = dict[str, Any]
@@ -26,13 +26,12 @@ class SentenceBatch:
     """Scores of sentences of similar length, padded together.
 
     members: index of each sentence in `ParserScores.sentences` [B]; lengths: its words [B].
-    labels: packed charts of label scores [B, S, L]; tags: tag scores [B, n, T].
+    scores: see `Scores`.
     """
 
     members: list[int]
     lengths: Tensor
-    labels: Tensor
-    tags: Tensor
+    scores: Scores
 
 
 @dataclass
@@ -88,16 +87,32 @@ def label_attention_encoder(
     label_feed_forward: bool = False,
     arrangement: Literal["stack", "concatenate"] = "concatenate",
     scale: Literal["key", "model"] = "key",
+    query: Literal["vector", "matrix"] = "vector",
+    combine: Literal["concatenate", "project"] = "concatenate",
+    residual_dropout: bool = False,
+    label_partitioned: bool = True,
 ) -> Spec:
     """Self-attention layers and the Label Attention Layer (`spacy-lal.LabelAttentionEncoder.v1`).
 
+    The rows of the tables 1, 2 and 5 of Mrini et al. 2020 are values of these settings.
+
     heads: label attention heads; 0 leaves the layer out. key_width, value_width,
-    projection_width: d_k, d_v, d_proj of a head. partition_width: width of the position half where
-    content and position are partitioned. arrangement: annotate with label attention's output
-    ("stack", Mrini et al. 2020) or with the rows and it side by side ("concatenate", Vu-Tran et
-    al.). scale: divide attention scores by the root of the key's width (the paper) or of the
-    model's (its released code).
+    projection_width: d_k, d_v, d_proj of a head. self_attention_layers: before label attention
+    (table 5), each with a feed-forward layer of feed_forward_width. partition_width: width of
+    the position half where content and position are partitioned; label_partitioned: in label
+    attention too. label_feed_forward: a position-wise feed-forward layer after label attention,
+    residual_dropout: dropout in its heads' residual (table 1). query: one query vector a head, or a query matrix; combine: concatenate the heads,
+    or project them back to the model's width as self-attention does (table 2).
+    arrangement: annotate with label attention's output ("stack", Mrini et al. 2020) or with the
+    rows and it side by side ("concatenate", Vu-Tran et al.). scale: divide attention scores by
+    the root of the key's width (the paper) or of the model's (its released code).
     """
+    for name, value, known in (
+        ("query", query, ("vector", "matrix")),
+        ("combine", combine, ("concatenate", "project")),
+    ):
+        if value not in known:
+            raise ValueError(f"{name} must be one of {known}, not {value!r}")
     return {
         "n_layers": self_attention_layers,
         "n_heads": self_attention_heads,
@@ -108,10 +123,35 @@ def label_attention_encoder(
         "d_label_key": key_width,
         "d_label_value": value_width,
         "d_label_proj": projection_width,
-        "label_d_positional": partition_width,
+        "label_d_positional": partition_width if label_partitioned else None,
         "label_feed_forward": label_feed_forward,
+        "label_query_matrix": query == "matrix",
+        "label_combine": combine,
+        "drops_label_residual": residual_dropout,
         "arrangement": arrangement,
         "scale": scale,
+    }
+
+
+def biaffine_dependencies(
+    arc_width: int = 400,
+    relation_width: int = 100,
+    relation_of: Literal["pair", "dependent"] = "pair",
+    read: Literal["words", "fenceposts"] = "words",
+) -> Spec:
+    """Biaffine scores of heads and relations (`spacy-lal.BiaffineDependencies.v1`).
+
+    arc_width, relation_width: of the projections. relation_of: score relations of dependent and
+    head (the paper) or of the dependent alone (its released code). read: the annotations of the
+    words, or the fenceposts that spans are made of (the released code).
+    """
+    if read not in ("words", "fenceposts"):
+        raise ValueError(f"read must be 'words' or 'fenceposts', not {read!r}")
+    return {
+        "d_arc": arc_width,
+        "d_relation": relation_width,
+        "relation_of": relation_of,
+        "read": read,
     }
 
 
@@ -121,19 +161,55 @@ def build_label_attention_parser_v1(
     encoder: Spec,
     hidden_width: int = 250,
     max_batch_spans: int = 60_000,
+    dependencies: Spec | None = None,
 ) -> Model[list[Doc], ParserScores]:
-    """The label attention parser of Mrini et al. 2020, constituency half.
+    """The label attention parser of Mrini et al. 2020: constituents, or constituents and heads.
 
     tok2vec: word vectors of the Docs' tokens; a listener or any other Tok2Vec model.
     rows: a BiLSTM (`spacy-lal.BiLSTMRows.v1`) or content and positions
         (`spacy-lal.PositionRows.v1`). encoder: `spacy-lal.LabelAttentionEncoder.v1`.
     hidden_width: of the span scorer. max_batch_spans: sentences are padded together as long as
-        their charts hold no more than this number of spans.
+        their charts hold no more than this number of spans. dependencies: for the joint model,
+        `spacy-lal.BiaffineDependencies.v1`.
 
     The model splits Docs into sentences itself, after tok2vec, so that a listener sees the batch
     as it came. The component sets the attributes `sentences`, `max_sentence_length` and
-    `long_sentences`, and before initialisation `labels` and `tags`.
+    `long_sentences`, and before initialisation `labels`, `tags` and `relations`.
     """
+    return _parser(
+        tok2vec,
+        rows=rows,
+        encoder=encoder,
+        hidden_width=hidden_width,
+        max_batch_spans=max_batch_spans,
+        dependencies=dependencies,
+    )
+
+
+def build_label_attention_dependency_parser_v1(
+    tok2vec: Model[list[Doc], list[Floats2d]],
+    rows: Spec,
+    encoder: Spec,
+    dependencies: Spec,
+    max_batch_spans: int = 60_000,
+) -> Model[list[Doc], ParserScores]:
+    """The dependency half of the label attention parser: the same without a span scorer.
+
+    See `build_label_attention_parser_v1`.
+    """
+    return _parser(
+        tok2vec,
+        rows=rows,
+        encoder=encoder,
+        hidden_width=None,
+        max_batch_spans=max_batch_spans,
+        dependencies=dependencies,
+    )
+
+
+def _parser(
+    tok2vec: Model[list[Doc], list[Floats2d]], **settings: Any
+) -> Model[list[Doc], ParserScores]:
     return Model(
         "label_attention_parser",
         _forward,
@@ -142,12 +218,10 @@ def build_label_attention_parser_v1(
         refs={"tok2vec": tok2vec},
         shims=[TorchShim(build_network)],
         attrs={
-            "rows": rows,
-            "encoder": encoder,
-            "hidden_width": hidden_width,
-            "max_batch_spans": max_batch_spans,
+            **settings,
             "labels": [],
             "tags": [],
+            "relations": [],
             "sentences": "split",
             "max_sentence_length": 512,
             "long_sentences": "split",
@@ -171,6 +245,8 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
         "rows": model.attrs["rows"],
         "encoder": model.attrs["encoder"],
         "d_hidden": model.attrs["hidden_width"],
+        "relations": model.attrs["relations"],
+        "dependencies": model.attrs["dependencies"],
     }
     torch_shim(model).initialize(header)
 
@@ -226,10 +302,10 @@ def _forward(
             of_words = torch.tensor([lengths[k] for k in group], device=shim.device)
             x = flat[torch.from_numpy(tokens).to(shim.device)]
             if is_train:
-                labels, tags = shim.begin_update(x, of_words, dropout=attrs["dropout_rate"])
+                scores = shim.begin_update(x, of_words, dropout=attrs["dropout_rate"])
             else:
-                labels, tags = shim.predict(x, of_words)
-            yield SentenceBatch(members, of_words, labels, tags)
+                scores = shim.predict(x, of_words)
+            yield SentenceBatch(members, of_words, scores)
 
     # when predicting, each batch's charts go as soon as they are decoded
     scores = ParserScores(sentences, list(score()) if is_train else score())
@@ -237,8 +313,10 @@ def _forward(
     def backprop(d_scores: ParserScores) -> list[Doc]:
         outputs, gradients = [], []
         for batch, d_batch in zip(scores.batches, d_scores.batches, strict=True):
-            outputs += [batch.labels, batch.tags]
-            gradients += [d_batch.labels, d_batch.tags]
+            for output, gradient in zip(batch.scores, d_batch.scores, strict=True):
+                if output is not None:
+                    outputs.append(output)
+                    gradients.append(gradient)
         if outputs:
             torch.autograd.backward(outputs, gradients)
         d_flat = flat.grad if flat.grad is not None else torch.zeros_like(flat)

@@ -1,11 +1,12 @@
-"""Reading gold constituents and tags off training examples, in the predicted Doc's tokens."""
+"""Reading gold constituents, heads and tags off training examples, in the predicted Doc's tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy
-from spacy.attrs import ORTH
+from spacy.attrs import DEP, HEAD, ORTH
 from spacy.training import Example
 
 from ..annotations import get_constituents, project_constituents
@@ -41,6 +42,44 @@ def gold_tags(example: Example) -> list[str]:
     if same_tokens(example):
         return [token.tag_ for token in example.reference]
     return [tag or "" for tag in example.get_aligned("TAG", as_string=True)]
+
+
+class GoldHeads(NamedTuple):
+    """heads: the index of every predicted token's head, itself for a root, -1 where there is no
+    gold. relations: its relation, "" where there is none."""
+
+    heads: list[int]
+    relations: list[str]
+
+
+def gold_heads(example: Example) -> GoldHeads:
+    """The heads of the predicted Doc's tokens; none of tokens that have no counterpart."""
+    reference = example.reference
+    if not reference.has_annotation("DEP"):
+        n = len(example.predicted)
+        return GoldHeads([-1] * n, [""] * n)
+    if same_tokens(example):
+        offsets = reference.to_array([HEAD]).view("int64")
+        known = reference.to_array([DEP]) != 0
+        heads = numpy.where(known, numpy.arange(len(reference)) + offsets, -1)
+        return GoldHeads(heads.tolist(), [token.dep_ for token in reference])
+    aligned, relations = example.get_aligned_parse(projectivize=False)
+    return GoldHeads(
+        [-1 if head is None or not dep else head for head, dep in zip(aligned, relations, strict=True)],
+        [dep or "" for dep in relations],
+    )
+
+
+def heads_in_words(gold: GoldHeads, sentence: Sentence) -> list[int]:
+    """The head of each of the sentence's words: 0 the root, k its word k, -1 where there is none.
+
+    A head outside of the sentence, or one that is no word, is no gold.
+    """
+    position = {token: k for k, token in enumerate(sentence.words.tolist(), 1)}
+    return [
+        0 if gold.heads[token] == token else position.get(gold.heads[token], -1)
+        for token in sentence.words.tolist()
+    ]
 
 
 def in_words(spans: Iterable[LabelledSpan], sentence: Sentence) -> list[LabelledSpan]:

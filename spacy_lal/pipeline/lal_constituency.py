@@ -1,4 +1,4 @@
-"""`lal_constituency`: constituency trees by label attention (Mrini et al. 2020)."""
+"""`lal_constituency`: constituency trees by label attention, with heads or without (Mrini et al. 2020)."""
 
 from __future__ import annotations
 
@@ -7,29 +7,28 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy
 import torch
-from spacy.attrs import SENT_START
 from spacy.language import Language
-from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
-from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.training import Example, validate_get_examples
 from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Config, Model
 from torch import Tensor
 
-from ..annotations import get_constituents, install_extensions, set_constituents
-from ..models.bridge import load_weights, save_weights, torch_shim, weights_elsewhere
-from ..models.charts import SentenceParse, decode, gold_labels
+from ..annotations import get_constituents, set_constituents
+from ..models.charts import decode, gold_labels
 from ..models.decoders import Decoder, MinimumBayesRisk
-from ..models.label_attention_parser import ParserScores, SentenceBatch
+from ..models.label_attention_parser import ParserScores
 from ..models.objectives import Objective, margin_loss
+from ..models.parser_network import Scores
 from ..models.sentences import LongSentencePolicy, Sentence, SentencePolicy
-from ..models.word_affix_embed import learn_vocabulary
+from ..scorers.attachment import score_attachment
 from ..structure.binarise import JOIN, collapse_unaries, crossing
+from ..structure.hpsg import SUB_HEAD, HpsgReport, lexicalise
 from ..trees import LabelledSpan
-from .gold import gold_constituents, gold_tags, in_words
+from .gold import gold_constituents, gold_heads, heads_in_words, in_words
+from .label_attention import LabelAttentionPipe, Parses
 
 DEFAULT_MODEL = Config().from_str(
     """
@@ -59,16 +58,25 @@ DEFAULT_MODEL = Config().from_str(
     """
 )["model"]
 
-WEIGHTS = "model.safetensors"
-
-
 @Language.factory(
     "lal_constituency",
-    assigns=["doc.spans", "token.tag", "token.is_sent_start", "doc._.trees", "span._.tree"],
+    assigns=[
+        "doc.spans",
+        "token.tag",
+        "token.head",
+        "token.dep",
+        "token.is_sent_start",
+        "doc._.trees",
+        "span._.tree",
+    ],
     default_config={
         "model": DEFAULT_MODEL,
         "objective": {"@misc": "spacy-lal.crf_objective.v1"},
         "decoder": {"@misc": "spacy-lal.mbr_decoder.v1"},
+        "joint_dependencies": False,
+        "constituency_weight": 1.0,
+        "arc_weight": 1.0,
+        "relation_weight": 1.0,
         "tag_weight": 1.0,
         "spans_key": "constituents",
         "sentences": "split",
@@ -94,6 +102,10 @@ def make_lal_constituency(
     model: Model[list[Doc], ParserScores],
     objective: Objective,
     decoder: Decoder,
+    joint_dependencies: bool,
+    constituency_weight: float,
+    arc_weight: float,
+    relation_weight: float,
     tag_weight: float,
     spans_key: str,
     sentences: SentencePolicy,
@@ -106,7 +118,11 @@ def make_lal_constituency(
     model: maps Docs to `ParserScores`. objective: the loss of the charts of label scores.
     decoder: chooses the tree; minimum Bayes risk by default, which needs the CRF objective: with
         the margin objective, take `spacy-lal.map_decoder.v1`.
-    tag_weight: weight of the tagging loss. spans_key: the span group that holds the trees.
+    joint_dependencies: train and decode heads and relations along with constituents, in a model
+        that has `dependencies`.
+    constituency_weight, arc_weight, relation_weight, tag_weight: of the losses, each summed over
+        the batch and divided by its words. The paper weighs 1, 1, 1, its released code 1, 0.5,
+        0.5. spans_key: the span group that holds the trees.
     sentences: "split" keeps the Doc's sentences and finds them by rule where it has none,
         "existing" insists on them, "doc" reads every Doc as one sentence.
     max_sentence_length: in words; over it, `long_sentences` says whether to parse a sentence in
@@ -118,6 +134,10 @@ def make_lal_constituency(
         name,
         objective=objective,
         decoder=decoder,
+        joint_dependencies=joint_dependencies,
+        constituency_weight=constituency_weight,
+        arc_weight=arc_weight,
+        relation_weight=relation_weight,
         tag_weight=tag_weight,
         spans_key=spans_key,
         sentences=sentences,
@@ -127,8 +147,12 @@ def make_lal_constituency(
     )
 
 
-class LabelAttentionConstituency(TrainablePipe):
-    """Writes `doc.spans["constituents"]`, and tags and sentence starts where there are none."""
+class LabelAttentionConstituency(LabelAttentionPipe):
+    """Writes `doc.spans["constituents"]`, and tags and sentence starts where there are none.
+
+    The joint model writes `token.head` and `token.dep`, too, from the same decode; then the
+    sentences of the Doc are those of the dependency trees.
+    """
 
     def __init__(
         self,
@@ -138,71 +162,57 @@ class LabelAttentionConstituency(TrainablePipe):
         *,
         objective: Objective,
         decoder: Decoder,
-        tag_weight: float,
+        joint_dependencies: bool,
+        constituency_weight: float,
         spans_key: str,
-        sentences: SentencePolicy,
-        max_sentence_length: int,
-        long_sentences: LongSentencePolicy,
-        scorer: Callable | None,
+        **settings: Any,
     ) -> None:
-        self.vocab = vocab
-        self.model = model
-        self.name = name
-        self.objective = objective
-        self.decoder = decoder
-        self.tag_weight = tag_weight
-        self.spans_key = spans_key
-        if max_sentence_length < 1:
-            raise ValueError(f"max_sentence_length must be at least 1, got {max_sentence_length}")
         if objective is margin_loss and isinstance(decoder, MinimumBayesRisk):
             raise ValueError(
                 "scores trained with spacy-lal.margin_objective.v1 are no log-probabilities: use "
                 'decoder = {"@misc": "spacy-lal.map_decoder.v1"}'
             )
-        self.settings = {
-            "sentences": sentences,
-            "max_sentence_length": max_sentence_length,
-            "long_sentences": long_sentences,
-            "max_batch_spans": model.attrs.get("max_batch_spans"),
-        }
-        self.scorer = scorer
-        self.cfg: dict[str, Any] = {"labels": [], "tags": []}
-        self._configure_model()
-        install_extensions()
+        has_dependencies = model.attrs.get("dependencies") is not None
+        if joint_dependencies != has_dependencies:
+            raise ValueError(
+                f"joint_dependencies = {str(joint_dependencies).lower()}, but the model has "
+                + ("" if has_dependencies else "no ")
+                + '`dependencies`: they go together (model.dependencies = {"@misc": '
+                '"spacy-lal.BiaffineDependencies.v1"})'
+            )
+        self.objective = objective
+        self.decoder = decoder
+        self.constituency_weight = constituency_weight
+        self.spans_key = spans_key
+        self.kinds = ("labels", "tags", "relations") if joint_dependencies else ("labels", "tags")
+        super().__init__(vocab, model, name, **settings)
 
     def _configure_model(self) -> None:
-        """The pipeline's config decides over settings, whatever was stored with the weights."""
-        self.model.attrs.update(self.settings)
+        super()._configure_model()
         # the scorer is given cfg
         self.cfg["spans_key"] = self.spans_key
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Constituent labels; a unary chain is one label, its parts joined by "::"."""
+        """Constituent labels; a unary chain is one label, its parts joined by "::".
+
+        A joint model has "<H>" among them: words that depend on a word which is not the head of
+        their constituent, grouped with it (`structure/hpsg.py`). It is never written to a Doc.
+        """
         return tuple(self.cfg["labels"])
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """The part-of-speech tags that the parser predicts for itself."""
-        return tuple(self.cfg["tags"])
-
-    @property
-    def label_data(self) -> dict[str, list[str]]:
-        return {"labels": list(self.labels), "tags": list(self.tags)}
 
     def add_label(self, label: str) -> int:
         """Add a constituent label before initialisation. Returns 1 if it is new, else 0."""
-        if not isinstance(label, str):
-            raise ValueError(f"a label is a string, not {label!r}")
-        if label in self.cfg["labels"]:
-            return 0
-        self._check_no_weights(f"label {label!r}")
-        self.cfg["labels"].append(label)
-        return 1
+        return self._add("labels", label)
 
-    def _check_no_weights(self, what: str) -> None:
-        if torch_shim(self.model).header is not None:
-            raise ValueError(f"can't add {what} to {self.name!r}: its model is already initialised")
+    @property
+    def joint(self) -> bool:
+        """Whether the component finds heads, too."""
+        return "relations" in self.kinds
+
+    @property
+    def _sub_head(self) -> int | None:
+        return self.labels.index(SUB_HEAD) + 1 if SUB_HEAD in self.labels else None
 
     def initialize(
         self,
@@ -210,83 +220,82 @@ class LabelAttentionConstituency(TrainablePipe):
         *,
         nlp: Language | None = None,
         labels: dict[str, list[str]] | None = None,
+        warm_start: str | None = None,
     ) -> None:
-        """Read labels, tags and vocabulary off the training data and set up the model.
+        """Read labels, tags, relations and vocabulary off the training data; set up the model.
 
         labels: what `label_data` gave (`spacy init labels`), instead of reading them.
-        Raises ValueError if no example has a tree, or one has constituents that cross.
+        warm_start: a trained pipeline (a folder or an installed package) whose parser's weights
+        to begin with, as far as they fit; its vocabulary is taken over.
+        Raises ValueError if no example has a tree, or one has constituents that cross, and for a
+        joint model if none has heads.
         """
         validate_get_examples(get_examples, f"{self.name}.initialize")
-        found: Counter[str] = Counter()
-        tags: Counter[str] = Counter()
+        found: dict[str, Counter[str]] = {kind: Counter() for kind in self.kinds}
         sample: list[Doc] = []
-        with_trees = docs = 0
+        report = HpsgReport()
+        with_trees = with_heads = docs = 0
         for example in get_examples():
             docs += 1
             if len(sample) < 10:
                 sample.append(example.predicted)
-            tags.update(t.tag_ for t in example.reference if t.tag_ and not t.is_space)
-            if self.spans_key in example.reference.spans:
+            reference = example.reference
+            found["tags"].update(t.tag_ for t in reference if t.tag_ and not t.is_space)
+            if self.joint and reference.has_annotation("DEP"):
+                with_heads += 1
+                found["relations"].update(t.dep_ for t in reference if t.dep_ and not t.is_space)
+            if self.spans_key in reference.spans:
                 with_trees += 1
-                spans = get_constituents(example.reference, self.spans_key)
+                spans = get_constituents(reference, self.spans_key)
                 if pair := crossing(spans):
                     raise ValueError(
                         f"constituents {pair[0]} and {pair[1]} cross in the training Doc "
-                        f"{example.reference.text[:60]!r}: they are no tree"
+                        f"{reference.text[:60]!r}: they are no tree"
                     )
-                found.update(label for _, _, label in collapse_unaries(spans))
-        if labels is not None:
-            self.cfg["labels"], self.cfg["tags"] = list(labels["labels"]), list(labels["tags"])
-            if not self.labels:
-                raise ValueError(f"the labels given to {self.name!r} have no constituent label")
-        elif not found:
+                found["labels"].update(label for _, _, label in collapse_unaries(spans))
+                if self.joint and reference.has_annotation("DEP"):
+                    heads = [token.head.i for token in reference]
+                    report.add(lexicalise(spans, heads, len(heads)), heads)
+        if labels is None and not found["labels"]:
             raise ValueError(
                 f"none of the {docs} training Docs has a tree in doc.spans[{self.spans_key!r}]. "
                 "Note that spacy.Corpus.v1 with max_length or gold_preproc drops span groups: "
                 "use spacy-lal.Corpus.v1"
             )
-        else:
-            known = self.cfg["labels"]
-            self.cfg["labels"] = [*known, *sorted(set(found) - set(known))]
-            self.cfg["tags"] = sorted(tags)
-        if with_trees < docs:
-            logger.info(
-                "%s: %d of %d training Docs have no tree and train tags only",
-                self.name,
-                docs - with_trees,
-                docs,
-            )
-        learn_vocabulary(self.model, (example.reference for example in get_examples()))
-        self.model.attrs.update(labels=list(self.labels), tags=list(self.tags))
-        self.model.initialize(X=sample)
+        if labels is not None and not labels.get("labels"):
+            raise ValueError(f"the labels given to {self.name!r} have no constituent label")
+        if self.joint and labels is None and not found["relations"]:
+            raise ValueError(f"none of the {docs} training Docs has dependency heads")
+        if self.joint:
+            found["labels"][SUB_HEAD] += report.groups
+            logger.info("%s: %s", self.name, report)
+        for what, having in (("tree", with_trees), ("dependency heads", with_heads)):
+            if having < docs and (self.joint or what == "tree"):
+                logger.info(
+                    "%s: %d of %d training Docs have no %s and train the rest only",
+                    self.name,
+                    docs - having,
+                    docs,
+                    what,
+                )
+        self._initialize_model(get_examples, found, sample, labels, warm_start)
 
-    def predict(self, docs: Iterable[Doc]) -> tuple[list[Sentence], dict[int, SentenceParse]]:
+    def predict(self, docs: Iterable[Doc]) -> Parses:
         """Sentences of all docs, and the parses of those that were parsed, by their index."""
         docs = list(docs)
         self._check_initialised()
         scores = self.model.predict(docs)
-        return scores.sentences, decode(scores, self.decoder)
+        return scores.sentences, decode(scores, self.decoder, sub_head=self._sub_head)
 
-    def _check_initialised(self) -> None:
-        if torch_shim(self.model).header is None:
-            raise ValueError(
-                f"[E109] component {self.name!r} has no weights yet: train it with `spacy train`, "
-                "call nlp.initialize(), or load a trained pipeline"
-            )
-
-    def set_annotations(
-        self, docs: Iterable[Doc], scores: tuple[list[Sentence], dict[int, SentenceParse]]
-    ) -> None:
-        """Write the trees; write tags and sentence starts to tokens that have none."""
+    def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
+        """Write the trees and heads; tags and sentence starts to tokens that have none."""
         docs = list(docs)
+        super().set_annotations(docs, scores)
         sentences, parses = scores
         chains = [label.split(JOIN) for label in self.labels]
         spans: list[list[LabelledSpan]] = [[] for _ in docs]
         spans_scores: list[list[float | None]] = [[] for _ in docs]
-        starts: list[set[int]] = [{0} for _ in docs]
         for k, sentence in enumerate(sentences):
-            if sentence.first:
-                starts[sentence.doc].add(sentence.start)
             parse = parses.get(k)
             if parse is None:
                 continue
@@ -299,123 +308,51 @@ class LabelAttentionConstituency(TrainablePipe):
                 for category in chains[label - 1]:
                     spans[sentence.doc].append((words[i], words[j - 1] + 1, category))
                     spans_scores[sentence.doc].append(probability)
-            if self.tags:
-                doc = docs[sentence.doc]
-                for i, tag in zip(words, parse.tags.tolist(), strict=True):
-                    token = doc[i]
-                    if not token.tag:
-                        token.tag_ = self.tags[tag]
-        for doc, of_doc, scores_of_doc, starts_of_doc in zip(
-            docs, spans, spans_scores, starts, strict=True
-        ):
+        for doc, of_doc, scores_of_doc in zip(docs, spans, spans_scores, strict=True):
             set_constituents(doc, of_doc, scores_of_doc, key=self.spans_key)
-            known = doc.has_annotation("SENT_START")
-            if self.settings["sentences"] == "doc":
-                # boundaries inside would cut the tree; those of a parser can't be undone
-                known = doc.has_annotation("DEP")
-            if len(doc) and not known:
-                # not token.is_sent_start, whose setter looks at the whole Doc every time
-                values: Any = numpy.full(len(doc), -1, dtype="int64")
-                values[list(starts_of_doc)] = 1
-                doc.from_array([SENT_START], values.view("uint64"))
 
-    def get_loss(
-        self, examples: Iterable[Example], scores: ParserScores
-    ) -> tuple[float, ParserScores]:
-        """The loss per word and its gradient with respect to every score.
-
-        Sentences without a gold tree, or with a label that is not in `labels`, count for their
-        tags only; words without a gold tag do not count at all.
-        """
-        examples = list(examples)
-        validate_examples(examples, f"{self.name}.get_loss")
+    def _structure_loss(
+        self, examples: list[Example]
+    ) -> Callable[[list[Sentence], Scores, Tensor], Tensor]:
         index = {label: k for k, label in enumerate(self.labels, 1)}
-        tag_index = {tag: k for k, tag in enumerate(self.tags)}
         trees = [gold_constituents(example, self.spans_key) for example in examples]
-        tags = [gold_tags(example) for example in examples]
-        batches = list(scores.batches)
-        total = sum(int(batch.lengths.sum()) for batch in batches) or 1
-        loss = 0.0
-        gradients = []
-        for batch in batches:
-            n = batch.tags.shape[1]
-            members = [scores.sentences[k] for k in batch.members]
+        heads = [gold_heads(example) for example in examples] if self.joint else []
+
+        def loss(members: list[Sentence], scores: Scores, lengths: Tensor) -> Tensor:
+            assert scores.labels is not None
             of_batch = [in_words(trees[s.doc] or (), s) for s in members]
-            gold = gold_labels(of_batch, n, index).to(batch.labels.device)
             # a label that was not there at initialisation is no evidence for "no constituent"
             known = [all(label in index for *_, label in collapse_unaries(t)) for t in of_batch]
+            if self.joint:
+                of_batch = [
+                    with_sub_heads(tree, heads_in_words(heads[s.doc], s))
+                    for tree, s in zip(of_batch, members, strict=True)
+                ]
+            gold = gold_labels(of_batch, scores.tags.shape[1], index).to(scores.labels.device)
             has_tree = torch.tensor(
                 [trees[s.doc] is not None and k for s, k in zip(members, known, strict=True)],
                 device=gold.device,
             )
-            gold_of_words = torch.full(batch.tags.shape[:2], -1)
-            for row, sentence in enumerate(members):
-                for k, i in enumerate(sentence.words.tolist()):
-                    gold_of_words[row, k] = tag_index.get(tags[sentence.doc][i], -1)
-            labels = batch.labels.detach().requires_grad_()
-            tag_scores = batch.tags.detach().requires_grad_()
-            value = (
-                (self.objective(labels, gold, batch.lengths) * has_tree).sum()
-                + self.tag_weight * _cross_entropy(tag_scores, gold_of_words)
-            ) / total
-            value.backward()
-            loss += float(value.detach())
-            gradients.append(
-                SentenceBatch(batch.members, batch.lengths, _grad(labels), _grad(tag_scores))
-            )
-        return loss, ParserScores(scores.sentences, gradients)
+            of_charts = self.objective(scores.labels, gold, lengths) * has_tree
+            return self.constituency_weight * of_charts.sum()
 
-    def update(
-        self,
-        examples: Iterable[Example],
-        *,
-        drop: float = 0.0,
-        sgd: Any = None,
-        losses: dict[str, float] | None = None,
-    ) -> dict[str, float]:
-        self._check_initialised()
-        return super().update(examples, drop=drop, sgd=sgd, losses=losses)
+        return loss
 
-    def from_bytes(
-        self, bytes_data: bytes, *, exclude: Iterable[str] = ()
-    ) -> LabelAttentionConstituency:
-        super().from_bytes(bytes_data, exclude=exclude)
-        self._configure_model()
-        return self
-
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the component; the weights of its torch modules to `model.safetensors`."""
-        path, exclude = Path(path), list(exclude)
-        super().to_disk(path, exclude=[*exclude, "model"])
-        if "model" not in exclude:
-            with weights_elsewhere(self.model):
-                self.model.to_disk(path / "model")
-            save_weights(self.model, path / WEIGHTS)
-
-    def from_disk(
-        self, path: str | Path, *, exclude: Iterable[str] = ()
-    ) -> LabelAttentionConstituency:
-        """Read what `to_disk` wrote. Raises ValueError, naming the file, if it is damaged."""
-        path, exclude = Path(path), list(exclude)
-        super().from_disk(path, exclude=[*exclude, "model"])
-        if "model" not in exclude:
-            try:
-                self.model.from_disk(path / "model")
-            except (ValueError, KeyError, TypeError, AttributeError) as err:
-                raise ValueError(f"{path / 'model'}: damaged, or another model's: {err}") from err
-            if not (path / WEIGHTS).exists():
-                raise ValueError(f"{path / WEIGHTS}: no such file; the weights are missing")
-            load_weights(self.model, path / WEIGHTS)
-        self._configure_model()
-        return self
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """The scorer's scores; those of heads, too, from a joint model."""
+        examples = list(examples)
+        scores = super().score(examples, **kwargs)
+        if self.joint:
+            scores.update(score_attachment(examples))
+        return scores
 
 
-def _cross_entropy(scores: Tensor, gold: Tensor) -> Tensor:
-    """Sum over the words with a gold tag; scores [B, n, T], gold [B, n], -1 for none."""
-    return torch.nn.functional.cross_entropy(
-        scores.flatten(0, 1), gold.flatten().to(scores.device), ignore_index=-1, reduction="sum"
-    )
+def with_sub_heads(tree: list[LabelledSpan], heads: list[int]) -> list[LabelledSpan]:
+    """The constituents with their "<H>" groups; without groups if a word has no gold head.
 
-
-def _grad(leaf: Tensor) -> Tensor:
-    return leaf.grad if leaf.grad is not None else torch.zeros_like(leaf)
+    heads: 0 the root, k word k, -1 no gold.
+    """
+    if -1 in heads:
+        return tree
+    nodes = lexicalise(tree, [k if h == 0 else h - 1 for k, h in enumerate(heads)], len(heads)).nodes
+    return [(node.start, node.end, node.label) for node in nodes]

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from spacy_lal.models.decoders import make_mbr_decoder, map_decoder
+from spacy_lal.models.decoders import make_map_decoder, make_mbr_decoder
 from spacy_lal.models.objectives import crf_loss, margin_loss
 from spacy_lal.structure.chart import best_tree, chart_size, packed_spans
 
@@ -84,12 +84,12 @@ def test_margin_is_the_worst_violation(case) -> None:  # type: ignore[no-untyped
 
 def test_map_decoder_finds_the_best_tree(case) -> None:  # type: ignore[no-untyped-def]
     n, scores, _, by_node = case
-    values, _, probability = map_decoder(scores, torch.tensor([n]))
-    value, _ = best_tree(values, torch.tensor([n]))
+    values = make_map_decoder(share=1.0).spans(scores, torch.tensor([n]), None)
+    value, _ = best_tree(torch.maximum(values.constituent, values.empty), torch.tensor([n]))
     assert float(value) == pytest.approx(
         max(sum(by_node[node] for node in tree) for tree in labelled_trees(n))
     )
-    assert probability is None
+    assert values.probability is None
 
 
 def test_mbr_decoder_finds_the_tree_of_highest_expected_gain(case) -> None:  # type: ignore[no-untyped-def]
@@ -104,7 +104,10 @@ def test_mbr_decoder_finds_the_tree_of_highest_expected_gain(case) -> None:  # t
     for tree, weight in weights.items():
         for node in tree:
             probability[node] = probability.get(node, 0.0) + float(weight / total)
-    values, labels, of_labels = make_mbr_decoder(threshold)(scores, torch.tensor([n]))
+    values, labels, empty, of_labels = make_mbr_decoder(threshold).spans(
+        scores, torch.tensor([n]), None
+    )
+    assert not bool(empty.any())
     value, tree_mask = best_tree(values, torch.tensor([n]))
     assert float(value) == pytest.approx(
         max(sum(probability[node] - threshold for node in constituents(tree)) for tree in weights)

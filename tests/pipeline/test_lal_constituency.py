@@ -21,8 +21,9 @@ from spacy.training import Example
 
 from spacy_lal.annotations import get_constituents, set_constituents
 from spacy_lal.models.charts import decode
-from spacy_lal.models.decoders import map_decoder
+from spacy_lal.models.decoders import make_map_decoder
 from spacy_lal.models.label_attention_parser import ParserScores, batch_by_spans
+from spacy_lal.models.parser_network import Scores
 from spacy_lal.pipeline.gold import gold_constituents
 
 from .toy import TINY, TREES, examples, gold_doc, predicted, tiny_pipeline, train
@@ -220,15 +221,15 @@ def test_a_doc_does_not_depend_on_its_batch(nlp: Language, batch: list[list[str]
     for group in together.batches:
         for row, member in enumerate(group.members):
             n = int(group.lengths[row])
-            found[together.sentences[member].doc] = group.tags[row, :n]
+            found[together.sentences[member].doc] = group.scores.tags[row, :n]
     for d, doc in enumerate(docs):
         alone = predict(nlp, [doc])
         assert (d in found) == bool(alone.batches)
         if alone.batches:
-            torch.testing.assert_close(alone.batches[0].tags[0], found[d], atol=1e-5, rtol=1e-4)
-            (parse,) = decode(alone, map_decoder).values()
+            torch.testing.assert_close(alone.batches[0].scores.tags[0], found[d], atol=1e-5, rtol=1e-4)
+            (parse,) = decode(alone, make_map_decoder()).values()
             (k,) = [k for k, s in enumerate(together.sentences) if s.doc == d]
-            of_batch = decode(together, map_decoder)[k]
+            of_batch = decode(together, make_map_decoder())[k]
             assert parse.labels.tolist() == of_batch.labels.tolist()
             assert parse.starts.tolist() == of_batch.starts.tolist()
 
@@ -399,8 +400,8 @@ def test_sentences_without_trees_train_tags_only() -> None:
     for batch in d_scores.batches:
         for row, member in enumerate(batch.members):
             without = d_scores.sentences[member].doc == 0
-            assert bool((batch.labels[row] == 0).all()) == without
-            assert not bool((batch.tags[row] == 0).all())
+            assert bool((batch.scores.labels[row] == 0).all()) == without
+            assert not bool((batch.scores.tags[row] == 0).all())
 
 
 @pytest.mark.parametrize("objective", ["crf", "margin"])
@@ -414,12 +415,13 @@ def test_gradient_of_the_loss_by_finite_differences(objective: str) -> None:
     pipe = nlp.get_pipe("lal_constituency")
     scores = predict(nlp, [eg.predicted for eg in of_training])
     for batch in scores.batches:
-        batch.labels = batch.labels.double()
-        batch.tags = batch.tags.double()
+        batch.scores = Scores(*(None if s is None else s.double() for s in batch.scores))
     _, d_scores = pipe.get_loss(of_training, scores)
     generator = torch.Generator().manual_seed(0)
     for batch, d_batch in zip(scores.batches, d_scores.batches, strict=True):
-        for values, gradient in ((batch.labels, d_batch.labels), (batch.tags, d_batch.tags)):
+        for values, gradient in zip(batch.scores, d_batch.scores, strict=True):
+            if values is None:
+                continue
             direction = torch.randn(values.shape, generator=generator, dtype=values.dtype)
             step = 1e-5
             values += step * direction

@@ -1,0 +1,47 @@
+"""From scores of arcs and relations to heads, and their loss against gold heads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from .decoders import mask_padding
+
+HeadDecoder = Callable[[Tensor, Tensor], Tensor]
+"""Arc scores [B, n, n+1], lengths [B] -> heads [B, n] (`structure/arborescence.py`)."""
+
+
+def best_relations(relations: Tensor, heads: Tensor) -> Tensor:
+    """The best relation [B, n] of each word to its head, from [B, n, n+1 or 1, R]."""
+    return _at_heads(relations, heads).argmax(-1)
+
+
+def dependency_loss(
+    arcs: Tensor, relations: Tensor, heads: Tensor, labels: Tensor, lengths: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Cross-entropy of heads and of their relations, each summed over words.
+
+    Mrini et al. 2020, section 4.3: L_d = -log P(h | d) - log P(l | d, h). arcs [B, n, n+1],
+    relations [B, n, n+1 or 1, R]; heads [B, n], 0 the root, and labels [B, n], the relations;
+    -1 where there is no gold, which does not count.
+    """
+    of_arcs = F.cross_entropy(
+        mask_padding(arcs, lengths).flatten(0, 1), heads.flatten(), ignore_index=-1, reduction="sum"
+    )
+    of_relations = F.cross_entropy(
+        _at_heads(relations, heads.clamp(min=0)).flatten(0, 1),
+        labels.masked_fill(heads < 0, -1).flatten(),
+        ignore_index=-1,
+        reduction="sum",
+    )
+    return of_arcs, of_relations
+
+
+def _at_heads(relations: Tensor, heads: Tensor) -> Tensor:
+    if relations.shape[2] == 1:
+        return relations.squeeze(2)
+    index = heads[..., None, None].expand(*heads.shape, 1, relations.shape[-1])
+    return relations.gather(2, index).squeeze(2)
+

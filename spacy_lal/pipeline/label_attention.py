@@ -1,0 +1,357 @@
+"""What the components over a label attention parser have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar, cast
+
+import numpy
+import spacy
+import torch
+from spacy.attrs import SENT_START
+from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples
+from spacy.util import logger
+from spacy.vocab import Vocab
+from thinc.api import Model
+from torch import Tensor
+
+from ..annotations import install_extensions, set_dependencies
+from ..models.bridge import load_weights, save_weights, torch_shim, weights_elsewhere
+from ..models.charts import SentenceParse
+from ..models.heads import dependency_loss
+from ..models.label_attention_parser import ParserScores, SentenceBatch
+from ..models.parser_network import Scores
+from ..models.sentences import LongSentencePolicy, Sentence, SentencePolicy
+from ..models.warm_start import adopt_vocabulary, take_weights
+from ..models.word_affix_embed import learn_vocabulary
+from .gold import gold_heads, gold_tags, heads_in_words
+
+WEIGHTS = "model.safetensors"
+ROOT = "ROOT"
+UNKNOWN_RELATION = "dep"
+
+Parses = tuple[list[Sentence], dict[int, SentenceParse]]
+Self = TypeVar("Self", bound="LabelAttentionPipe")
+
+
+class LabelAttentionPipe(TrainablePipe):
+    """Sentences, tags, heads, training and storage; what is decoded is the subclass's affair.
+
+    `cfg[kind]` for each of `kinds` is a list of names that the model has one output for.
+    """
+
+    kinds: ClassVar[tuple[str, ...]]
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model[list[Doc], ParserScores],
+        name: str,
+        *,
+        tag_weight: float,
+        arc_weight: float,
+        relation_weight: float,
+        sentences: SentencePolicy,
+        max_sentence_length: int,
+        long_sentences: LongSentencePolicy,
+        scorer: Callable | None,
+    ) -> None:
+        if max_sentence_length < 1:
+            raise ValueError(f"max_sentence_length must be at least 1, got {max_sentence_length}")
+        self.vocab = vocab
+        self.model = model
+        self.name = name
+        self.tag_weight = tag_weight
+        self.arc_weight = arc_weight
+        self.relation_weight = relation_weight
+        self.settings = {
+            "sentences": sentences,
+            "max_sentence_length": max_sentence_length,
+            "long_sentences": long_sentences,
+            "max_batch_spans": model.attrs.get("max_batch_spans"),
+        }
+        self.scorer = scorer
+        self.cfg: dict[str, Any] = {kind: [] for kind in self.kinds}
+        self._configure_model()
+        install_extensions()
+
+    def _configure_model(self) -> None:
+        """The pipeline's config decides over settings, whatever was stored with the weights."""
+        self.model.attrs.update(self.settings)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The part-of-speech tags that the parser predicts for itself."""
+        return tuple(self.cfg["tags"])
+
+    @property
+    def relations(self) -> tuple[str, ...]:
+        """The dependency relations; none without dependencies."""
+        return tuple(self.cfg.get("relations", ()))
+
+    @property
+    def label_data(self) -> dict[str, list[str]]:
+        return {kind: list(self.cfg.get(kind, ())) for kind in self.kinds}
+
+    def _add(self, kind: str, label: str) -> int:
+        if not isinstance(label, str):
+            raise ValueError(f"a label is a string, not {label!r}")
+        if label in self.cfg[kind]:
+            return 0
+        if torch_shim(self.model).header is not None:
+            raise ValueError(
+                f"can't add label {label!r} to {self.name!r}: its model is already initialised"
+            )
+        self.cfg[kind].append(label)
+        return 1
+
+    # Training
+
+    def _initialize_model(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        found: dict[str, Counter[str]],
+        sample: list[Doc],
+        labels: dict[str, list[str]] | None,
+        warm_start: str | None,
+    ) -> None:
+        """Settle the names of all outputs and set up the model.
+
+        found: what the training data have, by kind; labels: what to take instead.
+        """
+        for kind in self.kinds:
+            if labels is not None:
+                self.cfg[kind] = list(labels.get(kind, ()))
+            else:
+                known = self.cfg[kind]
+                self.cfg[kind] = [*known, *sorted(set(found[kind]) - set(known))]
+        source = self._pretrained(warm_start)
+        learn_vocabulary(self.model, (example.reference for example in get_examples()))
+        if source is not None:
+            adopt_vocabulary(self.model, source)
+        self.model.attrs.update(self.label_data)
+        self.model.initialize(X=sample)
+        if source is not None:
+            taken, total = take_weights(self.model, source)
+            if not taken:
+                raise ValueError(
+                    f"warm_start: no parameter of {warm_start} fits a parameter of {self.name!r}"
+                )
+            logger.info(
+                "%s: %d of %d parameters begin as those of %s", self.name, taken, total, warm_start
+            )
+
+    def _pretrained(self, warm_start: str | None) -> Model | None:
+        if warm_start is None:
+            return None
+        other = spacy.load(warm_start)
+        candidates = [
+            pipe for _, pipe in other.pipeline if isinstance(pipe, LabelAttentionPipe)
+        ]
+        if not candidates:
+            raise ValueError(f"warm_start: {warm_start} has no label attention parser")
+        same = [pipe for pipe in candidates if pipe.name == self.name]
+        return cast(Model, (same or candidates)[0].model)
+
+    def get_loss(
+        self, examples: Iterable[Example], scores: ParserScores
+    ) -> tuple[float, ParserScores]:
+        """The loss per word and its gradient with respect to every score.
+
+        What has no gold does not count: a sentence without a tree, a word without a head or a
+        tag, a label or relation that was not there at initialisation.
+        """
+        examples = list(examples)
+        validate_examples(examples, f"{self.name}.get_loss")
+        batches = list(scores.batches)
+        total = sum(int(batch.lengths.sum()) for batch in batches) or 1
+        tags = [gold_tags(example) for example in examples]
+        heads = [gold_heads(example) for example in examples] if self.relations else []
+        indices = {
+            kind: {name: k for k, name in enumerate(self.cfg[kind])}
+            for kind in ("tags", "relations")
+            if kind in self.cfg
+        }
+        loss = 0.0
+        gradients = []
+        structure_loss = self._structure_loss(examples)
+        for batch in batches:
+            members = [scores.sentences[k] for k in batch.members]
+            leaves = Scores(
+                *(None if s is None else s.detach().requires_grad_() for s in batch.scores)
+            )
+            shape = leaves.tags.shape[:2]
+            words = [sentence.words.tolist() for sentence in members]
+
+            def of_words(rows: Iterable[list[int]], shape: Any = shape) -> Tensor:
+                padded = numpy.full(shape, -1, dtype=numpy.int64)
+                for row, values in enumerate(rows):
+                    padded[row, : len(values)] = values
+                return torch.from_numpy(padded).to(batch.lengths.device)
+
+            gold = of_words(
+                [indices["tags"].get(tags[s.doc][i], -1) for i in tokens]
+                for s, tokens in zip(members, words, strict=True)
+            )
+            value = structure_loss(members, leaves, batch.lengths)
+            value = value + self.tag_weight * torch.nn.functional.cross_entropy(
+                leaves.tags.flatten(0, 1), gold.flatten(), ignore_index=-1, reduction="sum"
+            )
+            if leaves.arcs is not None and leaves.relations is not None:
+                of_arcs, of_relations = dependency_loss(
+                    leaves.arcs,
+                    leaves.relations,
+                    of_words(heads_in_words(heads[s.doc], s) for s in members),
+                    of_words(
+                        [indices["relations"].get(heads[s.doc].relations[i], -1) for i in tokens]
+                        for s, tokens in zip(members, words, strict=True)
+                    ),
+                    batch.lengths,
+                )
+                value = value + self.arc_weight * of_arcs + self.relation_weight * of_relations
+            value = value / total
+            value.backward()
+            loss += float(value.detach())
+            gradients.append(
+                SentenceBatch(
+                    batch.members,
+                    batch.lengths,
+                    Scores(*(None if leaf is None else _grad(leaf) for leaf in leaves)),
+                )
+            )
+        return loss, ParserScores(scores.sentences, gradients)
+
+    def _structure_loss(
+        self, examples: list[Example]
+    ) -> Callable[[list[Sentence], Scores, Tensor], Tensor]:
+        """The loss of a batch's charts, summed over its sentences; here there are no charts."""
+        return lambda members, scores, lengths: scores.tags.new_zeros(())
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        self._check_initialised()
+        return super().update(examples, drop=drop, sgd=sgd, losses=losses)
+
+    def _check_initialised(self) -> None:
+        if torch_shim(self.model).header is None:
+            raise ValueError(
+                f"[E109] component {self.name!r} has no weights yet: train it with `spacy train`, "
+                "call nlp.initialize(), or load a trained pipeline"
+            )
+
+    # Annotations
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
+        """Write tags and sentence starts to tokens that have none, and heads if there are any."""
+        docs = list(docs)
+        sentences, parses = scores
+        starts: list[set[int]] = [{0} for _ in docs]
+        with_heads = bool(self.relations)
+        heads = [list(range(len(doc))) for doc in docs] if with_heads else []
+        deps = [[""] * len(doc) for doc in docs] if with_heads else []
+        root = None  # of the sentence whose later pieces may follow
+        for k, sentence in enumerate(sentences):
+            if sentence.first:
+                starts[sentence.doc].add(sentence.start)
+                root = None
+            parse = parses.get(k)
+            words = sentence.words.tolist()
+            if self.tags and parse is not None:
+                doc = docs[sentence.doc]
+                for i, tag in zip(words, parse.tags.tolist(), strict=True):
+                    token = doc[i]
+                    if not token.tag:
+                        token.tag_ = self.tags[tag]
+            if with_heads:
+                root = self._attach(
+                    sentence, parse, root, heads[sentence.doc], deps[sentence.doc]
+                )
+        for doc, starts_of_doc in zip(docs, starts, strict=True):
+            known = doc.has_annotation("SENT_START")
+            if self.settings["sentences"] == "doc":
+                # boundaries inside would cut the tree; those of a parser can't be undone
+                known = doc.has_annotation("DEP")
+            if len(doc) and not known:
+                # not token.is_sent_start, whose setter looks at the whole Doc every time
+                values: Any = numpy.full(len(doc), -1, dtype="int64")
+                values[list(starts_of_doc)] = 1
+                doc.from_array([SENT_START], values.view("uint64"))
+        for doc, of_doc, relations in zip(docs, heads, deps, strict=False):
+            set_dependencies(doc, of_doc, relations)
+
+    def _attach(
+        self,
+        sentence: Sentence,
+        parse: SentenceParse | None,
+        root: int | None,
+        heads: list[int],
+        deps: list[str],
+    ) -> int:
+        """Write the heads of one sentence, or piece of one, to the lists of its Doc.
+
+        root: of the sentence's first piece, if this is a later one: pieces must hang together to
+        be one sentence. A sentence that was not parsed hangs on its first word. Whitespace
+        belongs to the token before it. Returns the root.
+        """
+        words = sentence.words.tolist()
+        if parse is None or parse.heads is None or parse.relations is None:
+            of_words = [0, *[1] * (len(words) - 1)]
+            relations = [UNKNOWN_RELATION] * len(words)
+        else:
+            of_words = parse.heads.tolist()
+            relations = [self.relations[k] for k in parse.relations.tolist()]
+        new_root = words[of_words.index(0)]
+        for i, head, relation in zip(words, of_words, relations, strict=True):
+            heads[i], deps[i] = words[head - 1], relation
+            if head == 0:
+                heads[i], deps[i] = (i, ROOT) if root is None else (root, UNKNOWN_RELATION)
+        is_word = set(words)
+        for i in range(sentence.start, sentence.end):
+            if i not in is_word:
+                heads[i] = words[0] if i < words[0] else i - 1
+        return new_root if root is None else root
+
+    # Storage
+
+    def from_bytes(self: Self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
+        super().from_bytes(bytes_data, exclude=exclude)
+        self._configure_model()
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Write the component; the weights of its torch modules to `model.safetensors`."""
+        path, exclude = Path(path), list(exclude)
+        super().to_disk(path, exclude=[*exclude, "model"])
+        if "model" not in exclude:
+            with weights_elsewhere(self.model):
+                self.model.to_disk(path / "model")
+            save_weights(self.model, path / WEIGHTS)
+
+    def from_disk(self: Self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
+        """Read what `to_disk` wrote. Raises ValueError, naming the file, if it is damaged."""
+        path, exclude = Path(path), list(exclude)
+        super().from_disk(path, exclude=[*exclude, "model"])
+        if "model" not in exclude:
+            try:
+                self.model.from_disk(path / "model")
+            except (ValueError, KeyError, TypeError, AttributeError) as err:
+                raise ValueError(f"{path / 'model'}: damaged, or another model's: {err}") from err
+            if not (path / WEIGHTS).exists():
+                raise ValueError(f"{path / WEIGHTS}: no such file; the weights are missing")
+            load_weights(self.model, path / WEIGHTS)
+        self._configure_model()
+        return self
+
+
+def _grad(leaf: Tensor) -> Tensor:
+    return leaf.grad if leaf.grad is not None else torch.zeros_like(leaf)

@@ -1,0 +1,208 @@
+"""`lal_dependency`: dependency heads by label attention (Mrini et al. 2020)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Literal
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example, validate_get_examples
+from spacy.util import logger
+from spacy.vocab import Vocab
+from thinc.api import Config, Model
+
+from ..models.charts import SentenceParse
+from ..models.heads import best_relations
+from ..models.label_attention_parser import ParserScores
+from ..models.sentences import LongSentencePolicy, SentencePolicy
+from ..structure.arborescence import greedy, nonprojective, projective
+from .label_attention import LabelAttentionPipe, Parses
+
+DEFAULT_MODEL = Config().from_str(
+    """
+    [model]
+    @architectures = "spacy-lal.LabelAttentionDependencyParser.v1"
+
+    [model.tok2vec]
+    @architectures = "spacy-lal.WordAffixEmbed.v1"
+    word_width = 128
+    affix_width = 32
+
+    [model.rows]
+    @misc = "spacy-lal.BiLSTMRows.v1"
+    hidden_width = 300
+    depth = 3
+    tag_depth = 1
+    tag_width = 64
+
+    [model.encoder]
+    @misc = "spacy-lal.LabelAttentionEncoder.v1"
+    heads = 64
+    key_width = 64
+    value_width = 64
+    projection_width = 16
+    arrangement = "concatenate"
+
+    [model.dependencies]
+    @misc = "spacy-lal.BiaffineDependencies.v1"
+    arc_width = 400
+    relation_width = 100
+    """
+)["model"]
+
+HeadDecoderName = Literal["projective", "nonprojective", "greedy"]
+DECODERS = {"projective": projective, "nonprojective": nonprojective, "greedy": greedy}
+
+
+@Language.factory(
+    "lal_dependency",
+    assigns=["token.head", "token.dep", "token.tag", "token.is_sent_start", "doc.sents"],
+    default_config={
+        "model": DEFAULT_MODEL,
+        "decoder": "nonprojective",
+        "arc_weight": 1.0,
+        "relation_weight": 1.0,
+        "tag_weight": 1.0,
+        "sentences": "split",
+        "max_sentence_length": 512,
+        "long_sentences": "split",
+        "scorer": {"@scorers": "spacy-lal.attachment_scorer.v1"},
+    },
+    default_score_weights={
+        "dep_las": 1.0,
+        "dep_uas": 0.0,
+        "dep_las_per_type": None,
+        "conll18_las": 0.0,
+        "tag_acc": None,
+    },
+)
+def make_lal_dependency(
+    nlp: Language,
+    name: str,
+    model: Model[list[Doc], ParserScores],
+    decoder: HeadDecoderName,
+    arc_weight: float,
+    relation_weight: float,
+    tag_weight: float,
+    sentences: SentencePolicy,
+    max_sentence_length: int,
+    long_sentences: LongSentencePolicy,
+    scorer: Callable | None,
+) -> LabelAttentionDependency:
+    """Construct the component.
+
+    model: maps Docs to `ParserScores` with arcs. decoder: "nonprojective", the best tree;
+        "projective", the best without crossing arcs; "greedy", every word's best head, mended
+        where that makes no tree. All have one root.
+    arc_weight, relation_weight, tag_weight: of the losses.
+    sentences: "split" keeps the Doc's sentences and finds them by rule where it has none,
+        "existing" insists on them, "doc" reads every Doc as one sentence.
+    max_sentence_length: in words; over it, `long_sentences` says whether to parse a sentence in
+        pieces ("split"), to hang it on its first word ("flat") or to raise ("error").
+    """
+    return LabelAttentionDependency(
+        nlp.vocab,
+        model,
+        name,
+        decoder=decoder,
+        arc_weight=arc_weight,
+        relation_weight=relation_weight,
+        tag_weight=tag_weight,
+        sentences=sentences,
+        max_sentence_length=max_sentence_length,
+        long_sentences=long_sentences,
+        scorer=scorer,
+    )
+
+
+class LabelAttentionDependency(LabelAttentionPipe):
+    """Writes `token.head` and `token.dep`, and tags where there are none."""
+
+    kinds = ("relations", "tags")
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model[list[Doc], ParserScores],
+        name: str,
+        *,
+        decoder: HeadDecoderName,
+        **settings: Any,
+    ) -> None:
+        if model.attrs.get("dependencies") is None:
+            raise ValueError(
+                'the model of "lal_dependency" has no `dependencies`: use '
+                '"spacy-lal.LabelAttentionDependencyParser.v1"'
+            )
+        self.decoder = decoder
+        super().__init__(vocab, model, name, **settings)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The dependency relations."""
+        return self.relations
+
+    def add_label(self, label: str) -> int:
+        """Add a relation before initialisation. Returns 1 if it is new, else 0."""
+        return self._add("relations", label)
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: dict[str, list[str]] | None = None,
+        warm_start: str | None = None,
+    ) -> None:
+        """Read relations, tags and vocabulary off the training data and set up the model.
+
+        labels, warm_start: as for `lal_constituency`.
+        Raises ValueError if no example has heads.
+        """
+        validate_get_examples(get_examples, f"{self.name}.initialize")
+        found: dict[str, Counter[str]] = {kind: Counter() for kind in self.kinds}
+        sample: list[Doc] = []
+        docs = with_heads = 0
+        for example in get_examples():
+            docs += 1
+            if len(sample) < 10:
+                sample.append(example.predicted)
+            words = [token for token in example.reference if not token.is_space]
+            found["tags"].update(token.tag_ for token in words if token.tag_)
+            found["relations"].update(token.dep_ for token in words if token.dep_)
+            with_heads += any(token.dep_ for token in words)
+        if labels is None and not found["relations"]:
+            raise ValueError(f"none of the {docs} training Docs has dependency heads")
+        if labels is not None and not labels.get("relations"):
+            raise ValueError(f"the labels given to {self.name!r} have no relation")
+        if with_heads < docs:
+            logger.info(
+                "%s: %d of %d training Docs have no heads and train tags only",
+                self.name,
+                docs - with_heads,
+                docs,
+            )
+        self._initialize_model(get_examples, found, sample, labels, warm_start)
+
+    def predict(self, docs: Iterable[Doc]) -> Parses:
+        """Sentences of all docs, and the parses of those that were parsed, by their index."""
+        docs = list(docs)
+        self._check_initialised()
+        scores = self.model.predict(docs)
+        parses = {}
+        for batch in scores.batches:
+            of = batch.scores
+            assert of.arcs is not None and of.relations is not None
+            heads = DECODERS[self.decoder](of.arcs, batch.lengths)
+            relations = best_relations(of.relations, heads).cpu().numpy()
+            tags, numbers = of.tags.argmax(-1).cpu().numpy(), heads.cpu().numpy()
+            for row, (member, n) in enumerate(
+                zip(batch.members, batch.lengths.tolist(), strict=True)
+            ):
+                parses[member] = SentenceParse(
+                    tags[row, :n], heads=numbers[row, :n], relations=relations[row, :n]
+                )
+        return scores.sentences, parses

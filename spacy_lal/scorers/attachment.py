@@ -1,0 +1,251 @@
+"""spaCy scores of dependency trees on Docs, in each of the three conventions papers use."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.attrs import DEP, HEAD, IS_SPACE, SENT_START
+from spacy.pipeline.dep_parser import parser_score
+from spacy.scorer import PRFScore
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.training.alignment_array import AlignmentArray
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+Strings = NDArray[np.object_]
+
+UNALIGNED = -1
+"""In place of the index of a token on the other side."""
+
+ARTIFICIAL_ROOT = -1
+"""Where the arcs of roots start: before the first word."""
+
+PTB_PUNCTUATION = ".``'':,"
+"""A tag that is a substring of this is punctuation."""
+
+CONTENT_RELATIONS = frozenset(
+    (
+        "acl", "advcl", "advmod", "amod", "appos", "ccomp", "compound", "conj", "csubj",
+        "dep", "discourse", "dislocated", "expl", "fixed", "flat", "goeswith", "iobj", "list",
+        "nmod", "nsubj", "nummod", "obj", "obl", "orphan", "parataxis", "reparandum", "root",
+        "vocative", "xcomp",
+    )
+)  # fmt: skip
+"""The universal relations that CLAS counts: neither functional ones nor punctuation."""
+
+ATTACHMENT_SCORES = (
+    "dep_uas",
+    "dep_las",
+    "dep_las_per_type",
+    "conll18_uas",
+    "conll18_las",
+    "conll18_clas",
+    "ptb_uas",
+    "ptb_las",
+    "ptb_ucm",
+    "ptb_lcm",
+    "dep_sents",
+    "dep_nonproj",
+    "dep_nonproj_pred",
+)
+"""What needs gold heads."""
+
+
+def make_attachment_scorer() -> Callable[..., dict[str, Any]]:
+    """The scorer `spacy-lal.attachment_scorer.v1`."""
+    return score_attachment
+
+
+def score_attachment(examples: Iterable[Example], **cfg: Any) -> dict[str, Any]:
+    """Compare predicted with gold `token.head` and `token.dep_`.
+
+    The same parse has different scores in different papers; here each convention has its name:
+
+    - `dep_{uas,las}`, `dep_las_per_type`, `sents_{p,r,f}`: those of spaCy's parser, to which `cfg`
+      goes. Words with the relation p or punct don't count: gold and predicted ones each by their
+      own relation. With partial gold they can be far too low: spaCy skips the predicted word at
+      the index of a word without gold head in all later Docs as well.
+    - `conll18_{uas,las,clas}`: CoNLL 2018. Every word counts, and of relations only the universal
+      part, before ":"; `clas` is the LAS of content words, those with one of `CONTENT_RELATIONS`,
+      so it means something for Universal Dependencies only.
+    - `ptb_{uas,las}`: Penn Treebank. Words with a gold tag in `PTB_PUNCTUATION` don't count, and
+      relations are compared whole. `ptb_{ucm,lcm}`: the gold sentences without a wrong head, or
+      without a wrong head or relation, among these words, so that one of punctuation only is
+      complete. Only gold Docs with tags are scored.
+    - `dep_sents`: how many gold sentences have heads; `dep_nonproj`: how many of them are
+      nonprojective, that is, some of their arcs cross, counting that from an artificial root before
+      the first word; `dep_nonproj_pred`: how many predicted sentences are.
+
+    Words without gold head don't count, nor does whitespace; without any gold head all of these
+    are None (`sents_{p,r,f}` need gold sentence boundaries only). A predicted word without head is
+    wrong in `conll18` and `ptb`. Both give F1 over words that are the same on both sides, which is
+    accuracy if all are; other words are wrong on their side. Relations are compared regardless of
+    case, so that "root" of a treebank is the "ROOT" of spaCy.
+    """
+    examples = list(examples)
+    totals: dict[str, PRFScore] = defaultdict(PRFScore)
+    counts: dict[str, int] = defaultdict(int)
+    for example in examples:
+        both = _Comparison.of(example)
+        if not both.gold.attached.any():
+            continue
+        gold, found = both.gold, both.found
+        scored, scored_found = gold.attached, both.covered(gold.attached)
+        for name, right, relevant, relevant_found in (
+            ("conll18_uas", both.head, scored, scored_found),
+            ("conll18_las", both.universal, scored, scored_found),
+            (
+                "conll18_clas",
+                both.universal,
+                scored & _are_content(gold.universal),
+                scored_found & _are_content(found.universal),
+            ),
+        ):
+            totals[name] += _count(right, relevant, relevant_found)
+        sentences = len(np.unique(gold.sentences[scored]))
+        counts["dep_sents"] += sentences
+        counts["dep_nonproj"] += _count_nonprojective(gold, scored)
+        counts["dep_nonproj_pred"] += _count_nonprojective(found, scored_found & found.attached)
+        tags = [token.tag_ for token in example.reference]
+        if not any(tags):
+            continue
+        counts["ptb_sents"] += sentences
+        scored = scored & ~np.array([tag != "" and tag in PTB_PUNCTUATION for tag in tags], bool)
+        scored_found = both.covered(scored)
+        for kind, right in (("u", both.head), ("l", both.relation)):
+            totals[f"ptb_{kind}as"] += _count(right, scored, scored_found)
+            incomplete = np.unique(gold.sentences[scored & ~right])
+            counts[f"ptb_{kind}cm"] += sentences - len(incomplete)
+    scores: dict[str, Any] = parser_score(examples, **cfg)
+    if not counts:
+        return {**scores, **dict.fromkeys(ATTACHMENT_SCORES)}
+    for name in ("conll18_uas", "conll18_las", "conll18_clas", "ptb_uas", "ptb_las"):
+        scores[name] = totals[name].fscore if len(totals[name]) else None
+    for name in ("ptb_ucm", "ptb_lcm"):
+        scores[name] = counts[name] / counts["ptb_sents"] if counts["ptb_sents"] else None
+    for name in ("dep_sents", "dep_nonproj", "dep_nonproj_pred"):
+        scores[name] = counts[name]
+    return scores
+
+
+class _Parse(NamedTuple):
+    """The dependencies of a Doc, by token.
+
+    words: those that aren't whitespace. attached: words that have a head; itself for a root.
+    """
+
+    heads: Ints
+    relation: Strings
+    universal: Strings
+    sentences: Ints
+    words: Bools
+    attached: Bools
+
+    @classmethod
+    def of(cls, doc: Doc) -> _Parse:
+        values = doc.to_array([HEAD, DEP, SENT_START, IS_SPACE]).view("int64")
+        offsets, dep, starts, space = values.reshape(len(doc), 4).T
+        relations = [token.dep_.lower() for token in doc]
+        words = space == 0
+        return cls(
+            heads=np.arange(len(doc)) + offsets,
+            relation=np.array(relations, dtype=object),
+            universal=np.array([label.partition(":")[0] for label in relations], dtype=object),
+            sentences=np.cumsum(starts == 1),
+            words=words,
+            attached=words & (dep != 0),
+        )
+
+
+class _Comparison(NamedTuple):
+    """Where two parses of a text agree.
+
+    head: the gold words with the right head. universal, relation: those of them which also have
+    the right relation, up to ":" or as a whole. y2x: the found tokens of each gold token.
+    """
+
+    gold: _Parse
+    found: _Parse
+    head: Bools
+    universal: Bools
+    relation: Bools
+    y2x: AlignmentArray
+
+    @classmethod
+    def of(cls, example: Example) -> _Comparison:
+        gold, found = _Parse.of(example.reference), _Parse.of(example.predicted)
+        x2y, y2x = example.alignment.x2y, example.alignment.y2x
+        to_gold, to_found = _one_to_one(x2y, y2x), _one_to_one(y2x, x2y)
+        words = np.flatnonzero(gold.attached & (to_found != UNALIGNED))
+        partners = to_found[words]
+        same = found.attached[partners] & (to_gold[found.heads[partners]] == gold.heads[words])
+        words, partners = words[same], partners[same]
+
+        def only(right: Ints) -> Bools:
+            result = np.zeros(len(gold.heads), dtype=bool)
+            result[right] = True
+            return result
+
+        return cls(
+            gold,
+            found,
+            head=only(words),
+            universal=only(words[gold.universal[words] == found.universal[partners]]),
+            relation=only(words[gold.relation[words] == found.relation[partners]]),
+            y2x=y2x,
+        )
+
+    def covered(self, gold: Bools) -> Bools:
+        """The predicted words that share characters with any of these gold words."""
+        result = np.zeros(len(self.found.words), dtype=bool)
+        result[self.y2x.data[np.repeat(gold, self.y2x.lengths)]] = True
+        return result & self.found.words
+
+
+def _one_to_one(there: AlignmentArray, back: AlignmentArray) -> Ints:
+    """The token on the other side that has the same characters as each one on this side."""
+    result = np.full(len(there.lengths), UNALIGNED)
+    single = np.flatnonzero(there.lengths == 1)
+    partners = there.data[there.starts[single]]
+    same = back.lengths[partners] == 1
+    result[single[same]] = partners[same]
+    return result
+
+
+def _count(right: Bools, gold: Bools, found: Bools) -> PRFScore:
+    both = int((right & gold).sum())
+    return PRFScore(tp=both, fp=int(found.sum()) - both, fn=int(gold.sum()) - both)
+
+
+def _are_content(universal: Strings) -> Bools:
+    return np.array([label in CONTENT_RELATIONS for label in universal], dtype=bool)
+
+
+def _count_nonprojective(parse: _Parse, words: Bools) -> int:
+    """How many sentences have crossing arcs, of those to these words."""
+    dependents = np.flatnonzero(words)
+    heads = parse.heads[dependents]
+    heads = np.where(heads == dependents, ARTIFICIAL_ROOT, heads)
+    starts, ends = np.minimum(heads, dependents), np.maximum(heads, dependents)
+    sentences = parse.sentences[dependents]
+    order = np.lexsort((-ends, starts, sentences))
+    arcs = np.stack((starts, ends), axis=1)[order]
+    borders = np.flatnonzero(np.diff(sentences)) + 1
+    return sum(_cross(sentence.tolist()) for sentence in np.split(arcs, borders))
+
+
+def _cross(arcs: list[list[int]]) -> bool:
+    """Whether any arcs cross, given by start and then the longest first."""
+    open_ends: list[int] = []
+    for start, end in arcs:
+        while open_ends and open_ends[-1] <= start:
+            open_ends.pop()
+        if open_ends and open_ends[-1] < end:
+            return True
+        open_ends.append(end)
+    return False

@@ -1,0 +1,308 @@
+"""Dependency trees from arc scores: the decoders of a first-order (arc-factored) parser.
+
+`arcs` [B, n, n+1] scores every arc: `arcs[b, d, h]` is the score of head h for dependent word
+d+1, where head 0 is the root and head k the word k. A tree gives each word one head so that all
+words descend from the root, and **exactly one word depends on the root**; its score is the sum of
+its arcs' scores. Trees are int64 `heads` [B, n] in the same numbering, 0 past a sentence's end.
+
+All decoders read `lengths` [B] and ignore the scores of self-loops and of anything past the end,
+whatever they hold. The other scores are finite, or -inf for arcs that are forbidden; what happens
+where every tree needs a forbidden arc is said by each decoder, which returns a tree all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+
+def _checked(arcs: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """The arcs in a type that sums well, the lengths where the arcs are."""
+    if arcs.ndim != 3 or arcs.shape[2] != arcs.shape[1] + 1:
+        raise ValueError(f"arc scores have the shape [batch, n, n+1], not {list(arcs.shape)}")
+    _check_lengths(lengths, arcs)
+    arcs = arcs.to(torch.promote_types(arcs.dtype, torch.float32))
+    return arcs, lengths.to(arcs.device, torch.long)
+
+
+def _check_lengths(lengths: Tensor, padded: Tensor) -> None:
+    batch, n = padded.shape[:2]
+    if lengths.shape != (batch,):
+        raise ValueError(f"{batch} sentences need {batch} lengths, not {list(lengths.shape)}")
+    if batch and (int(lengths.min()) < 1 or int(lengths.max()) > n):
+        raise ValueError(f"sentence lengths must lie in 1..{n}, got {lengths.tolist()}")
+
+
+def _words(lengths: Tensor, n: int) -> Tensor:
+    """[B, n]: True up to each sentence's end."""
+    return torch.arange(n, device=lengths.device) < lengths.unsqueeze(1)
+
+
+def _without_loops(arcs: Tensor, lengths: Tensor) -> Tensor:
+    """The arcs with -inf for self-loops and past the end, so that padding chooses head 0."""
+    n = arcs.shape[1]
+    words = _words(lengths, n)
+    loops = torch.eye(n, n + 1, dtype=torch.bool, device=arcs.device).roll(1, 1)
+    heads = torch.nn.functional.pad(words, (1, 0), value=True)
+    return arcs.masked_fill(loops | ~words.unsqueeze(2) | ~heads.unsqueeze(1), -torch.inf)
+
+
+def _follow(heads: Tensor) -> tuple[Tensor, Tensor]:
+    """Climb at least n heads from each of the nodes 0..n by pointer doubling.
+
+    Returns where the climb ends [B, n+1], 0 unless it is caught in a cycle, and the lowest node
+    it passed [B, n+1], which names the cycle of a node that is on one.
+    """
+    batch, n = heads.shape
+    ends = torch.nn.functional.pad(heads, (1, 0))
+    lowest = torch.arange(n + 1, device=heads.device).expand(batch, -1)
+    for _ in range(n.bit_length()):
+        lowest = torch.minimum(lowest, lowest.gather(1, ends))
+        ends = ends.gather(1, ends)
+    return ends, lowest
+
+
+def is_tree(heads: Tensor, lengths: Tensor) -> Tensor:
+    """[B] bool: every word of heads [B, n] descends from the root, which has one dependent.
+
+    Heads past the end of a sentence don't matter; heads that point there make it no tree.
+    """
+    _check_lengths(lengths, heads)
+    lengths = lengths.to(heads.device)
+    words = _words(lengths, heads.shape[1])
+    exists = (heads >= 0) & (heads <= lengths.unsqueeze(1))
+    ends, _ = _follow(heads.long().where(words & exists, 0))
+    one_root = (words & (heads == 0)).sum(1) == 1
+    return one_root & (exists | ~words).all(1) & (ends == 0).all(1)
+
+
+def is_projective(heads: Sequence[int]) -> bool:
+    """Whether no two arcs of one sentence's tree cross, the root standing before the first word.
+
+    heads: the head of each word, 0 the root. In O(n log n): arcs are met from left to right,
+    outer before inner; the stack holds the right ends of those that are still open.
+    """
+    arcs = sorted((min(h, d), -max(h, d)) for d, h in enumerate(heads, 1))
+    stack: list[int] = []
+    for left, minus_right in arcs:
+        while stack and stack[-1] <= left:
+            stack.pop()
+        if stack and stack[-1] < -minus_right:
+            return False
+        stack.append(-minus_right)
+    return True
+
+
+# Projective trees
+
+
+@torch.no_grad()
+def projective(arcs: Tensor, lengths: Tensor) -> Tensor:
+    """Heads [B, n] of the best projective tree (Eisner 1996), in O(n^3).
+
+    arcs: [B, n, n+1]; lengths: [B]. The chart covers the words only, and the root then takes one
+    of them, so that it has one dependent by construction. If every projective tree has an arc of
+    score -inf, the result is some projective tree.
+    """
+    arcs, lengths = _checked(arcs, lengths)
+    batch, n, _ = arcs.shape
+    if not batch:
+        return lengths.new_zeros(0, n)
+    words = arcs[..., 1:]
+    rows = torch.arange(batch, device=arcs.device)
+    # Items of width w reach w words to one side of their head. *Open* ones end at a dependent
+    # that has nothing on its far side yet: `open_right[b, i, w]` is the arc i -> i+w with all
+    # between. Closed ones are complete: `right[b, i, w]` is head i with its descendants i..i+w,
+    # `left[b, j, w]` head j with j-w..j; `*_end` are the same values by the far end, which makes
+    # all splits of a width contiguous slices.
+    right, right_end, left, left_end, open_right, open_left = arcs.new_zeros(6, batch, n, n)
+    # splits[b, i, j]: what lies between the ends of the arc divides after this word;
+    # outer[b, h, e]: the outermost dependent of the closed item from head h to end e
+    splits = torch.zeros(batch, n, n, dtype=torch.long, device=arcs.device)
+    outer = torch.zeros_like(splits)
+    for w in range(1, n):
+        m = n - w
+        first = torch.arange(m, device=arcs.device)
+        between, at = (right[:, :m, :w] + left[:, w:, :w].flip(-1)).max(-1)
+        splits.diagonal(w, 1, 2).copy_(first + at)
+        open_right[:, :m, w] = between + words.diagonal(-w, 1, 2)
+        open_left[:, w:, w] = between + words.diagonal(w, 1, 2)
+        best, at = (open_right[:, :m, 1 : w + 1] + right_end[:, w:, :w].flip(-1)).max(-1)
+        outer.diagonal(w, 1, 2).copy_(first + 1 + at)
+        right[:, :m, w] = right_end[:, w:, w] = best
+        best, at = (left_end[:, :m, :w] + open_left[:, w:, 1 : w + 1].flip(-1)).max(-1)
+        outer.diagonal(-w, 1, 2).copy_(first + at)
+        left[:, w:, w] = left_end[:, :m, w] = best
+    last = lengths - 1
+    to_end = last.unsqueeze(1) - torch.arange(n, device=arcs.device)
+    totals = arcs[..., 0] + left_end[:, 0] + right_end[rows, last].gather(1, to_end.clamp(min=0))
+    root = totals.masked_fill(to_end < 0, -torch.inf).argmax(1)
+
+    # Closed items (row, head, end) of the best trees, all sentences at once, from the two halves
+    # of the whole down; each gives one arc and the three closed items that it was made of.
+    heads = torch.zeros(batch, n, dtype=torch.long, device=arcs.device)
+    pair = torch.stack([rows, root])
+    items = torch.cat([torch.vstack([pair, torch.zeros_like(last)]), torch.vstack([pair, last])], 1)
+    while (items := items[:, items[1] != items[2]]).shape[1]:
+        row, head, end = items
+        dependent = outer[row, head, end]
+        heads[row, dependent] = head + 1
+        low, high = torch.minimum(head, dependent), torch.maximum(head, dependent)
+        split = splits[row, low, high]
+        parts = [(row, dependent, end), (row, low, split), (row, high, split + 1)]
+        items = torch.cat([torch.stack(part) for part in parts], 1)
+    return heads
+
+
+# All trees
+
+
+@torch.no_grad()
+def nonprojective(arcs: Tensor, lengths: Tensor) -> Tensor:
+    """Heads [B, n] of the best tree of all, projective or not: exactly, in O(n^2) a sentence.
+
+    arcs: [B, n, n+1]; lengths: [B]. A maximum spanning arborescence (McDonald et al. 2005) with
+    one dependent of the root. If each word's best head makes such a tree, as for most sentences
+    of a trained parser, nothing beats it; that is found for the whole batch at once, and only the
+    other sentences are solved one by one, in float64. If every tree has an arc of score -inf, the
+    result has as few of them as possible and is the best of those trees by its other arcs.
+    """
+    arcs, lengths = _checked(arcs, lengths)
+    scores = _without_loops(arcs, lengths)
+    heads = scores.argmax(-1)
+    unsolved = (~is_tree(heads, lengths)).nonzero().squeeze(1)
+    if len(unsolved):
+        solved = np.zeros((len(unsolved), arcs.shape[1]), dtype=np.int64)
+        hard = scores[unsolved].cpu().numpy()
+        for row, length in enumerate(lengths[unsolved].tolist()):
+            solved[row, :length] = _arborescence(hard[row, :length, : length + 1])
+        heads[unsolved] = torch.from_numpy(solved).to(heads.device)
+    return heads
+
+
+def _arborescence(scores: NDArray[np.floating]) -> NDArray[np.int64]:
+    """Heads [n] of the best tree with one dependent of the root, for scores [n, n+1].
+
+    Chu & Liu 1965 and Edmonds 1967 for dense graphs (Tarjan 1977; trees are read off as by
+    Camerini et al. 1979): walk from a component to the source of its best arc; where the walk
+    meets itself, contract the cycle to a new component, the arcs into it now scored by what they
+    gain over the cycle's own arcs.
+
+    One root dependent, exactly (cf. Gabow & Tarjan 1984): take a constant M from all arcs of the
+    root. Trees with k root dependents lose kM, so for every M beyond some bound the best tree has
+    one. With such an M, no component takes an arc of the root while there is a word outside it,
+    so the walk goes on over arcs between words until one component holds them all. No root arc is
+    chosen before, hence M is never part of a gain, it is just -M on each root arc into that last
+    component, and changes nothing about which is best. So the limit of infinite M is computed
+    without any M: root arcs wait until the end. That always takes contractions down to one
+    component, where Zmigrod et al. 2020 first solve without the constraint, but each is a few
+    vector operations.
+
+    Forbidden arcs: the algorithm only adds, subtracts and compares, so it holds for scores in any
+    ordered group; here pairs (-number of forbidden arcs, score) in lexicographic order, which is
+    how numpy compares complex numbers. No penalty has to be large enough, none costs precision.
+    """
+    n = len(scores)
+    nodes = 2 * n - 1  # the words 0..n-1, then components in order of their making
+    forbidden = np.isneginf(scores)
+    # into[v, h], enters[v, h]: score of the best arc from head h into v, and the word it enters
+    into = np.zeros((nodes, n + 1), dtype=np.complex128)
+    into.real[:n] = -forbidden.astype(float)
+    into.imag[:n] = np.where(forbidden, 0.0, scores)
+    into.real[np.arange(n), np.arange(1, n + 1)] = -np.inf  # never from within
+    enters = np.zeros((nodes, n + 1), dtype=np.int64)
+    enters[:n] = np.arange(n)[:, None]
+    sources = np.arange(n + 1)
+    component = np.arange(n)  # of each word
+    parent = np.zeros(nodes, dtype=np.int64)
+    best = np.zeros(nodes, dtype=np.int64)  # the head each node takes
+    position = np.full(nodes, -1)  # on the walk
+    walk, made, left = [0], n, n
+    position[0] = 0
+    while left > 1:
+        node = walk[-1]
+        best[node] = 1 + into[node, 1:].argmax()
+        source = component[best[node] - 1]
+        if position[source] < 0:
+            position[source] = len(walk)
+            walk.append(source)
+            continue
+        cycle = np.array(walk[position[source] :])
+        del walk[position[source] :]
+        gains = into[cycle] - into[cycle, best[cycle]][:, None]
+        which = gains.argmax(0)
+        into[made] = gains[which, sources]
+        enters[made] = enters[cycle[which], sources]
+        within = np.isin(component, cycle)
+        into.real[made, 1:][within] = -np.inf
+        component[within] = made
+        parent[cycle] = made
+        position[made] = len(walk)
+        walk.append(made)
+        made, left = made + 1, left + 1 - len(cycle)
+    # The last component takes the root. From the outside in, the word that a component's arc
+    # enters keeps that arc, in place of those that the nodes around it had in their cycles.
+    heads = np.zeros(n, dtype=np.int64)
+    settled = np.zeros(nodes, dtype=bool)
+    for node in range(made - 1, -1, -1):
+        if not settled[node]:
+            inner = enters[node, best[node]]
+            heads[inner] = best[node]
+            while inner != node:
+                settled[inner] = True
+                inner = parent[inner]
+    return heads
+
+
+# Best heads, made a tree
+
+
+@torch.no_grad()
+def greedy(arcs: Tensor, lengths: Tensor) -> Tensor:
+    """Heads [B, n]: each word's best head, repaired where they are no tree.
+
+    arcs: [B, n, n+1]; lengths: [B]. Always a tree, and the best one if no repair was needed. Else
+    the repair is a rule of thumb, unlike `nonprojective`, whose tree scores at least as high:
+
+    1. The root takes the word that gains most (or loses least) by it over its best word as a
+       head; other words that chose the root take their best word.
+    2. On each cycle, the word that loses least by it leaves for its best head among the words
+       that descend from the root after step 1.
+
+    Arcs of score -inf may be used where a repair finds no others, even if another tree has none.
+    """
+    arcs, lengths = _checked(arcs, lengths)
+    scores = _without_loops(arcs, lengths)
+    heads = scores.argmax(-1)
+    broken = (~is_tree(heads, lengths)).nonzero().squeeze(1)
+    if len(broken):
+        heads[broken] = _repaired(scores[broken], lengths[broken])
+    return heads
+
+
+def _repaired(scores: Tensor, lengths: Tensor) -> Tensor:
+    """`greedy`'s rule for sentences of two words or more; scores [B, n, n+1] without loops."""
+    n = scores.shape[1]
+    never = -torch.inf
+    from_root, among_words = scores[..., 0], scores[..., 1:]
+    best, heads = among_words.max(-1)
+    gain = torch.where(from_root == never, never, from_root - best)  # never nan
+    root = gain.argmax(1, keepdim=True)
+    heads = (heads + 1).scatter(1, root, 0).where(_words(lengths, n), 0)
+
+    ends, lowest = _follow(heads)
+    # climbing n heads takes the words of a cycle once through all of its words
+    on_cycle = torch.zeros_like(ends, dtype=torch.bool).scatter(1, ends, True)[:, 1:]
+    descends, cycle = ends[:, 1:] == 0, lowest[:, 1:]
+    best, other = among_words.masked_fill(~descends.unsqueeze(1), never).max(-1)
+    other = torch.where(best == never, root, other)
+    now = scores.gather(2, heads.unsqueeze(2)).squeeze(2)
+    loss = torch.where(best == never, torch.inf, now - best)
+    rank = loss.argsort(dim=1, stable=True).argsort(dim=1)  # ties go to the first word
+    least = torch.full_like(ends, n).scatter_reduce(1, cycle, rank.where(on_cycle, n), "amin")
+    leaves = on_cycle & (rank == least.gather(1, cycle))
+    return torch.where(leaves, other + 1, heads)

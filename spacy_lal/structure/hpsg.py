@@ -1,0 +1,214 @@
+"""Head-driven trees: every constituent with its head word, joined from both kinds of syntax.
+
+Zhou and Zhao (2019, section 2) call them simplified HPSG, of "joint spans"; Mrini et al. (2020,
+section 4) parse into them. A node's head is the word in it whose father lies outside. In a good
+joint tree all other children of a node depend on that head; where children depend on a sibling
+instead, they and the sibling become the children of a new node labelled `<H>`:
+
+    (NP (CD two) (NN coffee) (HYPH -) (NN table) (NNS books))      - depends on table, coffee too
+    (NP (CD two) (<H> (NN coffee) (HYPH -) (NN table)) (NNS books))
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..trees import LabelledSpan
+from .arborescence import is_projective
+from .binarise import collapse_unaries
+
+SUB_HEAD = "<H>"
+"""The label of a group: children of one node that depend on one of them, and that one."""
+
+
+class HeadedSpan(NamedTuple):
+    """A node. label: of a unary chain, joined (see `collapse_unaries`). head: a word's index."""
+
+    start: int
+    end: int
+    label: str
+    head: int
+
+
+class HeadedTree(NamedTuple):
+    """nodes: constituents and `<H>` groups in preorder, each over other words.
+
+    conflicts: children, counted after grouping, whose head neither is nor depends on the head of
+    the node that they are in. They show where the two kinds of syntax disagree.
+    """
+
+    nodes: list[HeadedSpan]
+    conflicts: int
+
+    @property
+    def spans(self) -> list[LabelledSpan]:
+        """The nodes without their heads, for `binarise`."""
+        return [node[:3] for node in self.nodes]
+
+
+@dataclass
+class HpsgReport:
+    """What `lexicalise` made of a corpus. Every sentence is in it: none is left out.
+
+    conflicts: see `HeadedTree`. non_projective: sentences some of whose arcs cross.
+    """
+
+    sentences: int = 0
+    nodes: int = 0
+    groups: int = 0
+    sentences_with_groups: int = 0
+    conflicts: int = 0
+    sentences_with_conflicts: int = 0
+    non_projective: int = 0
+
+    def add(self, tree: HeadedTree, heads: Sequence[int]) -> None:
+        """Count the tree that `lexicalise` made with these heads."""
+        groups = sum(node.label == SUB_HEAD for node in tree.nodes)
+        self.sentences += 1
+        self.nodes += len(tree.nodes)
+        self.groups += groups
+        self.sentences_with_groups += groups > 0
+        self.conflicts += tree.conflicts
+        self.sentences_with_conflicts += tree.conflicts > 0
+        self.non_projective += not is_projective(
+            [0 if head == word else head + 1 for word, head in enumerate(heads)]
+        )
+
+
+def lexicalise(spans: Iterable[LabelledSpan], heads: Sequence[int], n: int) -> HeadedTree:
+    """The head-driven tree of n words with these constituents and dependencies.
+
+    spans: constituents in preorder, the nodes of a unary chain as several of them or as one.
+    heads: the head of each word; a root's is the word itself.
+    A node's head is that of its last child that depends on a word outside or is a root, else that
+    of its first. Groups are nested where a child depends on a child that depends on a child. If no
+    constituent is over the whole sentence, what stands highest is grouped like a node's children.
+    Any heads will do: children that depend on a sibling but don't lie next to its group, as in
+    non-projective sentences, and children that depend on each other in a circle count as conflicts.
+    Raises ValueError for heads that are no words, constituents that are misplaced or that cross.
+    """
+    if len(heads) != n or (n and not 0 <= min(heads) <= max(heads) < n):
+        raise ValueError(f"expected {n} heads from 0 to {n - 1}, not {list(heads)}")
+    nodes: list[HeadedSpan] = []
+    conflicts = 0
+    # the sentence's label is None unless it turns out to be a constituent
+    opened = [_Opened(0, n, None, [])]
+
+    def close() -> None:
+        nonlocal conflicts
+        start, end, label, children = opened.pop()
+        _add_words(children, start, end)
+        head = _head(children, heads)
+        if _strangers(children, heads, head):
+            groups, ungrouped = _group(children, heads, head)
+            nodes.extend(groups)
+            conflicts += ungrouped
+        if label is not None:
+            nodes.append(HeadedSpan(start, end, label, head))
+        if opened:
+            opened[-1].children.append((start, end, head))
+
+    for start, end, label in collapse_unaries(spans):
+        if not 0 <= start < end <= n:
+            raise ValueError(f"constituent {(start, end)} is outside of {n} words")
+        while opened[-1].end <= start:
+            close()
+        outer = opened[-1]
+        if end > outer.end or start < outer.position:
+            raise ValueError(
+                f"constituent {(start, end)} crosses or precedes another one: they must be in "
+                "preorder"
+            )
+        if (start, end) == (0, n):
+            opened.pop()
+        else:
+            _add_words(outer.children, outer.start, start)
+        opened.append(_Opened(start, end, label, []))
+    while n and opened:
+        close()
+    nodes.sort(key=lambda node: (node[0], -node[1]))
+    return HeadedTree(nodes, conflicts)
+
+
+_Child = tuple[int, int, int]
+"""(start, end, head)"""
+
+
+class _Opened(NamedTuple):
+    """A node some of whose children are known; label None: it won't become a node."""
+
+    start: int
+    end: int
+    label: str | None
+    children: list[_Child]
+
+    @property
+    def position(self) -> int:
+        """Where the next child may start."""
+        return self.children[-1][1] if self.children else self.start
+
+
+def _add_words(children: list[_Child], start: int, end: int) -> None:
+    """Make children of the words up to `end`; start: of the node that they are in."""
+    position = children[-1][1] if children else start
+    children.extend((word, word + 1, word) for word in range(position, end))
+
+
+def _head(children: Sequence[_Child], heads: Sequence[int]) -> int:
+    """The head of the node with these children."""
+    start, end, head = children[0][0], children[-1][1], children[0][2]
+    for _, _, word in children:
+        father = heads[word]
+        if father == word or not start <= father < end:
+            head = word
+    return head
+
+
+def _strangers(children: Sequence[_Child], heads: Sequence[int], head: int) -> int:
+    """How many children don't belong to the head of their node."""
+    return sum([word != head != heads[word] for _, _, word in children])
+
+
+def _group(
+    children: Sequence[_Child], heads: Sequence[int], head: int
+) -> tuple[list[HeadedSpan], int]:
+    """The groups among the children of a node with this head, and how many conflicts are left."""
+    at = {word: child for child, (_, _, word) in enumerate(children)}
+    # the child that each one is to be grouped with: not the node's head, not itself
+    target = [
+        None if word == head or heads[word] in (head, word) else at.get(heads[word])
+        for _, _, word in children
+    ]
+    waiting = Counter(child for child in target if child is not None)
+    # a child comes after those that depend on it; in a circle none ever does
+    ordered = [child for child in range(len(children)) if not waiting[child]]
+    # what a child leads has become one child; its first and its last word-or-phrase know who leads
+    led = list(children)
+    first, last, leader = (list(range(len(children))) for _ in range(3))
+    groups: list[HeadedSpan] = []
+    conflicts = _strangers(children, heads, head)
+    for child in ordered:
+        i = j = child
+        members = deque([children[child]])
+        while i > 0 and target[leader[i - 1]] == child:
+            members.appendleft(led[leader[i - 1]])
+            i = first[leader[i - 1]]
+        while j + 1 < len(children) and target[leader[j + 1]] == child:
+            members.append(led[leader[j + 1]])
+            j = last[leader[j + 1]]
+        if len(members) > 1:
+            head = _head(members, heads)
+            led[child] = members[0][0], members[-1][1], head
+            groups.append(HeadedSpan(members[0][0], members[-1][1], SUB_HEAD, head))
+            conflicts += _strangers(members, heads, head) - len(members) + 1
+            first[child], last[child] = i, j
+            leader[i] = leader[j] = child
+        above = target[child]
+        if above is not None:
+            waiting[above] -= 1
+            if not waiting[above]:
+                ordered.append(above)
+    return groups, conflicts

@@ -1,0 +1,265 @@
+"""Joint decoding of constituents and dependencies: the best head-lexicalised binary tree.
+
+A joint tree (the *joint span* of Zhou & Zhao 2019; Mrini et al. 2020, section 4) is a binary tree
+over the n words whose every node has a head word: a word heads itself, a wider node takes the head
+of one child, and the head of the other child becomes its dependent. One tree so holds a
+constituency tree, with nodes that are empty where a constituent has more than two children, and a
+projective dependency tree. Its score is the sum of its nodes' labels and its words' arcs. The whole
+sentence and every dependent wider than one word are constituents; the other nodes may be empty.
+
+The algorithm of the paper is O(n^5): a span, its split, and the heads of both children. Here the
+dependent's head is maximised first. With `comp` the best inside of the span (a, b) with head h,
+
+    T[a, b, h] = comp[a, b, h] + max(constituent, empty)[a, b]                   h inside (a, b)
+    T[a, b, h] = max over h' inside of comp[a, b, h'] + A[h' <- h]
+                 + constituent[a, b]                                             h outside (a, b)
+
+of the two children of a span exactly one holds its head, so that the same table serves both roles,
+
+    comp[i, j, h] = max over k of T[i, k, h] + T[k, j, h]                        h inside (i, j)
+
+and either maximum is O(n^4) over all spans: per width one addition and one maximum for all sentences,
+starts, splits and heads.
+
+Charts are packed by width, and sentences shorter than the batch need no mask: see `chart`. A tree of
+m words reads only spans inside (0, m), and of each only the heads inside (0, m).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from .chart import _length_of, chart_size, packed_spans, span_position, width_offset
+
+# Numbers in the sums of one operation: they stay in the cache.
+BLOCK = 1 << 19
+# Numbers in the tables of sentences decoded together.
+TABLE = 1 << 24
+
+
+class JointTree(NamedTuple):
+    """The best joint tree of each sentence of a batch."""
+
+    score: Tensor
+    """[B]"""
+    spans: Tensor
+    """[B, S], True at the 2m-1 nodes of the binary tree."""
+    labelled: Tensor
+    """[B, S], True at the nodes that are constituents; the others are empty."""
+    heads: Tensor
+    """[B, n], the head of each word: 0 the root, k word k; 0 past the end of the sentence."""
+
+
+@torch.no_grad()
+def best_joint_tree(constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: Tensor) -> JointTree:
+    """The highest-scoring joint tree of each sentence (Mrini et al. 2020, section 4).
+
+    constituent: [B, S] packed chart, the value of each span's best label; empty: [B, S], the value
+    of being no constituent; arcs: [B, n, n+1], `arcs[b, d, h]` is the score of head h (0 the root,
+    k word k) for word d+1; lengths: words of each sentence [B], 1..n. -inf excludes.
+
+    A span of equal values is no constituent where it may be empty; of equal splits the one with the
+    shortest left child wins, of equal heads the first.
+    """
+    size, n = arcs.shape[:2]
+    if constituent.shape != (size, chart_size(n)) or empty.shape != constituent.shape:
+        raise ValueError(
+            f"{n}-word sentences need charts of {[size, chart_size(n)]}, "
+            f"not {list(constituent.shape)} and {list(empty.shape)}"
+        )
+    words = lengths.tolist()
+    if words and not 1 <= min(words) <= max(words) <= n:
+        raise ValueError(f"sentence lengths must lie in 1..{n}, got {words}")
+    best = JointTree(
+        arcs.new_zeros(size),
+        torch.zeros_like(constituent, dtype=torch.bool),
+        torch.zeros_like(constituent, dtype=torch.bool),
+        torch.zeros_like(arcs[..., 0], dtype=torch.long),
+    )
+    for block in _blocks(words):
+        rows = torch.tensor(block, device=arcs.device).unsqueeze(1)
+        longest = words[block[0]]
+        at = span_position(n, *packed_spans(longest)).to(arcs.device)
+        found = _decode(
+            constituent[rows, at],
+            empty[rows, at],
+            arcs[rows.squeeze(1), :longest, : longest + 1],
+            lengths.to(arcs.device)[rows.squeeze(1)],
+        )
+        best.score[rows.squeeze(1)] = found.score
+        best.spans[rows, at] = found.spans
+        best.labelled[rows, at] = found.labelled
+        best.heads[rows.squeeze(1), :longest] = found.heads
+    return best
+
+
+def _blocks(lengths: list[int]) -> list[list[int]]:
+    """Sentences to decode together, longest first: work grows with the fourth power of length."""
+    blocks: list[list[int]] = []
+    for row in sorted(range(len(lengths)), key=lambda row: -lengths[row]):
+        longest = lengths[blocks[-1][0]] if blocks else math.inf
+        full = blocks and 2 * longest**3 * (len(blocks[-1]) + 1) > TABLE
+        if full or (longest > 24 and 3 * lengths[row] < 2 * longest):
+            blocks.append([])
+        blocks[-1].append(row)
+    return blocks
+
+
+def _decode(constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: Tensor) -> JointTree:
+    either = torch.maximum(constituent, empty)
+    rows = torch.arange(len(lengths), device=arcs.device)
+    whole = span_position(arcs.shape[1], torch.zeros_like(lengths), lengths)
+    either[rows, whole] = constituent[rows, whole]
+    left, right = _tables(constituent, either, arcs)
+    return _trace(left, right, arcs, lengths, constituent > empty)
+
+
+def _tables(constituent: Tensor, either: Tensor, arcs: Tensor) -> tuple[Tensor, Tensor]:
+    """T of the module's description, twice, so that both children of a width are slices.
+
+    left[w, b, i, r]: the span of width w that starts at i, head r words after i;
+    right[n-w, b, j, r]: the span of width w that ends at j, head n-r words before j.
+    Heads run in a circle: those outside the span (i, j) are the n-w words from j on, modulo n.
+    """
+    size, n = arcs.shape[:2]
+    left = arcs.new_empty(n + 1, size, n, n)
+    right = arcs.new_empty(n, size, n + 1, n)
+    words = torch.cat([arcs[..., 1:], arcs[..., 1:]], -1)
+    for width in range(1, n + 1):
+        at, starts = width_offset(n, width), n + 1 - width
+        here = slice(at, at + starts)
+        if width > 1:
+            comp = _best_sums(
+                left[1:width, :, :starts, :width],
+                right[n - width + 1 :, :, width:, n - width :],
+            )
+        else:
+            comp = arcs.new_zeros(size, n, 1)
+        inside = comp + either[:, here, None]
+        left[width, :, :starts, :width] = inside
+        if width == n:
+            break
+        right[n - width, :, width:, n - width :] = inside
+        # the span's words as dependents of the words around it: [width, B, starts, n-width]
+        step, row = words.stride(0), words.stride(1)
+        around = words.as_strided(
+            (width, size, starts, n - width),
+            (row, step, row + 1, 1),
+            words.storage_offset() + width,
+        )
+        outside = _best_sums(comp.permute(2, 0, 1).unsqueeze(-1), around)
+        outside += (either if width == 1 else constituent)[:, here, None]
+        left[width, :, :starts, width:] = outside
+        right[n - width, :, width:, : n - width] = outside
+    return left, right
+
+
+def _best_sums(first: Tensor, second: Tensor) -> Tensor:
+    """max(first + second) over dimension 0 of [k, B, starts, heads], some starts at a time."""
+    k, size, starts, heads = *first.shape[:3], second.shape[3]
+    block = min(starts, max(1, BLOCK // (k * size * heads)))
+    best = first.new_empty(size, starts, heads)
+    for at in range(0, starts, block):
+        one, other = first[:, :, at : at + block], second[:, :, at : at + block]
+        # as rows of one length, whatever the strides: the maximum runs over whole rows
+        sums = torch.add(one, other, out=first.new_empty(k, *other.shape[1:]))
+        torch.amax(sums, 0, out=best[:, at : at + block])
+    return best
+
+
+def _trace(
+    left: Tensor, right: Tensor, arcs: Tensor, lengths: Tensor, labelled: Tensor
+) -> JointTree:
+    """Walk down from the roots, all nodes of one depth at a time.
+
+    No table of choices is kept: the split and the dependent's head of a node are O(n) to find again.
+    labelled: [B, S], True where a node that may be empty is a constituent.
+    """
+    n, device = arcs.shape[1], arcs.device
+    splits = torch.arange(1, n, device=device).unsqueeze(1)
+    offsets = torch.arange(n, device=device)
+
+    def attach(rows: Tensor, starts: Tensor, widths: Tensor, head: Tensor) -> tuple[Tensor, Tensor]:
+        """The word of each span that best depends on `head`, and its score."""
+        words = (starts.unsqueeze(1) + offsets).clamp_(max=n - 1)
+        scores = left[widths, rows, starts] + arcs[rows.unsqueeze(1), words, head.unsqueeze(1)]
+        best, offset = scores.masked_fill_(offsets >= widths.unsqueeze(1), -math.inf).max(1)
+        return best, starts + offset
+
+    rows, zeros = torch.arange(len(lengths), device=device), torch.zeros_like(lengths)
+    score, words = attach(rows, zeros, lengths, zeros)
+    nodes = torch.stack([rows, zeros, lengths, words])
+    dependents = torch.cat([nodes, zeros.unsqueeze(0)])
+    all_nodes, all_dependents = [nodes], [dependents]
+    while True:
+        rows, starts, widths, words = nodes = nodes[:, nodes[2] > 1]
+        if not rows.numel():
+            break
+        shift, offset = n - widths, words - starts
+        scores = (
+            left[1:n, rows, starts, offset]
+            + right[(shift + splits).clamp_(max=n - 1), rows, starts + widths, shift + offset]
+        )
+        split = scores.masked_fill_(splits >= widths, -math.inf).argmax(0) + 1
+        headed_left = offset < split
+        middles, rests = starts + split, widths - split
+        with_head = (
+            torch.where(headed_left, starts, middles),
+            torch.where(headed_left, split, rests),
+        )
+        without = torch.where(headed_left, middles, starts), torch.where(headed_left, rests, split)
+        head = words + 1
+        _, words_without = attach(rows, *without, head)
+        dependents = torch.stack([rows, *without, words_without, head])
+        nodes = torch.cat([torch.stack([rows, *with_head, words]), dependents[:4]], 1)
+        all_nodes.append(nodes)
+        all_dependents.append(dependents)
+
+    rows, starts, widths, _ = torch.cat(all_nodes, 1)
+    spans = torch.zeros_like(labelled)
+    spans[rows, span_position(n, starts, starts + widths)] = True
+    rows, starts, widths, words, head = torch.cat(all_dependents, 1)
+    heads = torch.zeros_like(arcs[..., 0], dtype=torch.long)
+    heads[rows, words] = head
+    # a dependent wider than a word is a constituent, and so is the sentence
+    certain = torch.zeros_like(labelled)
+    certain[rows, span_position(n, starts, starts + widths)] = (widths > 1) | (head == 0)
+    return JointTree(score, spans, (labelled | certain) & spans, heads)
+
+
+def joint_values(
+    label_scores: Tensor, lengths: Tensor, sub_head: int | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """What `best_joint_tree` needs of label scores [B, S, L], label 0 being no constituent.
+
+    Returns the value of each span's best label and the label itself, both [B, S], and the value of
+    no constituent [B, S]. `sub_head` is the label of a group of dependents that is no constituent
+    of the treebank, `<H>`, which neither a word nor a whole sentence bears; where there is no other
+    label the value is -inf.
+    """
+    n = _length_of(label_scores)
+    scores = label_scores.clone()
+    scores[..., 0] = -math.inf
+    if sub_head is not None:
+        lengths = lengths.to(scores.device)
+        rows = torch.arange(len(lengths), device=scores.device)
+        scores[:, :n, sub_head] = -math.inf
+        scores[rows, span_position(n, torch.zeros_like(lengths), lengths), sub_head] = -math.inf
+    constituent, labels = scores.max(-1)
+    return constituent, labels, label_scores[..., 0]
+
+
+def augment_arcs(arcs: Tensor, gold_heads: Tensor, cost: float = 1.0) -> Tensor:
+    """[B, n, n+1] with `cost` added to every head but the gold one [B, n] of the word.
+
+    -1 is an unknown head: the word's arcs stay as they are. The counterpart of
+    `chart.hamming_augment`: with both, the best joint tree maximises its score + cost * (nodes with
+    a wrong label + words with a wrong head), the cost-augmented search of a joint margin loss (for
+    heads McDonald et al. 2005; Mrini et al. 2020 train arcs word by word).
+    """
+    costs = cost * (gold_heads >= 0).to(arcs.dtype).unsqueeze(-1)
+    return (arcs + costs).scatter_add(-1, gold_heads.clamp(min=0).unsqueeze(-1), -costs)
