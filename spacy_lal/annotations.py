@@ -17,7 +17,8 @@ from itertools import accumulate
 from typing import NamedTuple
 
 import numpy
-from spacy.attrs import DEP, HEAD
+from numpy.typing import NDArray
+from spacy.attrs import DEP, HEAD, SENT_START
 from spacy.tokens import Doc, Span, SpanGroup, Token
 from spacy.training.alignment_array import AlignmentArray
 
@@ -168,6 +169,9 @@ def set_dependencies(doc: Doc, heads: Sequence[int], relations: Sequence[str]) -
     """Write the head and the relation of every token; sentences become those of the trees.
 
     heads: token indices, a root is its own head. relations: "" for "not annotated".
+    In trees of many words that are non-projective beyond all languages, spaCy loses sight of where
+    they begin, and would again whenever the Doc is read back. There the first word of the tree is
+    hung on its root.
     Raises ValueError if there are not as many as tokens, or a head is no token of the Doc.
     """
     if not len(heads) == len(relations) == len(doc):
@@ -176,12 +180,28 @@ def set_dependencies(doc: Doc, heads: Sequence[int], relations: Sequence[str]) -
         raise ValueError(f"heads must be tokens of the Doc, 0..{len(doc) - 1}: {list(heads)}")
     if not len(doc):
         return
+    tokens = numpy.arange(len(doc))
     values = numpy.empty((len(doc), 2), dtype="int64")
-    values[:, 0] = numpy.asarray(heads) - numpy.arange(len(doc))
+    values[:, 0] = numpy.asarray(heads) - tokens
     values[:, 1] = numpy.asarray(
         [doc.vocab.strings.add(relation) for relation in relations], dtype="uint64"
     ).view("int64")
     doc.from_array([HEAD, DEP], values.view("uint64"))
+    first, root = _beginnings(numpy.asarray(heads))
+    missed = (values[root, 1] != 0) & (doc.to_array([SENT_START])[first] != 1)
+    if missed.any():
+        values[first[missed], 0] = (root - first)[missed]
+        doc.from_array([HEAD, DEP], values.view("uint64"))
+
+
+def _beginnings(heads: NDArray[numpy.int64]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]:
+    """The first token and the root of every tree."""
+    above = heads
+    for _ in range(len(heads).bit_length()):
+        above = above[above]
+    root, first = numpy.unique(above, return_index=True)
+    trees = heads[root] == root  # the others are cycles
+    return first[trees], root[trees]
 
 
 # Frames

@@ -63,7 +63,10 @@ def decode(
         else:
             assert of.relations is not None
             joint = best_joint_tree(
-                values.constituent, values.empty, decoder.arcs(of.arcs, batch.lengths), batch.lengths
+                values.constituent,
+                values.empty,
+                decoder.arcs(of.arcs, batch.lengths),
+                batch.lengths,
             )
             labelled = joint.labelled
             heads = joint.heads.cpu().numpy()

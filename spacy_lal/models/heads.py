@@ -44,4 +44,3 @@ def _at_heads(relations: Tensor, heads: Tensor) -> Tensor:
         return relations.squeeze(2)
     index = heads[..., None, None].expand(*heads.shape, 1, relations.shape[-1])
     return relations.gather(2, index).squeeze(2)
-

@@ -101,8 +101,9 @@ def label_attention_encoder(
     (table 5), each with a feed-forward layer of feed_forward_width. partition_width: width of
     the position half where content and position are partitioned; label_partitioned: in label
     attention too. label_feed_forward: a position-wise feed-forward layer after label attention,
-    residual_dropout: dropout in its heads' residual (table 1). query: one query vector a head, or a query matrix; combine: concatenate the heads,
-    or project them back to the model's width as self-attention does (table 2).
+    residual_dropout: dropout in its heads' residual (table 1). query: one query vector a head, or
+    a query matrix; combine: concatenate the heads, or project them back to the model's width as
+    self-attention does (table 2).
     arrangement: annotate with label attention's output ("stack", Mrini et al. 2020) or with the
     rows and it side by side ("concatenate", Vu-Tran et al.). scale: divide attention scores by
     the root of the key's width (the paper) or of the model's (its released code).
@@ -276,36 +277,56 @@ def batch_by_spans(
     return batches
 
 
-def _forward(
+def read_docs(
     model: Model[list[Doc], ParserScores], docs: list[Doc], is_train: bool
-) -> tuple[ParserScores, Callable[[ParserScores], list[Doc]]]:
-    shim = torch_shim(model)
+) -> tuple[list[Sentence], Tensor, Callable[[list[Floats2d]], list[Doc]]]:
+    """The sentences of all docs, the vectors of all tokens [tokens, d_in], tok2vec's backprop."""
     attrs = model.attrs
     sentences = split_sentences(
         docs, attrs["sentences"], attrs["max_sentence_length"], attrs["long_sentences"]
     )
-    vectors, backprop_tok2vec = model.get_ref("tok2vec")(docs, is_train)
-    flat = to_tensor(model, vectors, shim.device).requires_grad_(is_train)
+    vectors, backprop = model.get_ref("tok2vec")(docs, is_train)
+    flat = to_tensor(model, vectors, torch_shim(model).device).requires_grad_(is_train)
+    return sentences, flat, backprop
+
+
+def padded_batches(
+    docs: list[Doc], sentences: list[Sentence], flat: Tensor, max_spans: int
+) -> Iterator[tuple[list[int], Tensor, Tensor]]:
+    """The sentences to be parsed, in batches of similar length: members, lengths, vectors.
+
+    flat: the vectors of all tokens [tokens, d_in]. Of each batch: the index of its sentences in
+    `sentences`, their words [B], the words' vectors [B, n, d_in]. See `batch_by_spans`.
+    """
     first_token = numpy.cumsum([0, *map(len, docs)])
     parsed = [k for k, sentence in enumerate(sentences) if sentence.parsed]
     lengths = [len(sentences[k].words) for k in parsed]
+    for group in batch_by_spans(lengths, max_spans):
+        members = [parsed[k] for k in group]
+        size = max(lengths[k] for k in group)
+        # padding repeats token 0; nothing of a sentence's result depends on it
+        tokens = numpy.zeros((len(members), size), dtype=numpy.int64)
+        for row, k in enumerate(members):
+            sentence = sentences[k]
+            tokens[row, : len(sentence.words)] = first_token[sentence.doc] + sentence.words
+        of_words = torch.tensor([lengths[k] for k in group], device=flat.device)
+        yield members, of_words, flat[torch.from_numpy(tokens).to(flat.device)]
+
+
+def _forward(
+    model: Model[list[Doc], ParserScores], docs: list[Doc], is_train: bool
+) -> tuple[ParserScores, Callable[[ParserScores], list[Doc]]]:
+    shim = torch_shim(model)
+    sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
 
     def score() -> Iterator[SentenceBatch]:
-        for group in batch_by_spans(lengths, attrs["max_batch_spans"]):
-            members = [parsed[k] for k in group]
-            size = max(lengths[k] for k in group)
-            # padding repeats token 0; nothing of a sentence's result depends on it
-            tokens = numpy.zeros((len(members), size), dtype=numpy.int64)
-            for row, k in enumerate(members):
-                sentence = sentences[k]
-                tokens[row, : len(sentence.words)] = first_token[sentence.doc] + sentence.words
-            of_words = torch.tensor([lengths[k] for k in group], device=shim.device)
-            x = flat[torch.from_numpy(tokens).to(shim.device)]
+        batches = padded_batches(docs, sentences, flat, model.attrs["max_batch_spans"])
+        for members, lengths, x in batches:
             if is_train:
-                scores = shim.begin_update(x, of_words, dropout=attrs["dropout_rate"])
+                scores = shim.begin_update(x, lengths, dropout=model.attrs["dropout_rate"])
             else:
-                scores = shim.predict(x, of_words)
-            yield SentenceBatch(members, of_words, scores)
+                scores = shim.predict(x, lengths)
+            yield SentenceBatch(members, lengths, scores)
 
     # when predicting, each batch's charts go as soon as they are decoded
     scores = ParserScores(sentences, list(score()) if is_train else score())

@@ -74,9 +74,7 @@ def _names(mine: TorchShim, theirs: TorchShim, kind: str) -> tuple[list[str], li
     return of(mine.header), of(theirs.header)
 
 
-def _take_rows(
-    value: torch.Tensor, given: torch.Tensor, mine: list[str], theirs: list[str]
-) -> int:
+def _take_rows(value: torch.Tensor, given: torch.Tensor, mine: list[str], theirs: list[str]) -> int:
     index = {name: row for row, name in enumerate(theirs)}
     pairs = [(row, index[name]) for row, name in enumerate(mine) if name in index]
     if not pairs or value.shape[1:] != given.shape[1:]:

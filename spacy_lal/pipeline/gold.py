@@ -1,4 +1,4 @@
-"""Reading gold constituents, heads and tags off training examples, in the predicted Doc's tokens."""
+"""Gold constituents, heads and tags of training examples, in the predicted Doc's tokens."""
 
 from __future__ import annotations
 
@@ -65,7 +65,10 @@ def gold_heads(example: Example) -> GoldHeads:
         return GoldHeads(heads.tolist(), [token.dep_ for token in reference])
     aligned, relations = example.get_aligned_parse(projectivize=False)
     return GoldHeads(
-        [-1 if head is None or not dep else head for head, dep in zip(aligned, relations, strict=True)],
+        [
+            -1 if head is None or not dep else head
+            for head, dep in zip(aligned, relations, strict=True)
+        ],
         [dep or "" for dep in relations],
     )
 

@@ -149,9 +149,7 @@ class LabelAttentionPipe(TrainablePipe):
         if warm_start is None:
             return None
         other = spacy.load(warm_start)
-        candidates = [
-            pipe for _, pipe in other.pipeline if isinstance(pipe, LabelAttentionPipe)
-        ]
+        candidates = [pipe for _, pipe in other.pipeline if isinstance(pipe, LabelAttentionPipe)]
         if not candidates:
             raise ValueError(f"warm_start: {warm_start} has no label attention parser")
         same = [pipe for pipe in candidates if pipe.name == self.name]
@@ -187,11 +185,13 @@ class LabelAttentionPipe(TrainablePipe):
             shape = leaves.tags.shape[:2]
             words = [sentence.words.tolist() for sentence in members]
 
-            def of_words(rows: Iterable[list[int]], shape: Any = shape) -> Tensor:
+            def of_words(
+                rows: Iterable[list[int]], shape: Any = shape, device: Any = leaves.tags.device
+            ) -> Tensor:
                 padded = numpy.full(shape, -1, dtype=numpy.int64)
                 for row, values in enumerate(rows):
                     padded[row, : len(values)] = values
-                return torch.from_numpy(padded).to(batch.lengths.device)
+                return torch.from_numpy(padded).to(device)
 
             gold = of_words(
                 [indices["tags"].get(tags[s.doc][i], -1) for i in tokens]
@@ -257,7 +257,7 @@ class LabelAttentionPipe(TrainablePipe):
         sentences, parses = scores
         starts: list[set[int]] = [{0} for _ in docs]
         with_heads = bool(self.relations)
-        heads = [list(range(len(doc))) for doc in docs] if with_heads else []
+        heads = [[-1] * len(doc) for doc in docs] if with_heads else []
         deps = [[""] * len(doc) for doc in docs] if with_heads else []
         root = None  # of the sentence whose later pieces may follow
         for k, sentence in enumerate(sentences):
@@ -273,9 +273,7 @@ class LabelAttentionPipe(TrainablePipe):
                     if not token.tag:
                         token.tag_ = self.tags[tag]
             if with_heads:
-                root = self._attach(
-                    sentence, parse, root, heads[sentence.doc], deps[sentence.doc]
-                )
+                root = self._attach(sentence, parse, root, heads[sentence.doc], deps[sentence.doc])
         for doc, starts_of_doc in zip(docs, starts, strict=True):
             known = doc.has_annotation("SENT_START")
             if self.settings["sentences"] == "doc":
@@ -287,6 +285,12 @@ class LabelAttentionPipe(TrainablePipe):
                 values[list(starts_of_doc)] = 1
                 doc.from_array([SENT_START], values.view("uint64"))
         for doc, of_doc, relations in zip(docs, heads, deps, strict=False):
+            # whitespace alone in its sentence, or between the pieces of one
+            for i in (i for i, head in enumerate(of_doc) if head < 0):
+                if i == 0 or (self.settings["sentences"] != "doc" and doc[i].is_sent_start):
+                    of_doc[i], relations[i] = i, ROOT
+                else:
+                    of_doc[i] = i - 1
             set_dependencies(doc, of_doc, relations)
 
     def _attach(

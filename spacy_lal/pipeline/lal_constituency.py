@@ -1,10 +1,9 @@
-"""`lal_constituency`: constituency trees by label attention, with heads or without (Mrini et al. 2020)."""
+"""`lal_constituency`: constituents by"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -57,6 +56,7 @@ DEFAULT_MODEL = Config().from_str(
     arrangement = "concatenate"
     """
 )["model"]
+
 
 @Language.factory(
     "lal_constituency",
@@ -354,5 +354,7 @@ def with_sub_heads(tree: list[LabelledSpan], heads: list[int]) -> list[LabelledS
     """
     if -1 in heads:
         return tree
-    nodes = lexicalise(tree, [k if h == 0 else h - 1 for k, h in enumerate(heads)], len(heads)).nodes
+    nodes = lexicalise(
+        tree, [k if h == 0 else h - 1 for k, h in enumerate(heads)], len(heads)
+    ).nodes
     return [(node.start, node.end, node.label) for node in nodes]

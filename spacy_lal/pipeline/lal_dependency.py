@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any, Literal
 
 from spacy.language import Language
@@ -195,7 +194,8 @@ class LabelAttentionDependency(LabelAttentionPipe):
         parses = {}
         for batch in scores.batches:
             of = batch.scores
-            assert of.arcs is not None and of.relations is not None
+            assert of.arcs is not None
+            assert of.relations is not None
             heads = DECODERS[self.decoder](of.arcs, batch.lengths)
             relations = best_relations(of.relations, heads).cpu().numpy()
             tags, numbers = of.tags.argmax(-1).cpu().numpy(), heads.cpu().numpy()

@@ -36,8 +36,8 @@ class HeadedSpan(NamedTuple):
 class HeadedTree(NamedTuple):
     """nodes: constituents and `<H>` groups in preorder, each over other words.
 
-    conflicts: children, counted after grouping, whose head neither is nor depends on the head of
-    the node that they are in. They show where the two kinds of syntax disagree.
+    conflicts: children, counted after grouping, whose head neither is the head of the node that
+    they are in nor depends on it. There the two kinds of syntax disagree.
     """
 
     nodes: list[HeadedSpan]
@@ -185,7 +185,8 @@ def _group(
     waiting = Counter(child for child in target if child is not None)
     # a child comes after those that depend on it; in a circle none ever does
     ordered = [child for child in range(len(children)) if not waiting[child]]
-    # what a child leads has become one child; its first and its last word-or-phrase know who leads
+    # a child stands for the group that it leads: for its span and head, its first and last child;
+    # at these two, `leader` tells whose group it is
     led = list(children)
     first, last, leader = (list(range(len(children))) for _ in range(3))
     groups: list[HeadedSpan] = []
@@ -200,10 +201,10 @@ def _group(
             members.append(led[leader[j + 1]])
             j = last[leader[j + 1]]
         if len(members) > 1:
-            head = _head(members, heads)
-            led[child] = members[0][0], members[-1][1], head
-            groups.append(HeadedSpan(members[0][0], members[-1][1], SUB_HEAD, head))
-            conflicts += _strangers(members, heads, head) - len(members) + 1
+            start, end, word = members[0][0], members[-1][1], _head(members, heads)
+            led[child] = start, end, word
+            groups.append(HeadedSpan(start, end, SUB_HEAD, word))
+            conflicts += _strangers(members, heads, word) - len(members) + 1
             first[child], last[child] = i, j
             leader[i] = leader[j] = child
         above = target[child]

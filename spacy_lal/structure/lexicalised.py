@@ -18,11 +18,11 @@ of the two children of a span exactly one holds its head, so that the same table
 
     comp[i, j, h] = max over k of T[i, k, h] + T[k, j, h]                        h inside (i, j)
 
-and either maximum is O(n^4) over all spans: per width one addition and one maximum for all sentences,
-starts, splits and heads.
+and either maximum is O(n^4) over all spans: per width one addition and one maximum for all
+sentences, starts, splits and heads. The tables have 2 n^3 numbers, of which half are written.
 
-Charts are packed by width, and sentences shorter than the batch need no mask: see `chart`. A tree of
-m words reads only spans inside (0, m), and of each only the heads inside (0, m).
+Charts are packed by width, and sentences shorter than the batch need no mask: see `chart`. A tree
+of m words reads only spans inside (0, m), and of each only the heads inside (0, m).
 """
 
 from __future__ import annotations
@@ -145,11 +145,8 @@ def _tables(constituent: Tensor, either: Tensor, arcs: Tensor) -> tuple[Tensor, 
             break
         right[n - width, :, width:, n - width :] = inside
         # the span's words as dependents of the words around it: [width, B, starts, n-width]
-        step, row = words.stride(0), words.stride(1)
         around = words.as_strided(
-            (width, size, starts, n - width),
-            (row, step, row + 1, 1),
-            words.storage_offset() + width,
+            (width, size, starts, n - width), (2 * n, 2 * n * n, 2 * n + 1, 1), width
         )
         outside = _best_sums(comp.permute(2, 0, 1).unsqueeze(-1), around)
         outside += (either if width == 1 else constituent)[:, here, None]
@@ -176,7 +173,7 @@ def _trace(
 ) -> JointTree:
     """Walk down from the roots, all nodes of one depth at a time.
 
-    No table of choices is kept: the split and the dependent's head of a node are O(n) to find again.
+    No table of choices is kept: to find a node's split and its dependent's head again is O(n).
     labelled: [B, S], True where a node that may be empty is a constituent.
     """
     n, device = arcs.shape[1], arcs.device
@@ -207,15 +204,13 @@ def _trace(
         split = scores.masked_fill_(splits >= widths, -math.inf).argmax(0) + 1
         headed_left = offset < split
         middles, rests = starts + split, widths - split
-        with_head = (
-            torch.where(headed_left, starts, middles),
-            torch.where(headed_left, split, rests),
-        )
-        without = torch.where(headed_left, middles, starts), torch.where(headed_left, rests, split)
+        # start and width of the child with the head, and of its dependent
+        child = torch.where(headed_left, starts, middles), torch.where(headed_left, split, rests)
+        other = torch.where(headed_left, middles, starts), torch.where(headed_left, rests, split)
         head = words + 1
-        _, words_without = attach(rows, *without, head)
-        dependents = torch.stack([rows, *without, words_without, head])
-        nodes = torch.cat([torch.stack([rows, *with_head, words]), dependents[:4]], 1)
+        _, other_words = attach(rows, *other, head)
+        dependents = torch.stack([rows, *other, other_words, head])
+        nodes = torch.cat([torch.stack([rows, *child, words]), dependents[:4]], 1)
         all_nodes.append(nodes)
         all_dependents.append(dependents)
 

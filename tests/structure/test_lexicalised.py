@@ -226,9 +226,8 @@ def test_excluded_spans_and_arcs():
 
 def test_one_word_is_a_constituent():
     """Even where nothing is worth more; score and tree agree."""
-    tree = best_joint_tree(
-        torch.tensor([[-1.0]]), torch.tensor([[0.0]]), torch.tensor([[[0.25, 9.0]]]), torch.ones(1)
-    )
+    charts, arcs = torch.tensor([[[-1.0]], [[0.0]]]), torch.tensor([[[0.25, 9.0]]])
+    tree = best_joint_tree(*charts, arcs, torch.tensor([1]))
     assert tree.score.tolist() == [-0.75]
     assert tree.spans.tolist() == tree.labelled.tolist() == [[True]]
     assert tree.heads.tolist() == [[0]]

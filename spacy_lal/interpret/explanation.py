@@ -1,0 +1,172 @@
+"""`explain`: the label attention heads over the sentences of a Doc.
+
+What can be read from them, and what not, depends on the parser.
+
+A contribution is the sum of a head's features in the vector of a span, set against those of the
+other heads. It is not an effect: features are signed, so that large ones may cancel in their sum,
+and it is the span scorer that makes labels of them. With `arrangement = "concatenate"`, as in
+`en_lal_sm`, a span's vector has two parts: the rows beneath label attention, and label
+attention's output. Contributions compare heads within the second part; how much that part as a
+whole matters beside the rows they do not say.
+
+A head with one query vector (`query = "vector"`, the paper's and `en_lal_sm`'s) has one context
+for the whole sentence, added to every row before the layer norm. A span's vector is a difference
+of rows, in which the context would cancel: it is there only through the layer norm, which it
+makes scale and shift the same projected rows differently in each head. So heads of such a parser
+show their queries in `attention`, one distribution a sentence, the same for all of its spans;
+`contributions` show how strongly each head's normalised view of the words changes from one border
+of the span to the other. Only with matrix queries does a head attend anew for each word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from ..models.label_heads import Normalisation, label_heads, span_contributions
+from ..models.sentences import Sentence
+from ..pipeline.label_attention import LabelAttentionPipe
+from ..pipeline.lal_constituency import LabelAttentionConstituency
+from ..trees import LabelledSpan
+
+START, STOP = "<START>", "<STOP>"
+
+ExplainedDoc = list[tuple[Sentence, "Explanation"]]
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """The H label attention heads over one sentence of n words, or one piece of a long sentence.
+
+    words: START, the n words (tokens other than whitespace), STOP. tokens: the words' indices in
+    the Doc [n]. attention: of each head over `words`, [H, n+2]; with matrix queries [H, n+2, n+2],
+    from each word (second axis) to each word. Heads count from 0.
+    spans: the predicted constituents in preorder, (start, end, label) in words from 0 to n, so
+    that they cover `words[start + 1 : end + 1]`; a unary chain is one span, its labels joined by
+    "::". contributions: the share of each head in each span's vector, [number of spans, H]; None
+    if they were not asked for.
+    """
+
+    words: list[str]
+    tokens: numpy.ndarray
+    attention: numpy.ndarray
+    spans: list[LabelledSpan]
+    contributions: numpy.ndarray | None
+
+    def span_attention(self, start: int, end: int) -> numpy.ndarray:
+        """What each head attends to from the words of a span: [H, n+2].
+
+        With one query vector a head that is the same for all spans of the sentence.
+        """
+        if self.attention.ndim == 2:
+            return self.attention
+        of_span: numpy.ndarray = self.attention[:, start + 1 : end + 1].mean(1)
+        return of_span
+
+
+def explain(
+    nlp: Language | LabelAttentionPipe, doc: Doc, *, method: Normalisation | None = "normalised"
+) -> list[Explanation]:
+    """Attention and contributions of the label attention heads, for each sentence of a Doc.
+
+    See this module's page for what they mean. nlp: a pipeline with a label attention parser, or
+    that component. A pipeline's components before the parser are run on a copy of the Doc; with
+    the component alone, the Doc must have gone through them. The Doc is not changed. A sentence
+    cut in pieces has an `Explanation` for each, one that `long_sentences = "flat"` leaves
+    unparsed has none.
+
+    method: how contributions are normalised, see `span_contributions`: "normalised", as in Mrini
+    et al. 2020, "softmax", as in its released code, or None for no contributions. They belong to
+    heads only if the heads lie side by side in span vectors, without a feed-forward layer above:
+    ValueError if `label_feed_forward` is on, or combine is not "concatenate". ValueError as well
+    if there is no label attention at all, or no such parser.
+    """
+    (explained,) = explain_docs(nlp, [doc], method=method)
+    return [explanation for _, explanation in explained]
+
+
+def explain_docs(
+    nlp: Language | LabelAttentionPipe,
+    docs: Iterable[Doc],
+    *,
+    method: Normalisation | None = "normalised",
+    batch_size: int = 64,
+) -> Iterator[ExplainedDoc]:
+    """`explain` for many Docs, with the sentences: for each Doc, (sentence, explanation) pairs."""
+    pipe = label_attention_pipe(nlp)
+    stream = iter(docs)
+    while batch := list(islice(stream, batch_size)):
+        yield from _explain_batch(pipe, _through_earlier_pipes(nlp, pipe, batch), method)
+
+
+def label_attention_pipe(nlp: Language | LabelAttentionPipe) -> LabelAttentionPipe:
+    """The label attention parser of a pipeline; that of constituents if there are others, too.
+
+    Raises ValueError if there is none, or more than one.
+    """
+    if isinstance(nlp, LabelAttentionPipe):
+        return nlp
+    found = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, LabelAttentionPipe)]
+    found = [pipe for pipe in found if isinstance(pipe, LabelAttentionConstituency)] or found
+    if len(found) != 1:
+        raise ValueError(
+            f"expected one label attention parser in the pipeline {nlp.pipe_names}, found "
+            f"{[pipe.name for pipe in found] or 'none'}: pass nlp.get_pipe(…) instead of nlp"
+        )
+    return found[0]
+
+
+def _through_earlier_pipes(
+    nlp: Language | LabelAttentionPipe, pipe: LabelAttentionPipe, docs: list[Doc]
+) -> list[Doc]:
+    if isinstance(nlp, LabelAttentionPipe):
+        return docs
+    earlier: list[str] = []
+    for name, other in nlp.pipeline:
+        if other is pipe:
+            break
+        earlier.append(name)
+    if not earlier:
+        return docs
+    with nlp.select_pipes(enable=earlier):
+        return list(nlp.pipe([doc.copy() for doc in docs]))
+
+
+def _explain_batch(
+    pipe: LabelAttentionPipe, docs: list[Doc], method: Normalisation | None
+) -> list[ExplainedDoc]:
+    sentences, batches = label_heads(pipe.model, docs, sums=method is not None)
+    _, parses = pipe.predict(docs)
+    explanations: dict[int, Explanation] = {}
+    for batch in batches:
+        for row, (k, n) in enumerate(zip(batch.members, batch.lengths.tolist(), strict=True)):
+            parse, words = parses[k], sentences[k].words
+            doc = docs[sentences[k].doc]
+            attention = batch.attention[row, :, : n + 2, : n + 2].cpu().numpy()
+            contributions = None
+            if batch.sums is not None and method is not None:
+                contributions = span_contributions(
+                    batch.sums[row], parse.starts, parse.ends, method
+                )
+            explanations[k] = Explanation(
+                [START, *(doc[i].text for i in words.tolist()), STOP],
+                words,
+                attention if attention.shape[1] > 1 else attention.squeeze(1),
+                _named(pipe.labels, parse.starts, parse.ends, parse.labels),
+                None if contributions is None else contributions.cpu().numpy(),
+            )
+    explained: list[ExplainedDoc] = [[] for _ in docs]
+    for k, sentence in enumerate(sentences):
+        if k in explanations:
+            explained[sentence.doc].append((sentence, explanations[k]))
+    return explained
+
+
+def _named(labels: Sequence[str], *columns: numpy.ndarray) -> list[LabelledSpan]:
+    spans = zip(*(column.tolist() for column in columns), strict=True)
+    return [(start, end, labels[label - 1]) for start, end, label in spans]
