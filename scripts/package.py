@@ -8,10 +8,15 @@ import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
+import safetensors
+import safetensors.torch
 import srsly
+import torch
 import typer
 from spacy.cli.package import package
 from wasabi import msg
+
+from spacy_lal.pipeline.label_attention import WEIGHTS
 
 
 def main(
@@ -25,6 +30,9 @@ def main(
     metrics: Annotated[
         Path | None, typer.Option(help="JSON of scores, as scripts/evaluate.py writes it.")
     ] = None,
+    half: Annotated[
+        bool, typer.Option("--half", help="Store the parsers' weights as 16-bit numbers.")
+    ] = False,
 ) -> None:
     """Package MODEL as OUTPUT/LANG_NAME, to be installed with `pip install OUTPUT/LANG_NAME`."""
     contents: dict[str, Any] = srsly.read_json(model / "meta.json")
@@ -37,6 +45,9 @@ def main(
         source = Path(scratch) / "model"
         shutil.copytree(model, source)
         srsly.write_json(source / "meta.json", contents)
+        if half:
+            for weights in sorted(source.rglob(WEIGHTS)):
+                store_half(weights)
         package(source, Path(scratch), name=name, version=version, create_sdist=False, silent=False)
         folder = f"{contents['lang']}_{name}"
         made, target = Path(scratch) / f"{folder}-{version}", output / folder
@@ -51,14 +62,27 @@ def main(
     msg.good(f"{target}: {size / 1e6:.1f} MB")
 
 
+def store_half(path: Path) -> None:
+    """Store the float tensors of a safetensors file as float16; loading makes them float32 again.
+
+    Raises ValueError if a value is too large for that.
+    """
+    with safetensors.safe_open(path, "pt") as file:
+        metadata = file.metadata()
+    tensors = safetensors.torch.load(path.read_bytes())
+    for name, tensor in tensors.items():
+        if tensor.is_floating_point():
+            tensors[name] = tensor.half()
+            if not torch.isfinite(tensors[name]).all():
+                raise ValueError(f"{path}: {name} has values that 16 bits don't hold")
+    path.write_bytes(safetensors.torch.save(tensors, metadata))
+
+
 def performance(metrics: dict[str, Any]) -> dict[str, Any]:
     """Of what scripts/evaluate.py measured the scores, and words per second of processor time as
     spaCy's "speed"; the package's README shows every other number as a percentage."""
-    scores = {
-        key: value
-        for key, value in metrics.items()
-        if key.startswith(("const_", "spans_", "tag_")) and value is not None
-    }
+    kinds = ("const_", "spans_", "tag_", "dep_", "ptb_", "conll18_")
+    scores = {k: v for k, v in metrics.items() if k.startswith(kinds) and v is not None}
     return scores | {"speed": metrics["words_per_cpu_second"]}
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy
 from numpy.typing import NDArray
@@ -181,7 +181,7 @@ def set_dependencies(doc: Doc, heads: Sequence[int], relations: Sequence[str]) -
     if not len(doc):
         return
     tokens = numpy.arange(len(doc))
-    values = numpy.empty((len(doc), 2), dtype="int64")
+    values: Any = numpy.empty((len(doc), 2), dtype="int64")
     values[:, 0] = numpy.asarray(heads) - tokens
     values[:, 1] = numpy.asarray(
         [doc.vocab.strings.add(relation) for relation in relations], dtype="uint64"

@@ -2,6 +2,7 @@
 
 import pickle
 
+import numpy
 import pytest
 from spacy.tokens import Doc, DocBin, Span
 from spacy.vocab import Vocab
@@ -15,6 +16,7 @@ from spacy_lal.annotations import (
     install_extensions,
     sentence_trees,
     set_constituents,
+    set_dependencies,
     set_frames,
 )
 from spacy_lal.treebanks.docs import language_vocab
@@ -128,6 +130,92 @@ def test_crossing_phrases_are_an_error(cat):
     set_constituents(cat, [(0, 2, "X"), (1, 3, "Y")])
     with pytest.raises(ValueError, match=r"\(0, 2, 'X'\) and \(1, 3, 'Y'\) cross"):
         constituent_tree(cat[:])
+
+
+# Dependencies
+
+
+def words_doc(n, **settings):
+    return Doc(VOCAB, words=["w"] * n, **settings)
+
+
+def starts(doc):
+    return [sentence.start for sentence in doc.sents]
+
+
+def test_heads_and_relations():
+    doc = words_doc(5)
+    set_dependencies(doc, [1, 1, 1, 4, 4], ["det", "ROOT", "", "dep", "ROOT"])
+    assert [token.dep_ for token in doc] == ["det", "ROOT", "", "dep", "ROOT"]
+    # spaCy says of a token without relation that it has no head
+    assert [token.head.i for token in doc] == [1, 1, 2, 4, 4]
+    assert starts(doc) == [0, 3]
+    assert [token.i for token in doc[1].subtree] == [0, 1, 2]
+
+
+def test_sentences_become_those_of_the_trees():
+    doc = words_doc(4, sent_starts=[True, False, True, False])
+    set_dependencies(doc, [0, 0, 1, 3], ["ROOT", "dep", "dep", "ROOT"])
+    assert starts(doc) == [0, 3]
+    set_dependencies(doc, [1, 1, 1, 1], ["dep", "ROOT", "dep", "dep"])
+    assert starts(doc) == [0]
+
+
+def test_heads_of_an_empty_doc():
+    set_dependencies(words_doc(0), [], [])
+
+
+@pytest.mark.parametrize(
+    ("heads", "relations", "message"),
+    [
+        ([0, 0], ["ROOT", "dep"], "2 heads, 2 relations, 3 tokens"),
+        ([0, 0, 0], ["ROOT", "dep"], "3 heads, 2 relations, 3 tokens"),
+        ([0, 0, 3], ["ROOT", "dep", "dep"], r"tokens of the Doc, 0\.\.2"),
+        ([0, -1, 0], ["ROOT", "dep", "dep"], r"tokens of the Doc, 0\.\.2"),
+    ],
+)
+def test_heads_that_do_not_fit(heads, relations, message):
+    doc = words_doc(3)
+    with pytest.raises(ValueError, match=message):
+        set_dependencies(doc, heads, relations)
+    assert not doc.has_annotation("DEP")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_sentences_of_trees_beyond_all_languages(seed):
+    """Chains that jump about in sentences of up to 120 words, most of which spaCy cuts apart."""
+    random = numpy.random.default_rng(seed)
+    heads, relations, begins = [], [], []
+    for n in (90, 1, 120):
+        order = (len(heads) + random.permutation(n)).tolist()
+        begins.append(len(heads))
+        chain = dict(zip(order, [order[0], *order], strict=False))
+        heads += [chain[word] for word in sorted(order)]
+        relations += ["ROOT" if chain[word] == word else "dep" for word in sorted(order)]
+    doc = words_doc(len(heads))
+    set_dependencies(doc, heads, relations)
+    (read,) = DocBin().from_bytes(DocBin(docs=[doc]).to_bytes()).get_docs(VOCAB)
+    for each in (doc, read, Doc(VOCAB).from_bytes(doc.to_bytes()), doc.copy()):
+        assert starts(each) == begins
+        changed = [token.i for token in each if token.head.i != heads[token.i]]
+        assert set(changed) <= set(begins)
+        assert [token.dep_ for token in each] == relations
+        for token in changed:
+            assert each[token].head.dep_ == "ROOT"
+
+
+def test_trees_of_any_shape_are_written_as_they_are():
+    random = numpy.random.default_rng(0)
+    for n in (2, 7, 30):
+        order = random.permutation(n)
+        heads = [0] * n
+        heads[order[0]] = int(order[0])
+        for k in range(1, n):
+            heads[order[k]] = int(order[random.integers(k)])
+        doc = words_doc(n)
+        set_dependencies(doc, heads, ["dep"] * n)
+        assert [token.head.i for token in doc] == heads
+        assert starts(doc) == [0]
 
 
 # Frames

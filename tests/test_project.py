@@ -13,16 +13,21 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import safetensors.torch
 import spacy
 import srsly
+import torch
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from spacy.tokens import Doc, DocBin
+from thinc.api import Config
 from weasel.util import load_project_config
 
 from spacy_lal.annotations import get_constituents
 from spacy_lal.treebanks.brackets import clean_tree, read_treebank
+from spacy_lal.treebanks.docs import language_vocab
 from spacy_lal.treebanks.files import FormatError
+from spacy_lal.trees import ptb_unescape
 
 ROOT = Path(__file__).parents[1]
 FEW_STEPS = " --training.max_steps 2 --training.eval_frequency 2"
@@ -36,6 +41,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(ROOT / "project.yml", path)
     for folder in ("configs", "scripts", "assets/toy"):
         shutil.copytree(ROOT / folder, path / folder)
+    (path / "docs/training").mkdir(parents=True)
+    shutil.copy(ROOT / "docs/training/ablation_paper.json", path / "docs/training")
     return path
 
 
@@ -56,8 +63,8 @@ def run(project: Path, workflow: str, **variables: str) -> str:
     return result.stdout
 
 
-def read_docs(path: Path) -> list[Doc]:
-    return list(DocBin().from_disk(path).get_docs(spacy.blank("en").vocab))
+def read_docs(path: Path, lang: str = "en") -> list[Doc]:
+    return list(DocBin().from_disk(path).get_docs(language_vocab(lang)))
 
 
 # Workflows
@@ -76,12 +83,51 @@ def test_smoke_learns_its_training_data(project: Path) -> None:
     assert any(name.startswith("spacy-lal") for name in meta["requirements"])
     assert meta["performance"]["const_evalb_f"] == pytest.approx(unseen["const_evalb_f"])
     assert "(TOP (S (NP (DT The) (NN captain))" in printed
+    check_half(project)
+
+
+def check_half(project: Path) -> None:
+    """A package with weights of half the size gives the same trees."""
+    model = project / "training/smoke/model-best"
+    load_script("package").main(model, project / "half", name="lal_smoke", half=True)
+    (config,) = (project / "half").rglob("config.cfg")
+    assert weight_types(model) == {torch.float32}
+    assert weight_types(config.parent) == {torch.float16}
+    assert trees_of(config.parent, project) == trees_of(model, project)
+
+
+def trees_of(model: Path, project: Path) -> list[str]:
+    """What a pipeline makes of the toy treebank's words."""
+    nlp = spacy.load(model)
+    golds = [
+        gold
+        for split in ("train", "dev")
+        for gold in read_docs(project / f"corpus/smoke/{split}.spacy")
+    ]
+    docs = nlp.pipe(Doc(nlp.vocab, words=[token.text for token in gold]) for gold in golds)
+    return [str(tree) for doc in docs for tree in doc._.trees]
+
+
+def load_script(name: str) -> ModuleType:
+    """A script as a module, with the other scripts within its reach."""
+    spec = spec_from_file_location(name, ROOT / f"scripts/{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[name] = module  # typer reads annotations through it
+    sys.path.insert(0, str(ROOT / "scripts"))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(ROOT / "scripts"))
+    return module
 
 
 def test_train_ptb(project: Path) -> None:
     printed = run(
         project,
         "train-ptb",
+        ptb_config="configs/ptb_bilstm.cfg",
         ptb_dir="assets/toy/ptb/wsj",
         ptb_conllx="assets/toy/ptb/conllx",
         ptb_take="both",
@@ -101,6 +147,95 @@ def test_train_ptb(project: Path) -> None:
     metrics = srsly.read_json(project / "metrics/ptb.json")
     assert metrics["sentences"] == 3
     assert 0 <= metrics["const_evalb_f"] <= 1
+    assert not set(metrics) & ATTACHMENT  # this config's parser finds no heads
+
+
+ATTACHMENT = {"dep_uas", "dep_las", "ptb_uas", "ptb_las", "conll18_uas", "conll18_las"}
+
+
+@pytest.mark.parametrize("treebank", ["ptb", "ctb"])
+def test_train_on_a_transformer(project: Path, tmp_path: Path, treebank: str) -> None:
+    """The paper's configs with nothing changed but the transformer's name and sizes."""
+    pytest.importorskip("spacy_transformers")
+    write_transformer, folder = {"ptb": (write_xlnet, "wsj"), "ctb": (write_bert, "")}[treebank]
+    write_transformer(tmp_path, toy_words(treebank))
+    printed = run(
+        project,
+        f"train-{treebank}",
+        **{f"{treebank}_dir": f"assets/toy/{treebank}/{folder}"},
+        train_options=f"{FEW_STEPS} --components.transformer.model.name {tmp_path} {SMALL}",
+    )
+    assert f"by rules: {'semantic' if treebank == 'ptb' else 'ctb'}" in printed
+    metrics = srsly.read_json(project / f"metrics/{treebank}.json")
+    assert metrics["sentences"] == {"ptb": 3, "ctb": 2}[treebank]
+    assert set(metrics) > {*ATTACHMENT, "const_evalb_f", "const_complete"}
+    docs = read_docs(
+        project / f"corpus/{treebank}/test.spacy", {"ptb": "en", "ctb": "zh"}[treebank]
+    )
+    assert [[token.text for token in doc if token.head == token] for doc in docs] == {
+        "ptb": [["repaired"], ["fall"], ["plans"]],
+        "ctb": [["关上"], ["回"]],
+    }[treebank]
+
+
+_PARSER = "--components.lal_constituency.model"
+SMALL = " ".join(
+    (
+        f"{_PARSER}.hidden_width 16 {_PARSER}.rows.width 32 {_PARSER}.encoder.partition_width 16",
+        f"{_PARSER}.encoder.heads 4 {_PARSER}.encoder.key_width 8 {_PARSER}.encoder.value_width 8",
+        f"{_PARSER}.encoder.projection_width 16 {_PARSER}.encoder.feed_forward_width 32",
+        f"{_PARSER}.encoder.self_attention_key_width 8 {_PARSER}.dependencies.arc_width 16",
+        f"{_PARSER}.dependencies.relation_width 8",
+    )
+)
+
+
+def toy_words(treebank: str) -> list[str]:
+    """The words of a made-up treebank, so that a tiny vocabulary has their letters."""
+    texts = [path.read_text("utf8") for path in (ROOT / f"assets/toy/{treebank}").rglob("*.*")]
+    return sorted(set(re.findall(r" ([^\s()]+)\)", "".join(texts))))
+
+
+def write_bert(path: Path, words: list[str]) -> None:
+    """A BERT of two tiny layers with a vocabulary of letters."""
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    letters = sorted(set("".join(words).lower()))
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters]
+    vocabulary += [f"##{letter}" for letter in letters]
+    (path / "vocab.txt").write_text("\n".join(vocabulary), "utf8")
+    BertTokenizerFast(str(path / "vocab.txt")).save_pretrained(path)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+    )
+    BertModel(config).save_pretrained(path)
+
+
+def write_xlnet(path: Path, words: list[str]) -> None:
+    """An XLNet of two tiny layers with a vocabulary of letters."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast, XLNetConfig, XLNetModel
+
+    special = ["<unk>", "<s>", "</s>", "<cls>", "<sep>", "<pad>", "<mask>"]
+    pieces = [*special, "▁", *sorted(set("".join(words)) - {"▁"})]
+    unigram = models.Unigram([(piece, -1.0) for piece in pieces], unk_id=0)
+    tokenizer = Tokenizer(unigram)
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="$A:0 <sep>:0 <cls>:2",
+        special_tokens=[("<sep>", special.index("<sep>")), ("<cls>", special.index("<cls>"))],
+    )
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        padding_side="left",
+        **{f"{token[1:-1]}_token": token for token in special if token not in ("<s>", "</s>")},
+    ).save_pretrained(path)
+    config = XLNetConfig(vocab_size=len(pieces), d_model=32, n_layer=2, n_head=2, d_inner=64)
+    XLNetModel(config).save_pretrained(path)
 
 
 PTB_TEXTS = {
@@ -123,24 +258,43 @@ PTB_TEXTS = {
 }
 
 
-def test_train_ewt(project: Path, tmp_path: Path) -> None:
+def test_train_ewt_and_ewt_joint(project: Path, tmp_path: Path) -> None:
     write_ewt(tmp_path)
-    run(
-        project,
-        "train-ewt",
-        ewt_dir=str(tmp_path),
-        propbank=str(tmp_path / "skeletons"),
-        package_dir="packages",
-        train_options=FEW_STEPS,
-    )
-    metrics = srsly.read_json(project / "metrics/ewt.json")
+    variables = {
+        "ewt_dir": str(tmp_path),
+        "propbank": str(tmp_path / "skeletons"),
+        "package_dir": "packages",
+        "train_options": FEW_STEPS,
+    }
+    run(project, "train-ewt-joint", **variables)
+    check_package(project / "packages/en_lal_sm", project / "metrics/ewt-joint.json")
+    metrics = srsly.read_json(project / "metrics/ewt-joint.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (10, "nk")
-    meta = srsly.read_json(project / "packages/en_lal_sm/meta.json")
-    assert meta["name"] == "lal_sm"
+    assert set(metrics) > ATTACHMENT
+    assert weight_types(project / "packages/en_lal_sm") == {torch.float16}
+    printed = run(project, "train-ewt", **variables)
+    assert "Skipping 'ewt-anneal'" in printed
+    check_package(project / "packages/en_lal_const_sm", project / "metrics/ewt.json")
+    assert weight_types(project / "packages/en_lal_const_sm") == {torch.float32}
+    assert not set(srsly.read_json(project / "metrics/ewt.json")) & ATTACHMENT
+
+
+def check_package(path: Path, metrics: Path) -> None:
+    """The package says whose data it was trained on and how well it does."""
+    meta = srsly.read_json(path / "meta.json")
+    assert meta["name"] == path.name.removeprefix("en_")
     assert meta["license"] == "CC BY-SA 4.0"
     assert {source["license"] for source in meta["sources"]} == {"CC BY-SA 4.0"}
-    assert meta["performance"]["tag_acc"] == pytest.approx(metrics["tag_acc"])
-    assert (project / "packages/en_lal_sm/setup.py").exists()
+    measured = {k: v for k, v in srsly.read_json(metrics).items() if k in {"tag_acc", *ATTACHMENT}}
+    assert measured
+    assert measured.items() <= meta["performance"].items()
+    assert (path / "setup.py").exists()
+
+
+def weight_types(folder: Path) -> set[torch.dtype]:
+    """Of the parser's weights in a pipeline's folder or in a package."""
+    (path,) = folder.rglob("model.safetensors")
+    return {tensor.dtype for tensor in safetensors.torch.load_file(path).values()}
 
 
 def write_ewt(path: Path) -> None:
@@ -182,13 +336,7 @@ def test_project_names_files_that_exist() -> None:
 
 @pytest.fixture(scope="module")
 def convert_ptb() -> ModuleType:
-    spec = spec_from_file_location("convert_ptb", ROOT / "scripts/convert_ptb.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    sys.modules["convert_ptb"] = module  # typer reads annotations through it
-    spec.loader.exec_module(module)
-    return module
+    return load_script("convert_ptb")
 
 
 def test_sections(convert_ptb: ModuleType) -> None:
@@ -213,7 +361,9 @@ def test_conllx_words_may_be_plain_or_escaped(convert_ptb: ModuleType, tmp_path:
     path = tmp_path / "test.conllx"
     for text in (rows, rows.replace("-LRB-", "(").replace("-RRB-", ")")):
         path.write_text(text, "utf8")
-        (merged,), faults = convert_ptb.merge(sentences, path, convert_ptb.Take.heads)
+        (merged,), faults = convert_ptb.splits.merge(
+            sentences, path, convert_ptb.Take.heads, ptb_unescape
+        )
         assert faults == 0
         assert merged.tags == sentences[0].tags
         assert merged.heads[6] == 6
@@ -226,13 +376,147 @@ def test_conllx_that_does_not_fit_says_where(convert_ptb: ModuleType, tmp_path: 
     path = tmp_path / "test.conllx"
     path.write_text(text, "utf8")
     with pytest.raises(FormatError, match=r"test.conllx:21: more than the treebank's 2 sentences"):
-        convert_ptb.merge(sentences, path, convert_ptb.Take.both)
+        convert_ptb.splits.merge(sentences, path, convert_ptb.Take.both, ptb_unescape)
     path.write_text(text.split("\n\n")[0] + "\n", "utf8")
     with pytest.raises(ValueError, match="1 sentences, the treebank has 2"):
-        convert_ptb.merge(sentences, path, convert_ptb.Take.both)
+        convert_ptb.splits.merge(sentences, path, convert_ptb.Take.both, ptb_unescape)
     path.write_text(text.replace("Costs", "Prices"), "utf8")
     with pytest.raises(FormatError, match=r"test.conllx:11: sentence 2 is .`` Prices will"):
-        convert_ptb.merge(sentences, path, convert_ptb.Take.both)
+        convert_ptb.splits.merge(sentences, path, convert_ptb.Take.both, ptb_unescape)
+
+
+def test_head_rules_only_where_conllx_gives_no_heads(
+    convert_ptb: ModuleType, tmp_path: Path
+) -> None:
+    toy, conllx = ROOT / "assets/toy/ptb/wsj", str(ROOT / "assets/toy/ptb/conllx")
+    rules, take = convert_ptb.HeadRules, convert_ptb.Take
+    relations = {}
+    for name, options in {
+        "neither": {},
+        "rules": {"heads": rules.semantic},
+        "tags": {"heads": rules.semantic, "conllx": conllx, "take": take.tags},
+        "heads": {"heads": rules.semantic, "conllx": conllx},
+    }.items():
+        convert_ptb.main(toy, tmp_path, **options)
+        (doc, *_) = read_docs(tmp_path / "test.spacy")
+        relations[name] = doc[0].dep_, doc[-1].tag_
+    assert relations == {
+        "neither": ("", "."),
+        "rules": ("dep", "."),
+        "tags": ("dep", "."),
+        "heads": ("nn", "."),
+    }
+
+
+# Conversion of the Chinese Treebank
+
+
+@pytest.fixture(scope="module")
+def convert_ctb() -> ModuleType:
+    return load_script("convert_ctb")
+
+
+def test_ctb_splits(convert_ctb: ModuleType, tmp_path: Path) -> None:
+    toy = ROOT / "assets/toy/ctb"
+    found = {}
+    for split in convert_ctb.Split:
+        convert_ctb.main(toy, tmp_path / split, split=split)
+        found[str(split)] = {
+            part: "".join(doc.text for doc in read_docs(tmp_path / split / f"{part}.spacy", "zh"))
+            for part in ("dev", "test")
+        }
+    assert found == {
+        "constituency": {
+            "dev": "她是学校校长。孩子们唱歌和跳舞。",
+            "test": "船长慢慢关上门。卖茶叶的商人回家了。",
+        },
+        "dependency": {
+            "dev": "医生给病人一杯水。学生看书。",
+            "test": "渔民说：“海水很冷”。旧桥不安全。火车明天到南湖。",
+        },
+    }
+
+
+@pytest.mark.parametrize("option", ["auto", "gb18030"])
+def test_ctb_encodings(convert_ctb: ModuleType, tmp_path: Path, option: str) -> None:
+    text = (ROOT / "assets/toy/ctb/bracketed/chtb_001.fid").read_text("utf8")
+    path = tmp_path / "chtb_001.fid"
+    path.write_bytes(text.encode("gb18030"))
+    first, *_, last = convert_ctb.reader(option)(path)
+    assert list(first.words) == ["老师", "已经", "打开", "了", "窗户", "。"]
+    assert not any(first.spaces)
+    assert last.constituents[0] == (0, 4, "NP")
+    with pytest.raises(FormatError, match="not utf-8"):
+        convert_ctb.reader("utf-8")(path)
+
+
+def test_ctb_file_names(convert_ctb: ModuleType, tmp_path: Path) -> None:
+    for name in ("a/chtb_0040.nw", "b/CHTB_1148.FID", "chtb_007.fid", "readme.txt", ".chtb_1.fid"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert sorted(convert_ctb.numbered_files(tmp_path)) == [7, 40, 1148]
+    (tmp_path / "chtb_0007.fid").touch()
+    with pytest.raises(ValueError, match="have the same number"):
+        convert_ctb.numbered_files(tmp_path)
+
+
+# Ablations
+
+
+def test_ablation(project: Path, tmp_path: Path) -> None:
+    write_ewt(tmp_path)
+    results, page = project / "docs/training/ablation", project / "docs/ablation.md"
+    variables = {
+        "ewt_dir": str(tmp_path),
+        "propbank": str(tmp_path / "skeletons"),
+        "ablation_rows": "base,matrix-project",
+        "ablation_seeds": "1",
+        "ablation_options": FEW_STEPS,
+    }
+    run(project, "ablate-ewt", **variables)
+    base = srsly.read_json(results / "base-1.json")
+    assert [point["step"] for point in base["curve"]] == [0, 2]
+    assert base["seed"] == 1
+    assert base["options"] == {"training.max_steps": 2, "training.eval_frequency": 2}
+    assert set(base["test"]) >= {"const_evalb_f", *ATTACHMENT}
+    assert base["training_words_per_cpu_second"] > 0
+    changed = srsly.read_json(results / "matrix-project-1.json")
+    assert {key.rpartition(".")[2]: value for key, value in changed["settings"].items()} == {
+        "query": "matrix",
+        "combine": "project",
+    }
+    text = page.read_text("utf8")
+    assert "| matrix | projected |" in text
+    assert re.search(r"\| vector \| side by side \|.*\| 1 \| 96\.38 \| 97\.42 \| 96\.26 \|", text)
+    # what is there is neither trained again nor written over
+    stamp = (results / "base-1.json").stat().st_mtime
+    page.write_text(f"before\n{text[text.index('<!--') :]}after\n", "utf8")
+    printed = run(project, "ablate-ewt", **variables | {"ablation_rows": "base"})
+    assert "base-1.json is there" in printed
+    assert (results / "base-1.json").stat().st_mtime == stamp
+    assert page.read_text("utf8").startswith("before\n")
+    assert page.read_text("utf8").endswith("after\n")
+
+
+def test_every_row_is_a_change_of_the_base_config() -> None:
+    ablate = load_script("ablate")
+    table = srsly.read_json(ROOT / "configs/ablation_rows.json")
+    base = Config().from_disk(ROOT / "configs/ewt_ablation.cfg", interpolate=False)
+    changed = {
+        name: ablate.with_settings(base, settings).to_str()
+        for name, settings in table["rows"].items()
+    }
+    assert changed["base"] == base.to_str()
+    assert len(set(changed.values())) == len(changed)
+    assert {row for of in table["tables"].values() for row in of["rows"]} == set(changed)
+    for of in table["tables"].values():
+        assert {len(cells) for cells in of["rows"].values()} == {len(of["columns"])}
+    of_tables = ablate.chosen_rows("table 1,table 2", table["rows"], table["tables"])
+    assert len(of_tables) == 7  # one row is in both
+    with pytest.raises(ValueError, match="no row or table 'tabel 1'"):
+        ablate.chosen_rows("tabel 1", table["rows"], table["tables"])
+    with pytest.raises(ValueError, match=r"the config has no training\.max_stepz"):
+        ablate.with_settings(base, {"training.max_stepz": 1})
 
 
 # Installation

@@ -5,6 +5,7 @@ from spacy.cli._util import app as spacy_app
 
 from .convert import convert_app
 from .evalb import evalb
+from .heads import heads
 
 app = typer.Typer(
     name="lal",
@@ -14,4 +15,5 @@ app = typer.Typer(
 )
 app.add_typer(convert_app)
 app.command()(evalb)
+app.command()(heads)
 spacy_app.add_typer(app)

@@ -11,11 +11,13 @@ whole matters beside the rows they do not say.
 
 A head with one query vector (`query = "vector"`, the paper's and `en_lal_sm`'s) has one context
 for the whole sentence, added to every row before the layer norm. A span's vector is a difference
-of rows, in which the context would cancel: it is there only through the layer norm, which it
-makes scale and shift the same projected rows differently in each head. So heads of such a parser
-show their queries in `attention`, one distribution a sentence, the same for all of its spans;
-`contributions` show how strongly each head's normalised view of the words changes from one border
-of the span to the other. Only with matrix queries does a head attend anew for each word.
+of rows, in which the context would cancel, were it not that the layer norm divides each row by
+its own deviation. So in such a parser `attention` is one distribution a sentence and head, the
+same for all of its spans: what a head attends to is no evidence for one span rather than another.
+`contributions` compare how much the same projected rows, each head's context added and
+normalised, change from one border of the span to the other. Heads whose contexts are small
+against the rows have nearly equal sums, and nearly equal shares whatever the span. Only with
+matrix queries does a head attend anew from each word.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy
+import torch
 from spacy.language import Language
 from spacy.tokens import Doc
 
@@ -74,11 +77,11 @@ def explain(
 ) -> list[Explanation]:
     """Attention and contributions of the label attention heads, for each sentence of a Doc.
 
-    See this module's page for what they mean. nlp: a pipeline with a label attention parser, or
-    that component. A pipeline's components before the parser are run on a copy of the Doc; with
-    the component alone, the Doc must have gone through them. The Doc is not changed. A sentence
-    cut in pieces has an `Explanation` for each, one that `long_sentences = "flat"` leaves
-    unparsed has none.
+    See the module's docstring for what can be read from them. nlp: a pipeline with a label
+    attention parser, or that component. A pipeline's components before the parser are run on a
+    copy of the Doc; with the component alone, the Doc must have gone through them. The Doc is not
+    changed. A sentence cut in pieces has an `Explanation` for each, one that
+    `long_sentences = "flat"` leaves unparsed has none.
 
     method: how contributions are normalised, see `span_contributions`: "normalised", as in Mrini
     et al. 2020, "softmax", as in its released code, or None for no contributions. They belong to
@@ -150,15 +153,14 @@ def _explain_batch(
             attention = batch.attention[row, :, : n + 2, : n + 2].cpu().numpy()
             contributions = None
             if batch.sums is not None and method is not None:
-                contributions = span_contributions(
-                    batch.sums[row], parse.starts, parse.ends, method
-                )
+                borders = (torch.from_numpy(parse.starts), torch.from_numpy(parse.ends))
+                contributions = span_contributions(batch.sums[row].cpu(), *borders, method)
             explanations[k] = Explanation(
                 [START, *(doc[i].text for i in words.tolist()), STOP],
                 words,
                 attention if attention.shape[1] > 1 else attention.squeeze(1),
                 _named(pipe.labels, parse.starts, parse.ends, parse.labels),
-                None if contributions is None else contributions.cpu().numpy(),
+                None if contributions is None else contributions.numpy(),
             )
     explained: list[ExplainedDoc] = [[] for _ in docs]
     for k, sentence in enumerate(sentences):

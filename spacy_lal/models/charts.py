@@ -42,12 +42,17 @@ class SentenceParse:
 
 
 def decode(
-    scores: ParserScores, decoder: Decoder, *, sub_head: int | None = None
+    scores: ParserScores,
+    decoder: Decoder,
+    *,
+    sub_head: int | None = None,
+    root: int | None = None,
 ) -> dict[int, SentenceParse]:
     """The tree and tags of every parsed sentence, by its index in `scores.sentences`.
 
     With arcs among the scores, constituents and heads come from one search over trees with heads.
     sub_head: the label of groups that are no constituents; they aren't among the result's.
+    root: the relation to the root, which words don't have to words.
     """
     parses = {}
     for batch in scores.batches:
@@ -70,7 +75,7 @@ def decode(
             )
             labelled = joint.labelled
             heads = joint.heads.cpu().numpy()
-            relations = best_relations(of.relations, joint.heads).cpu().numpy()
+            relations = best_relations(of.relations, joint.heads, root).cpu().numpy()
         if sub_head is not None:
             labelled = labelled & (values.labels != sub_head)
         found = torch.where(labelled, values.labels, 0).cpu().numpy()

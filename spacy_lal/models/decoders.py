@@ -103,8 +103,8 @@ def make_map_decoder(share: float = 0.5) -> Decoder:
 
     share: in a joint model, the constituents' share of the score; arcs have the rest.
     """
-    if not 0 <= share <= 1:
-        raise ValueError(f"share must lie in [0, 1], got {share}")
+    if not 0 < share <= 1:
+        raise ValueError(f"share must lie in (0, 1], got {share}")
     return MaximumAPosteriori(share)
 
 

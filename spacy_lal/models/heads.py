@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -13,9 +14,16 @@ HeadDecoder = Callable[[Tensor, Tensor], Tensor]
 """Arc scores [B, n, n+1], lengths [B] -> heads [B, n] (`structure/arborescence.py`)."""
 
 
-def best_relations(relations: Tensor, heads: Tensor) -> Tensor:
-    """The best relation [B, n] of each word to its head, from [B, n, n+1 or 1, R]."""
-    return _at_heads(relations, heads).argmax(-1)
+def best_relations(relations: Tensor, heads: Tensor, root: int | None = None) -> Tensor:
+    """The best relation [B, n] of each word to its head, from [B, n, n+1 or 1, R].
+
+    root: the relation to the root, which no word has to another word unless it is the only one.
+    """
+    scores = _at_heads(relations, heads)
+    if root is not None and scores.shape[-1] > 1:
+        scores = scores.clone()
+        scores[..., root].masked_fill_(heads > 0, -torch.inf)
+    return scores.argmax(-1)
 
 
 def dependency_loss(

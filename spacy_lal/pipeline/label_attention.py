@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy
 import spacy
@@ -44,7 +44,7 @@ class LabelAttentionPipe(TrainablePipe):
     `cfg[kind]` for each of `kinds` is a list of names that the model has one output for.
     """
 
-    kinds: ClassVar[tuple[str, ...]]
+    kinds: tuple[str, ...]
 
     def __init__(
         self,
@@ -92,6 +92,10 @@ class LabelAttentionPipe(TrainablePipe):
     def relations(self) -> tuple[str, ...]:
         """The dependency relations; none without dependencies."""
         return tuple(self.cfg.get("relations", ()))
+
+    @property
+    def _root(self) -> int | None:
+        return self.relations.index(ROOT) if ROOT in self.relations else None
 
     @property
     def label_data(self) -> dict[str, list[str]]:
@@ -179,8 +183,8 @@ class LabelAttentionPipe(TrainablePipe):
         structure_loss = self._structure_loss(examples)
         for batch in batches:
             members = [scores.sentences[k] for k in batch.members]
-            leaves = Scores(
-                *(None if s is None else s.detach().requires_grad_() for s in batch.scores)
+            leaves = Scores._make(
+                None if s is None else s.detach().requires_grad_() for s in batch.scores
             )
             shape = leaves.tags.shape[:2]
             words = [sentence.words.tolist() for sentence in members]
@@ -220,7 +224,7 @@ class LabelAttentionPipe(TrainablePipe):
                 SentenceBatch(
                     batch.members,
                     batch.lengths,
-                    Scores(*(None if leaf is None else _grad(leaf) for leaf in leaves)),
+                    Scores._make(None if leaf is None else _grad(leaf) for leaf in leaves),
                 )
             )
         return loss, ParserScores(scores.sentences, gradients)
@@ -290,7 +294,7 @@ class LabelAttentionPipe(TrainablePipe):
                 if i == 0 or (self.settings["sentences"] != "doc" and doc[i].is_sent_start):
                     of_doc[i], relations[i] = i, ROOT
                 else:
-                    of_doc[i] = i - 1
+                    of_doc[i], relations[i] = i - 1, UNKNOWN_RELATION
             set_dependencies(doc, of_doc, relations)
 
     def _attach(
@@ -305,7 +309,8 @@ class LabelAttentionPipe(TrainablePipe):
 
         root: of the sentence's first piece, if this is a later one: pieces must hang together to
         be one sentence. A sentence that was not parsed hangs on its first word. Whitespace
-        belongs to the token before it. Returns the root.
+        belongs to the token before it; without a relation spaCy would deny that it has a head.
+        Returns the root.
         """
         words = sentence.words.tolist()
         if parse is None or parse.heads is None or parse.relations is None:
@@ -322,7 +327,7 @@ class LabelAttentionPipe(TrainablePipe):
         is_word = set(words)
         for i in range(sentence.start, sentence.end):
             if i not in is_word:
-                heads[i] = words[0] if i < words[0] else i - 1
+                heads[i], deps[i] = words[0] if i < words[0] else i - 1, UNKNOWN_RELATION
         return new_root if root is None else root
 
     # Storage

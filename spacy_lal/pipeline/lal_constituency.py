@@ -1,4 +1,4 @@
-"""`lal_constituency`: constituents by"""
+"""`lal_constituency`: constituents, or these and heads, by label attention (Mrini et al. 2020)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..models.decoders import Decoder, MinimumBayesRisk
 from ..models.label_attention_parser import ParserScores
 from ..models.objectives import Objective, margin_loss
 from ..models.parser_network import Scores
-from ..models.sentences import LongSentencePolicy, Sentence, SentencePolicy
+from ..models.sentences import LongSentencePolicy, Sentence, SentencePolicy, split_sentences
 from ..scorers.attachment import score_attachment
 from ..structure.binarise import JOIN, collapse_unaries, crossing
 from ..structure.hpsg import SUB_HEAD, HpsgReport, lexicalise
@@ -254,8 +254,13 @@ class LabelAttentionConstituency(LabelAttentionPipe):
                     )
                 found["labels"].update(label for _, _, label in collapse_unaries(spans))
                 if self.joint and reference.has_annotation("DEP"):
-                    heads = [token.head.i for token in reference]
-                    report.add(lexicalise(spans, heads, len(heads)), heads)
+                    gold = gold_heads(Example(reference, reference))
+                    for sentence in split_sentences([reference], "split", len(reference), "split"):
+                        in_sentence = heads_in_words(gold, sentence)
+                        if -1 not in in_sentence:
+                            heads = _own_head_at_root(in_sentence)
+                            tree = lexicalise(in_words(spans, sentence), heads, len(heads))
+                            report.add(tree, heads)
         if labels is None and not found["labels"]:
             raise ValueError(
                 f"none of the {docs} training Docs has a tree in doc.spans[{self.spans_key!r}]. "
@@ -266,6 +271,8 @@ class LabelAttentionConstituency(LabelAttentionPipe):
             raise ValueError(f"the labels given to {self.name!r} have no constituent label")
         if self.joint and labels is None and not found["relations"]:
             raise ValueError(f"none of the {docs} training Docs has dependency heads")
+        if self.joint and labels is not None and not labels.get("relations"):
+            raise ValueError(f"the labels given to {self.name!r} have no relation")
         if self.joint:
             found["labels"][SUB_HEAD] += report.groups
             logger.info("%s: %s", self.name, report)
@@ -285,7 +292,9 @@ class LabelAttentionConstituency(LabelAttentionPipe):
         docs = list(docs)
         self._check_initialised()
         scores = self.model.predict(docs)
-        return scores.sentences, decode(scores, self.decoder, sub_head=self._sub_head)
+        return scores.sentences, decode(
+            scores, self.decoder, sub_head=self._sub_head, root=self._root
+        )
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write the trees and heads; tags and sentence starts to tokens that have none."""
@@ -354,7 +363,9 @@ def with_sub_heads(tree: list[LabelledSpan], heads: list[int]) -> list[LabelledS
     """
     if -1 in heads:
         return tree
-    nodes = lexicalise(
-        tree, [k if h == 0 else h - 1 for k, h in enumerate(heads)], len(heads)
-    ).nodes
-    return [(node.start, node.end, node.label) for node in nodes]
+    return lexicalise(tree, _own_head_at_root(heads), len(heads)).spans
+
+
+def _own_head_at_root(heads: list[int]) -> list[int]:
+    """Words counted from 0, a root its own head, from words counted from 1 and 0 for the root."""
+    return [word if head == 0 else head - 1 for word, head in enumerate(heads)]

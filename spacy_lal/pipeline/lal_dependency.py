@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from spacy.language import Language
+from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.training import Example, validate_get_examples
 from spacy.util import logger
@@ -197,7 +198,7 @@ class LabelAttentionDependency(LabelAttentionPipe):
             assert of.arcs is not None
             assert of.relations is not None
             heads = DECODERS[self.decoder](of.arcs, batch.lengths)
-            relations = best_relations(of.relations, heads).cpu().numpy()
+            relations = best_relations(of.relations, heads, self._root).cpu().numpy()
             tags, numbers = of.tags.argmax(-1).cpu().numpy(), heads.cpu().numpy()
             for row, (member, n) in enumerate(
                 zip(batch.members, batch.lengths.tolist(), strict=True)
@@ -206,3 +207,8 @@ class LabelAttentionDependency(LabelAttentionPipe):
                     tags[row, :n], heads=numbers[row, :n], relations=relations[row, :n]
                 )
         return scores.sentences, parses
+
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """The scorer's scores, and `tag_acc`."""
+        examples = list(examples)
+        return super().score(examples, **kwargs) | Scorer.score_token_attr(examples, "tag")

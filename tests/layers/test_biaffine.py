@@ -14,6 +14,7 @@ def make(d_left, d_right, n_outputs):
 
 def literal(biaffine, x, y, o):
     """x^T U_o y + w_o . x + v_o . y + b_o of two vectors, number by number."""
+    biaffine.requires_grad_(False)
     score = float(biaffine.bias[o])
     for i in range(len(x)):
         score += float(biaffine.left[o, i] * x[i])
@@ -32,7 +33,7 @@ def test_every_pair_by_the_formula(batch, n, m, d_left, d_right, n_outputs):
     biaffine = make(d_left, d_right, n_outputs)
     left = torch.randn(batch, n, d_left, dtype=torch.float64)
     right = torch.randn(batch, m, d_right, dtype=torch.float64)
-    scores = biaffine(left, right)
+    scores = biaffine(left, right).detach()
     assert scores.shape == (batch, n, m, n_outputs)
     for b in range(batch):
         for i in range(n):

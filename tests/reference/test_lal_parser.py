@@ -1,13 +1,29 @@
-"""Encoder, fenceposts and span scores against outputs of the released parser, in all variants."""
+"""The released parser in all variants: every layer's output, its parses and its training loss."""
 
+from typing import NamedTuple
+
+import numpy
 import pytest
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
+from spacy_lal.layers.dependency_scorer import DependencyScorer
 from spacy_lal.layers.encoder import LabelAttentionEncoder
-from spacy_lal.layers.released import encoder_state, span_scorer_state
+from spacy_lal.layers.released import dependency_scorer_state, encoder_state, span_scorer_state
 from spacy_lal.layers.span_scorer import SpanScorer
+from spacy_lal.models.charts import decode, gold_labels
+from spacy_lal.models.decoders import make_map_decoder
+from spacy_lal.models.heads import dependency_loss
+from spacy_lal.models.label_attention_parser import ParserScores, SentenceBatch
+from spacy_lal.models.objectives import margin_loss
+from spacy_lal.models.parser_network import Scores
+from spacy_lal.models.sentences import Sentence
+from spacy_lal.pipeline.lal_constituency import with_sub_heads
+from spacy_lal.structure.binarise import expand_unaries
 from spacy_lal.structure.chart import pack, unpack
+from spacy_lal.structure.hpsg import SUB_HEAD
+from spacy_lal.structure.lexicalised import best_joint_tree
+from spacy_lal.trees import ConstituentTree
 
 
 def build(hparams, n_label_heads, parameters, dtype=torch.float64):
@@ -129,3 +145,210 @@ def test_batch_equals_single(variants):
                 assert_near(batched[index, : single.shape[1]], single[0], 1e-12)
             chart = unpack(together[3][index : index + 1], rows.shape[1] - 2)[:, : n - 1, : n - 1]
             assert_near(pack(chart), alone[3], 1e-12)
+
+
+# Heads, and both kinds of syntax together
+
+
+def pad(values):
+    """Sentences' tensors, the first two dimensions padded with numbers that nothing may read."""
+    first, second = (max(value.shape[k] for value in values) for k in (0, 1))
+    padded = values[0].new_full((len(values), first, second, *values[0].shape[2:]), 3.0)
+    for row, value in enumerate(values):
+        padded[row, : value.shape[0], : value.shape[1]] = value
+    return padded
+
+
+class Parser(NamedTuple):
+    """A released parser in our layers, on the rows of its four sentences [B, n+2, d]."""
+
+    encoder: LabelAttentionEncoder
+    scorer: SpanScorer
+    dependencies: DependencyScorer
+    rows: torch.Tensor
+    lengths: torch.Tensor
+
+    def sentence(self, row):
+        """The parser with one of its sentences alone."""
+        n = int(self.lengths[row])
+        return self._replace(
+            rows=self.rows[row : row + 1, : n + 2], lengths=self.lengths[row : row + 1]
+        )
+
+    def scores(self):
+        """What the component's network makes of rows, in the released arrangement."""
+        mask = torch.arange(self.rows.shape[1]) < self.lengths.unsqueeze(1) + 2
+        fenceposts = self.encoder.fenceposts(self.encoder(self.rows, mask))
+        arcs, relations = self.dependencies(fenceposts)
+        tags = torch.zeros(*arcs.shape[:2], 1)
+        return Scores(self.scorer(fenceposts), tags, arcs, relations)
+
+
+def build_parser(hparams, n_label_heads, parameters, sentences):
+    encoder, scorer = build(hparams, n_label_heads, parameters)
+    state = dependency_scorer_state(parameters)
+    n_relations, d_relation, _ = state["relation.bilinear"].shape
+    dependencies = DependencyScorer(
+        encoder.output_dim,
+        n_relations,
+        d_arc=hparams["d_biaffine"],
+        d_relation=d_relation,
+        relation_of="dependent",
+    )
+    dependencies.load_state_dict(state)
+    return Parser(
+        encoder,
+        scorer,
+        dependencies.double().eval(),
+        pad_sequence([s["emb"].double() for s in sentences], batch_first=True, padding_value=3.0),
+        torch.tensor([len(s["emb"]) - 2 for s in sentences]),
+    )
+
+
+@pytest.fixture(scope="module")
+def parsers(variants):
+    return {name: build_parser(*variant) for name, variant in variants.items()}
+
+
+def recorded(sentences):
+    """The scores that the released parser gave its sentences one by one."""
+    return Scores(
+        pack(pad([s["chart"].double() for s in sentences])),
+        torch.zeros(len(sentences), max(len(s["emb"]) for s in sentences) - 2, 1),
+        pad([s["arc"].T[1:] for s in sentences]),
+        pad([s["type"][1:].unsqueeze(1) for s in sentences]),
+    )
+
+
+def test_arcs_and_relations(variants, parsers):
+    """Of all sentences in one batch; the file has them one by one."""
+    for name, (*_, sentences) in variants.items():
+        with torch.no_grad():
+            _, _, arcs, relations = parsers[name].scores()
+        for row, expected in enumerate(sentences):
+            n = len(expected["arc"]) - 1
+            assert_near(arcs[row, :n, : n + 1], expected["arc"].T[1:], 1e-9)
+            assert_near(relations[row, :n, 0], expected["type"][1:], 1e-9)
+
+
+def test_a_batch_scores_as_its_sentences_do(parsers):
+    for parser in parsers.values():
+        with torch.no_grad():
+            _, _, arcs, relations = parser.scores()
+            for row, n in enumerate(parser.lengths.tolist()):
+                alone = parser.sentence(row).scores()
+                assert_near(arcs[row : row + 1, :n, : n + 1], alone.arcs, 1e-12)
+                assert_near(relations[row : row + 1, :n], alone.relations, 1e-12)
+
+
+def as_parsed(scores, lengths):
+    """What the component decodes."""
+    tokens = [Sentence(row, 0, n, numpy.arange(n)) for row, n in enumerate(lengths.tolist())]
+    batch = SentenceBatch(list(range(len(tokens))), lengths, scores)
+    return ParserScores(tokens, [batch])
+
+
+def test_parses(variants, parsers, load_json):
+    """Trees, heads and relations of the joint decoder, from our scores and from the recorded."""
+    fixture = load_json("lal_parser")
+    chains = ["::".join(label) for label in fixture["label_vocab"]]
+    for name, (hparams, *_, sentences) in variants.items():
+        decoder = make_map_decoder(hparams["const_lada"])
+        lengths = parsers[name].lengths
+        with torch.no_grad():
+            both = parsers[name].scores(), recorded(sentences)
+        for scores in both:
+            values = decoder.spans(scores.labels, lengths, 1)
+            arcs = decoder.arcs(scores.arcs, lengths)
+            joint = best_joint_tree(values.constituent, values.empty, arcs, lengths)
+            parses = decode(as_parsed(scores, lengths), decoder, sub_head=1)
+            for row, expected in enumerate(fixture["variants"][name]["sent"]):
+                assert float(joint.score[row]) == pytest.approx(expected["score"], rel=1e-5)
+                parse = parses[row]
+                assert parse.heads.tolist() == expected["heads"]
+                assert [fixture["type_vocab"][k] for k in parse.relations] == expected["types"]
+                gold = ConstituentTree.from_string(fixture["trees"][row])
+                nodes = zip(
+                    parse.starts.tolist(),
+                    parse.ends.tolist(),
+                    [chains[label] for label in parse.labels],
+                    strict=True,
+                )
+                tree = ConstituentTree.from_spans(
+                    gold.leaves, [tag for _, tag in gold.tagged], expand_unaries(nodes), "TOP"
+                )
+                assert str(tree) == f"(TOP {expected['tree']})"
+
+
+def gold_of(fixture, row):
+    """What the component trains a sentence on: its chart of labels, heads and relations."""
+    tree = ConstituentTree.from_string(fixture["trees"][row])
+    heads = fixture["heads"][row]
+    spans = with_sub_heads(list(tree.spans()), heads)
+    index = {"::".join(label): k for k, label in enumerate(fixture["label_vocab"]) if k}
+    relations = [fixture["type_vocab"].index(relation) for relation in fixture["types"][row]]
+    return gold_labels([spans], len(heads), index), torch.tensor([heads]), torch.tensor([relations])
+
+
+def loss_of(parser, gold):
+    """The released loss of one sentence: the paper's, with half the weight on dependencies."""
+    scores, lengths = parser.scores(), parser.lengths
+    labels, heads, relations = gold
+    of_arcs, of_relations = dependency_loss(
+        scores.arcs, scores.relations, heads, relations, lengths
+    )
+    return margin_loss(scores.labels, labels, lengths).sum() + 0.5 * of_arcs + 0.5 * of_relations
+
+
+def test_gold_trees_have_the_released_groups(load_json):
+    fixture = load_json("lal_parser")
+    assert fixture["label_vocab"][1] == [SUB_HEAD]
+    groups = 0
+    for tree, heads, parse in zip(
+        fixture["trees"], fixture["heads"], fixture["parse"], strict=True
+    ):
+        expected, stack = set(), [parse]
+        while stack:
+            node = stack.pop()
+            if node.get("label"):
+                expected.add((node["left"], node["right"], "::".join(node["label"])))
+            stack += node.get("children", ())
+        found = with_sub_heads(list(ConstituentTree.from_string(tree).spans()), heads)
+        assert set(found) == expected
+        groups += sum(label == SUB_HEAD for *_, label in found)
+    assert groups
+
+
+def test_training_loss(variants, parsers, load_json):
+    fixture = load_json("lal_parser")
+    for name in variants:
+        for row, expected in enumerate(fixture["variants"][name]["sent"]):
+            with torch.no_grad():
+                loss = loss_of(parsers[name].sentence(row), gold_of(fixture, row))
+            assert float(loss) == pytest.approx(expected["train_loss_batch1"], rel=1e-9), name
+
+
+def test_gradients_of_the_training_loss(variants, parsers, load_arrays, load_json):
+    """Of sentence 0, in the variants for which they were recorded."""
+    fixture, checked = load_json("lal_parser"), 0
+    for name, arrays in load_arrays("lal_parser").items():
+        given = {
+            key.removeprefix("grad0/"): value
+            for key, value in arrays.items()
+            if key.startswith("grad0/")
+        }
+        if not given:
+            continue
+        parser = parsers[name].sentence(0)
+        loss_of(parser, gold_of(fixture, 0)).backward()
+        for module, expected in (
+            (parser.encoder, encoder_state(given, variants[name][0]["num_layers"])),
+            (parser.scorer, span_scorer_state(given)),
+            (parser.dependencies, dependency_scorer_state(given)),
+        ):
+            assert expected.keys() == dict(module.named_parameters()).keys()
+            for parameter, value in expected.items():
+                assert_near(module.get_parameter(parameter).grad, value, 1e-9)
+            module.zero_grad()
+        checked += 1
+    assert checked

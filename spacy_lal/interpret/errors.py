@@ -1,0 +1,195 @@
+"""Error analysis by heads: what stands behind constituents that gold trees don't have
+(Mrini et al. 2020, on error analysis)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy
+from spacy.language import Language
+from spacy.training import Example
+
+from ..annotations import CONSTITUENTS_KEY
+from ..models.label_heads import Normalisation
+from ..pipeline.gold import gold_constituents, in_words
+from ..pipeline.label_attention import LabelAttentionPipe
+from ..structure.binarise import collapse_unaries
+from .categories import TopHeads, averaged, ranked
+from .explanation import Explanation, explain_docs, label_attention_pipe
+
+
+class HeadInError(NamedTuple):
+    """A head's part in a wrong constituent: its contribution, and the words, START and STOP
+    among them, that it attends to most, with their attention weights."""
+
+    head: int
+    contribution: float
+    words: list[tuple[str, float]]
+
+
+class SpanError(NamedTuple):
+    """A predicted constituent that the gold tree doesn't have.
+
+    doc: index of the example. tokens: (start, end) in the predicted Doc. text: its words.
+    predicted: its label. gold: the gold label of these words, None if they are no gold
+    constituent. heads: those that contribute most.
+    """
+
+    doc: int
+    tokens: tuple[int, int]
+    text: str
+    predicted: str
+    gold: str | None
+    heads: list[HeadInError]
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorAnalysis:
+    """Predicted against gold constituents, a unary chain being one, with joined labels.
+
+    docs: examples that have trees. correct: constituents with gold words and label. errors: the
+    others. missed: gold constituents whose words were not predicted to be one. top_heads: the
+    contributions to the correct constituents alone, to hold those of the errors against. k: how
+    many heads count as top.
+    """
+
+    docs: int
+    correct: int
+    errors: list[SpanError]
+    missed: int
+    top_heads: TopHeads
+    k: int
+
+    @property
+    def wrong_labels(self) -> list[SpanError]:
+        """Errors whose words are a gold constituent with another label."""
+        return [error for error in self.errors if error.gold is not None]
+
+    @property
+    def wrong_spans(self) -> list[SpanError]:
+        """Errors whose words are no gold constituent."""
+        return [error for error in self.errors if error.gold is None]
+
+    def confusions(self) -> list[tuple[str, str | None, list[SpanError]]]:
+        """Errors by predicted and gold label, the commonest first."""
+        found: dict[tuple[str, str | None], list[SpanError]] = {}
+        for error in self.errors:
+            found.setdefault((error.predicted, error.gold), []).append(error)
+        rows = [(predicted, gold, errors) for (predicted, gold), errors in found.items()]
+        return sorted(rows, key=lambda row: (-len(row[2]), row[0], row[1] or ""))
+
+    def first_heads(self, errors: Iterable[SpanError]) -> list[tuple[int, int]]:
+        """The heads that contribute most to errors, with how many, the commonest first."""
+        counts = Counter(error.heads[0].head for error in errors)
+        return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+    def agreement(self) -> dict[str, float | None]:
+        """In which part of the wrong labels the span's first head is one of the top k heads of
+        the *predicted* label's, and of the *gold* label's correct constituents.
+
+        Out of those errors both of whose labels have correct constituents; None without any.
+        """
+        top = {
+            label: set(ranked(averages)[: self.k])
+            for label, averages in zip(
+                self.top_heads.categories, self.top_heads.contributions, strict=True
+            )
+        }
+        known = [e for e in self.wrong_labels if e.predicted in top and e.gold in top]
+        if not known:
+            return {"predicted": None, "gold": None}
+        return {
+            "predicted": sum(e.heads[0].head in top[e.predicted] for e in known) / len(known),
+            "gold": sum(e.heads[0].head in top[e.gold or ""] for e in known) / len(known),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as JSON takes it."""
+        return {
+            "docs": self.docs,
+            "correct": self.correct,
+            "wrong labels": len(self.wrong_labels),
+            "wrong spans": len(self.wrong_spans),
+            "missed": self.missed,
+            "first head among the top heads of": self.agreement(),
+            "errors": [
+                {**error._asdict(), "heads": [head._asdict() for head in error.heads]}
+                for error in self.errors
+            ],
+        }
+
+
+def error_analysis(
+    nlp: Language | LabelAttentionPipe,
+    examples: Iterable[Example],
+    *,
+    k: int = 3,
+    words: int = 3,
+    method: Normalisation = "normalised",
+) -> ErrorAnalysis:
+    """The constituents predicted for the examples that their gold trees don't have.
+
+    k: heads of each error, those that contribute most. words: of each head, those that it attends
+    to most. method: see `explain`. Examples without a gold tree are left out. Where tokens of the
+    two Docs differ, gold constituents without counterpart are not known to be gold.
+    """
+    pipe = label_attention_pipe(nlp)
+    key = getattr(pipe, "spans_key", CONSTITUENTS_KEY)
+    examples = list(examples)
+    trees = [gold_constituents(example, key) for example in examples]
+    known = [d for d, tree in enumerate(trees) if tree is not None]
+    errors: list[SpanError] = []
+    missed = 0
+
+    def correct_spans() -> Iterator[tuple[str, numpy.ndarray]]:
+        nonlocal missed
+        docs = (examples[d].predicted for d in known)
+        for d, explained in zip(known, explain_docs(nlp, docs, method=method), strict=True):
+            for sentence, explanation in explained:
+                assert explanation.contributions is not None
+                tree = in_words(trees[d] or (), sentence)
+                gold = {(i, j): label for i, j, label in collapse_unaries(tree)}
+                missed += len(gold.keys() - {(i, j) for i, j, _ in explanation.spans})
+                for row, (i, j, label) in enumerate(explanation.spans):
+                    if gold.get((i, j)) == label:
+                        yield label, explanation.contributions[row]
+                        continue
+                    tokens = explanation.tokens
+                    errors.append(
+                        SpanError(
+                            d,
+                            (int(tokens[i]), int(tokens[j - 1]) + 1),
+                            " ".join(explanation.words[i + 1 : j + 1]),
+                            label,
+                            gold.get((i, j)),
+                            _heads(explanation, row, k, words),
+                        )
+                    )
+
+    top = averaged(correct_spans(), method)
+    return ErrorAnalysis(len(known), int(top.counts.sum()), errors, missed, top, k)
+
+
+def _heads(explanation: Explanation, row: int, k: int, words: int) -> list[HeadInError]:
+    assert explanation.contributions is not None
+    start, end, _ = explanation.spans[row]
+    contributions = explanation.contributions[row]
+    attention = explanation.span_attention(start, end)
+    return [
+        HeadInError(
+            head,
+            float(contributions[head]),
+            [(explanation.words[t], float(attention[head, t])) for t in ranked(attention[head])][
+                :words
+            ],
+        )
+        for head in ranked(contributions)[:k]
+    ]
+
+
+def attended_words(errors: Iterable[SpanError]) -> Counter[str]:
+    """How often each word is the one that an error's first head attends to most."""
+    return Counter(error.heads[0].words[0][0] for error in errors)

@@ -1,0 +1,225 @@
+"""Pictures of label attention heads: bars of contributions, heat maps of attention."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+import numpy
+
+if TYPE_CHECKING:
+    from ..interpret import Explanation, TopHeads
+
+INK, FAINT, PAPER = "#1c2430", "#5b6676", "#ffffff"
+BAR, TOP_BAR = "#b9c4d4", "#c2410c"
+DARKEST = (8, 48, 107)
+FONT = "font-family='Helvetica, Arial, sans-serif'"
+LONGEST_WORD = 20
+# what XML has no place for
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def contributions_svg(heads: TopHeads, *, n: int | None = 12, k: int = 3, columns: int = 2) -> str:
+    """Bars of the average contribution of each head to each category (figure 8 of Mrini et al.
+    2020), in panels of their own scale, which begins at 0.
+
+    n: categories, the commonest; None for all. k: how many top heads are marked. A dashed line
+    marks what all heads would contribute if they contributed equally.
+    """
+    categories = heads.categories[:n]
+    step = max(3.0, min(12.0, 384 / max(1, heads.n_heads)))
+    width, height = heads.n_heads * step, 64.0
+    left, top, gap_x, gap_y = 52.0, 62.0, 72.0, 62.0
+    rows = -(-len(categories) // columns)
+    total_width = max(left + columns * (width + gap_x), 460.0)
+    parts = [
+        _text(16, 22, "Contributions of label attention heads", size=15, weight="bold"),
+        _text(
+            16,
+            40,
+            f"averages over predicted constituents ({heads.method}); each panel has its own "
+            "scale, heads from left to right; dashed: equal shares",
+            size=11,
+            fill=FAINT,
+        ),
+    ]
+    for c, category in enumerate(categories):
+        x = left + (c % columns) * (width + gap_x)
+        y = top + 16 + (c // columns) * (height + gap_y)
+        parts += _panel(heads, c, category, x, y, width, height, step, k)
+    return _svg(
+        total_width,
+        top + rows * (height + gap_y) + 8,
+        "Average contribution of each label attention head to each syntactic category",
+        parts,
+    )
+
+
+def _panel(
+    heads: TopHeads,
+    c: int,
+    category: str,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    step: float,
+    k: int,
+) -> Iterable[str]:
+    values = heads.contributions[c]
+    greatest = float(values.max()) or 1.0
+    top = [share.head for share in heads.top(category, k)]
+    count = int(heads.counts[c])
+    yield _text(x, y - 8, category, size=12, weight="bold")
+    yield _text(
+        x + width,
+        y - 8,
+        f"{count:,} span{'s' if count != 1 else ''}; top: {', '.join(map(str, top))}",
+        size=11,
+        anchor="end",
+    )
+    for head, value in enumerate(values.tolist()):
+        tall = height * value / greatest
+        yield (
+            f"<rect x='{_n(x + head * step)}' y='{_n(y + height - tall)}' "
+            f"width='{_n(step * 0.8)}' height='{_n(tall)}' "
+            f"fill='{TOP_BAR if head in top else BAR}'>"
+            f"<title>{_xml(category)}, head {head}: {value:.4f}; first in "
+            f"{heads.firsts[c, head] / count:.1%} of spans</title></rect>"
+        )
+    bottom = y + height
+    yield _line(x, bottom, x + width, bottom, INK)
+    equal = bottom - height / len(values) / greatest
+    yield _line(x, equal, x + width, equal, INK, "3 3")
+    yield _text(x - 5, y + 8, f"{greatest:.3f}", size=10, anchor="end", fill=FAINT)
+    yield _text(x - 5, bottom, "0", size=10, anchor="end", fill=FAINT)
+    every = next(e for e in (1, 2, 5, 10, 20, 50, 100, 1000) if e * step >= 20)
+    for head in range(0, len(values), every):
+        middle = x + head * step + step * 0.4
+        yield _line(middle, bottom, middle, bottom + 3, INK)
+        yield _text(middle, bottom + 14, str(head), size=10, anchor="middle", fill=FAINT)
+
+
+def attention_svg(
+    explanation: Explanation, *, heads: Sequence[int] | None = None, k: int = 8
+) -> str:
+    """A heat map of what heads (rows) attend to in a sentence (columns), darker for more.
+
+    heads: which; by default the k that contribute most to the sentence's constituents, or, if
+    contributions were not computed, the k with the greatest attention weights. With matrix
+    queries, a head's attention is averaged over the words from which it attends.
+    Raises ValueError for a head that is none.
+    """
+    attention = explanation.span_attention(0, len(explanation.words) - 2)
+    chosen = _chosen(explanation, attention, k) if heads is None else list(heads)
+    if wrong := [h for h in chosen if not 0 <= h < len(attention)]:
+        raise ValueError(f"no heads {wrong}: heads are 0 to {len(attention) - 1}")
+    words = [_shortened(word) for word in explanation.words]
+    cell_x, cell_y, left = 24.0, 22.0, 70.0
+    slanted = max(map(_width, words)) * 0.71
+    top = 34 + slanted + 14
+    right, bottom = left + cell_x * len(words), top + cell_y * len(chosen)
+    greatest = float(attention[chosen].max()) if chosen else 1.0
+    parts = [_text(16, 22, "Label attention", size=15, weight="bold")]
+    for t, word in enumerate(words):
+        x, y = left + cell_x * (t + 0.6), top - 6
+        parts.append(_text(x, y, word, size=12, turn=-45))
+    for row, head in enumerate(chosen):
+        y = top + row * cell_y
+        parts.append(_text(left - 8, y + 15, f"head {head}", size=11, anchor="end"))
+        for t, weight in enumerate(attention[head].tolist()):
+            parts.append(
+                f"<rect x='{_n(left + t * cell_x)}' y='{_n(y)}' width='{_n(cell_x - 1)}' "
+                f"height='{_n(cell_y - 1)}' fill='{_shade(weight / greatest)}'>"
+                f"<title>head {head}, {_xml(explanation.words[t])}: {weight:.3f}</title></rect>"
+            )
+    parts.append(_text(left, bottom + 26, "0", size=10, anchor="end", fill=FAINT))
+    for step in range(11):
+        parts.append(
+            f"<rect x='{_n(left + 6 + step * 9)}' y='{_n(bottom + 17)}' width='9' height='10' "
+            f"fill='{_shade(step / 10)}'/>"
+        )
+    parts.append(_text(left + 110, bottom + 26, f"{greatest:.2f}", size=10, fill=FAINT))
+    return _svg(
+        max(right + slanted + 16, 260.0),
+        bottom + 40,
+        "Label attention: heads by words of “" + " ".join(explanation.words[1:-1]) + "”",
+        parts,
+    )
+
+
+def _chosen(explanation: Explanation, attention: numpy.ndarray, k: int) -> list[int]:
+    contributions = explanation.contributions
+    if contributions is None or not len(contributions):
+        values = attention.max(1)
+    else:
+        values = contributions.mean(0)
+    order: list[int] = numpy.argsort(-values, kind="stable").tolist()
+    return order[:k]
+
+
+def _shade(part: float) -> str:
+    """White for 0, darkest for 1."""
+    return "#" + "".join(f"{round(255 + (dark - 255) * part):02x}" for dark in DARKEST)
+
+
+def _shortened(word: str) -> str:
+    return word if len(word) <= LONGEST_WORD else word[: LONGEST_WORD - 1] + "…"
+
+
+def _width(word: str) -> int:
+    """How wide a word is drawn, about."""
+    return sum(12 if unicodedata.east_asian_width(c) in "WF" else 7 for c in word)
+
+
+def _svg(width: float, height: float, title: str, parts: Iterable[str]) -> str:
+    size = f"{_n(width)} {_n(height)}"
+    return "\n".join(
+        [
+            f"<svg xmlns='http://www.w3.org/2000/svg' role='img' aria-label='{_xml(title)}' "
+            f"width='{_n(width)}' height='{_n(height)}' viewBox='0 0 {size}' {FONT}>",
+            f"<title>{_xml(title)}</title>",
+            f"<rect width='100%' height='100%' fill='{PAPER}'/>",
+            *parts,
+            "</svg>\n",
+        ]
+    )
+
+
+def _text(
+    x: float,
+    y: float,
+    text: str,
+    *,
+    size: int,
+    fill: str = INK,
+    weight: str = "normal",
+    anchor: str = "start",
+    turn: int = 0,
+) -> str:
+    turned = f" transform='rotate({turn} {_n(x)} {_n(y)})'" if turn else ""
+    return (
+        f"<text x='{_n(x)}' y='{_n(y)}' font-size='{size}' font-weight='{weight}' "
+        f"text-anchor='{anchor}' fill='{fill}'{turned}>{_xml(text)}</text>"
+    )
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, stroke: str, dashes: str = "") -> str:
+    dashed = f" stroke-dasharray='{dashes}'" if dashes else ""
+    return (
+        f"<line x1='{_n(x1)}' y1='{_n(y1)}' x2='{_n(x2)}' y2='{_n(y2)}' "
+        f"stroke='{stroke}' stroke-width='1'{dashed}/>"
+    )
+
+
+def _xml(text: str) -> str:
+    """Text for XML, in single-quoted attributes, too."""
+    return escape(_FORBIDDEN.sub("\ufffd", text), {"'": "&#39;"})
+
+
+def _n(number: float) -> str:
+    """A coordinate: two decimals at most."""
+    return f"{number:.2f}".rstrip("0").rstrip(".")
