@@ -1,4 +1,4 @@
-"""Parse sentences and print their tags, the tree drawn in the terminal and its bracketing.
+"""Parse sentences and print their tags and heads, the tree drawn in the terminal and its bracketing.
 
 `python scripts/demo.py` takes its own examples, `python scripts/demo.py -- TEXT` a text of yours.
 """
@@ -12,6 +12,7 @@ from typing import Annotated
 
 import spacy
 import typer
+from spacy.tokens import Span
 
 EXAMPLES = (
     "The quick brown fox jumps over the lazy dog.",
@@ -36,9 +37,9 @@ def main(
     for doc in nlp.pipe(texts):
         if not any(not token.is_space for token in doc):
             print("Nothing to parse: the text is empty.")
-        for tree in doc._.trees:
+        for sentence, tree in zip(doc.sents, doc._.trees, strict=True):
             if tree.leaves:
-                show(tree)
+                show(tree, sentence)
 
 
 def clean(text: str) -> str:
@@ -46,11 +47,18 @@ def clean(text: str) -> str:
     return text.encode("utf8", "surrogateescape").decode("utf8", "replace")
 
 
-def show(tree) -> None:  # type: ignore[no-untyped-def]
-    """Tags, drawing and bracketing of one sentence."""
+def show(tree, sentence: Span) -> None:  # type: ignore[no-untyped-def]
+    """Tags, heads if there are any, drawing and bracketing of one sentence."""
     width = get_terminal_size((100, 24)).columns
     tags = " ".join(f"{word}/{tag}" for word, tag in tree.tagged)
     print(textwrap.fill(tags, width, break_long_words=False, break_on_hyphens=False))
+    if sentence.doc.has_annotation("DEP"):
+        arcs = " ".join(
+            f"{t.text}←{t.dep_}" if t.head == t else f"{t.text}←{t.dep_}–{t.head.text}"
+            for t in sentence
+            if not t.is_space
+        )
+        print(textwrap.fill(arcs, width, break_long_words=False, break_on_hyphens=False))
     print(f"\n{tree.pretty(width)}\n\n{tree}\n")
 
 

@@ -38,13 +38,19 @@ def measure(
     pairs = [Example(doc, example.reference) for doc, example in zip(docs, examples, strict=True)]
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     scores = score_constituency(pairs, prm=prm)
+    crossing = {}
     if any(pair.predicted.has_annotation("DEP") for pair in pairs):
         attachment = score_attachment(pairs)
         scores |= {key: attachment[key] for key in ATTACHMENT}
+        crossing = {
+            "nonprojective_gold": attachment["dep_nonproj"],
+            "nonprojective_predicted": attachment["dep_nonproj_pred"],
+        }
     words = sum(len(pair.reference) for pair in pairs)
     return scores, {
         "sentences": len(pairs),
         "words": words,
+        **crossing,
         "words_per_cpu_second": round(words / cpu, 1),
         "words_per_second": round(words / wall, 1),
     }

@@ -48,6 +48,21 @@ def test_is_one_component_that_needs_nothing_else(nlp: Language) -> None:
     assert len(list(doc.sents)) == 2
 
 
+def test_heads_and_constituents_come_together(nlp: Language) -> None:
+    doc = nlp("The dogs chased the cat.")
+    assert [(t.text, t.dep_, t.head.text) for t in doc] == [
+        ("The", "det", "dogs"),
+        ("dogs", "nsubj", "chased"),
+        ("chased", "ROOT", "chased"),
+        ("the", "det", "cat"),
+        ("cat", "obj", "chased"),
+        (".", "punct", "chased"),
+    ]
+    for text in TEXTS:
+        for sentence in nlp(text).sents:
+            assert sum(token.head == token for token in sentence) == 1
+
+
 @pytest.mark.parametrize("vectors", [False, True])
 def test_sourced_into_a_blank_pipeline_it_gives_the_same_trees(
     nlp: Language, vectors: bool
@@ -70,6 +85,7 @@ def test_meta_says_what_it_was_trained_on(nlp: Language) -> None:
     assert len(nlp.meta["sources"]) == 2
     assert nlp.meta["performance"]["const_evalb_f"] > 0.86
     assert nlp.meta["performance"]["tag_acc"] > 0.945
+    assert nlp.meta["performance"]["conll18_las"] > 0.84
 
 
 def test_weights_are_small(nlp: Language) -> None:

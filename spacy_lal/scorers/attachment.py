@@ -28,6 +28,9 @@ ARTIFICIAL_ROOT = -1
 PTB_PUNCTUATION = ".``'':,"
 """A tag that is a substring of this is punctuation."""
 
+CTB_PUNCTUATION = "PU"
+"""So is this tag of the Chinese treebank."""
+
 CONTENT_RELATIONS = frozenset(
     (
         "acl", "advcl", "advmod", "amod", "appos", "ccomp", "compound", "conj", "csubj",
@@ -73,8 +76,8 @@ def score_attachment(examples: Iterable[Example], **cfg: Any) -> dict[str, Any]:
     - `conll18_{uas,las,clas}`: CoNLL 2018. Every word counts, and of relations only the universal
       part, before ":"; `clas` is the LAS of content words, those with one of `CONTENT_RELATIONS`,
       so it means something for Universal Dependencies only.
-    - `ptb_{uas,las}`: Penn Treebank. Words with a gold tag in `PTB_PUNCTUATION` don't count, and
-      relations are compared whole. `ptb_{ucm,lcm}`: the gold sentences without a wrong head, or
+    - `ptb_{uas,las}`: Penn Treebanks. Words whose gold tag is part of `PTB_PUNCTUATION`, or
+      `CTB_PUNCTUATION`, don't count, and relations are compared whole. `ptb_{ucm,lcm}`: the gold sentences without a wrong head, or
       without a wrong head or relation, among these words, so that one of punctuation only is
       complete. Only gold Docs with tags are scored.
     - `dep_sents`: how many gold sentences have heads; `dep_nonproj`: how many of them are
@@ -115,7 +118,7 @@ def score_attachment(examples: Iterable[Example], **cfg: Any) -> dict[str, Any]:
         if not any(tags):
             continue
         counts["ptb_sents"] += sentences
-        scored = scored & ~np.array([tag != "" and tag in PTB_PUNCTUATION for tag in tags], bool)
+        scored = scored & ~np.array([_is_punctuation(tag) for tag in tags], bool)
         scored_found = both.covered(scored)
         for kind, right in (("u", both.head), ("l", both.relation)):
             totals[f"ptb_{kind}as"] += _count(right, scored, scored_found)
@@ -220,6 +223,10 @@ def _one_to_one(there: AlignmentArray, back: AlignmentArray) -> Ints:
 def _count(right: Bools, gold: Bools, found: Bools) -> PRFScore:
     both = int((right & gold).sum())
     return PRFScore(tp=both, fp=int(found.sum()) - both, fn=int(gold.sum()) - both)
+
+
+def _is_punctuation(tag: str) -> bool:
+    return tag == CTB_PUNCTUATION or (tag != "" and tag in PTB_PUNCTUATION)
 
 
 def _are_content(universal: Strings) -> Bools:

@@ -77,6 +77,13 @@ class HpsgReport:
             [0 if head == word else head + 1 for word, head in enumerate(heads)]
         )
 
+    def __str__(self) -> str:
+        return (
+            f"{self.sentences} sentences with trees and heads: {self.groups} {SUB_HEAD} groups in "
+            f"{self.sentences_with_groups}, {self.conflicts} words left whose head the trees "
+            f"disagree with in {self.sentences_with_conflicts}, {self.non_projective} non-projective"
+        )
+
 
 def lexicalise(spans: Iterable[LabelledSpan], heads: Sequence[int], n: int) -> HeadedTree:
     """The head-driven tree of n words with these constituents and dependencies.
