@@ -96,7 +96,7 @@ def describe(name: str, nlp: Language) -> dict[str, Any]:
         "version": nlp.meta.get("version"),
         "heads": 0 if layer is None else layer.n_heads,
         "parameters": sum(p.numel() for p in parser.parameters()),
-        "dev_f": (nlp.meta.get("performance") or {}).get("const_evalb_f"),
+        "meta_f": (nlp.meta.get("performance") or {}).get("const_evalb_f"),
     }
 
 
@@ -128,7 +128,7 @@ def percent(value: float | None) -> str:
 def show(rows: list[dict[str, Any]]) -> None:
     print(
         f"{'label attention':18}{'heads':>6}{'parser, M':>11}{'F1':>8}{'P':>8}{'R':>8}"
-        f"{'complete':>10}{'tags':>8}{'dev F1':>8}"
+        f"{'complete':>10}{'tags':>8}{'meta F1':>8}"
     )
     for row in rows:
         cells = [row["const_evalb_f"], row["const_evalb_p"], row["const_evalb_r"]]
@@ -136,7 +136,7 @@ def show(rows: list[dict[str, Any]]) -> None:
             f"{row['name']:18}{row['heads']:6}{row['parameters'] / 1e6:11.2f}"
             + "".join(f"{percent(cell):>8}" for cell in cells)
             + f"{percent(row['const_complete']):>10}{percent(row['tag_acc']):>8}"
-            + f"{percent(row['dev_f']):>8}"
+            + f"{percent(row['meta_f']):>8}"
         )
     shipped = rows[0]["const_evalb_f"]
     for row in rows[1:]:
@@ -166,7 +166,7 @@ def main() -> None:
     rows = [{"name": "shipped", **about, **evaluate(shipped, arguments.data, arguments.limit)}]
     with zeroed(layer):
         scores = evaluate(shipped, arguments.data, arguments.limit)
-        rows.append({"name": "output zeroed", **about, "dev_f": None, **scores})
+        rows.append({"name": "output zeroed", **about, "meta_f": None, **scores})
     differ: dict[str, list[Any]] = {}
     if arguments.without:
         bare = load(arguments.without)

@@ -48,9 +48,13 @@ def heads(
     try:
         nlp = spacy.load(model)
         examples = list(Corpus(data, limit=limit)(nlp))
+        if not examples:
+            raise ValueError(f"no Docs in {data}: it takes a .spacy file or a folder of them")
         how = cast("Normalisation", method)
         found = top_heads(nlp, (example.predicted for example in examples), method=how)
         analysis = error_analysis(nlp, examples, k=top, method=how) if errors else None
+        if analysis is not None and not analysis.docs:
+            raise ValueError(f"--errors: none of the {len(examples)} Docs in {data} has a tree")
     except (OSError, ValueError) as error:
         typer.echo(f"heads: {error}", err=True)
         raise typer.Exit(1) from None

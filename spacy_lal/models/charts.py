@@ -61,8 +61,9 @@ def decode(
         values = decoder.spans(of.labels, batch.lengths, sub_head)
         heads = relations = None
         if of.arcs is None:
-            # a span that must be in the tree takes the better of a constituent and nothing
-            better = values.constituent >= values.empty
+            # a span that must be in the tree takes the better of a constituent and nothing, and
+            # nothing of equal ones, as in the joint decode
+            better = values.constituent > values.empty
             _, tree = best_tree(torch.maximum(values.constituent, values.empty), batch.lengths)
             labelled = tree & better
         else:

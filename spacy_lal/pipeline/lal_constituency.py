@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy
 import torch
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -252,7 +253,10 @@ class LabelAttentionConstituency(LabelAttentionPipe):
                         f"constituents {pair[0]} and {pair[1]} cross in the training Doc "
                         f"{reference.text[:60]!r}: they are no tree"
                     )
-                found["labels"].update(label for _, _, label in collapse_unaries(spans))
+                words = numpy.flatnonzero([not token.is_space for token in reference])
+                # as in training: spans that differ in whitespace only are a unary chain
+                in_doc = in_words(spans, Sentence(0, 0, len(reference), words))
+                found["labels"].update(label for _, _, label in collapse_unaries(in_doc))
                 if self.joint and reference.has_annotation("DEP"):
                     gold = gold_heads(Example(reference, reference))
                     for sentence in split_sentences([reference], "split", len(reference), "split"):

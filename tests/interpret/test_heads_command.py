@@ -69,7 +69,17 @@ def test_clear_errors(files, tmp_path):
     result = run(tmp_path / "nothing", files / "data.spacy")
     assert result.exit_code == 1
     assert "nothing" in result.stderr
+    (tmp_path / "empty").mkdir()
+    with pytest.warns(UserWarning, match="W090"):
+        result = run(files / "model", tmp_path / "empty")
+    assert result.exit_code == 1
+    assert f"no Docs in {tmp_path / 'empty'}" in result.stderr
     nlp = tiny_pipeline()
+    DocBin(docs=[nlp.make_doc("No tree")]).to_disk(tmp_path / "bare.spacy")
+    assert run(files / "model", tmp_path / "bare.spacy").exit_code == 0
+    result = run(files / "model", tmp_path / "bare.spacy", "--errors")
+    assert result.exit_code == 1
+    assert "none of the 1 Docs" in result.stderr
     nlp.to_disk(tmp_path / "untrained")
     result = run(tmp_path / "untrained", files / "data.spacy")
     assert result.exit_code == 1

@@ -389,6 +389,30 @@ def test_constituents_of_mismatched_tokens_still_train() -> None:
     assert "const_evalb_f" in nlp.evaluate([example])
 
 
+def test_constituents_that_differ_in_whitespace_only_are_a_chain() -> None:
+    nlp = tiny_pipeline()
+    reference = Doc(nlp.vocab, words=["\n", "Dogs", "bark"], tags=["_SP", "NNS", "VBP"])
+    set_constituents(reference, [(0, 3, "S"), (1, 3, "VP")])
+    example = Example(Doc(nlp.vocab, words=["\n", "Dogs", "bark"]), reference)
+    nlp.initialize(lambda: [example])
+    pipe = nlp.get_pipe("lal_constituency")
+    assert pipe.labels == ("S::VP",)
+    scores, _ = pipe.model.begin_update([example.predicted])
+    _, d_scores = pipe.get_loss([example], scores)
+    assert bool(d_scores.batches[0].scores.labels.any())
+
+
+def test_nothing_wins_over_a_constituent_of_equal_score() -> None:
+    nlp = tiny_pipeline()
+    nlp.initialize(lambda: examples(nlp))
+    pipe = nlp.get_pipe("lal_constituency")
+    scores, _ = pipe.model.begin_update([pretokenised(nlp, ["She", "ate", "fish"])])
+    for batch in scores.batches:
+        torch.zero_(batch.scores.labels.detach())
+    (parse,) = decode(scores, make_map_decoder()).values()
+    assert not len(parse.labels)
+
+
 def test_sentences_without_trees_train_tags_only() -> None:
     nlp = tiny_pipeline()
     of_training = examples(nlp)
