@@ -1,4 +1,4 @@
-"""Parse sentences and print their tags and heads, the tree drawn in the terminal and its bracketing.
+"""Parse sentences and print tags, heads, the tree drawn in the terminal and its bracketing.
 
 `python scripts/demo.py` takes its own examples, `python scripts/demo.py -- TEXT` a text of yours.
 """

@@ -13,7 +13,7 @@ from wasabi import msg
 from spacy_lal.treebanks import brackets, conllu
 from spacy_lal.treebanks.docs import Sentence, write_docs
 from spacy_lal.treebanks.files import FormatError
-from spacy_lal.treebanks.head_rules import heads_by_rules
+from spacy_lal.treebanks.head_rules import HeadRules, heads_by_rules
 from spacy_lal.trees import ConstituentTree
 
 HEADER = ("", "numbers", "files", "sentences", "words", "from CoNLL-X", "no usable heads", "heads")
@@ -25,15 +25,6 @@ class Take(StrEnum):
     heads = "heads"
     tags = "tags"
     both = "both"
-
-
-class HeadRules(StrEnum):
-    """Heads of sentences that no CoNLL-X file gives heads."""
-
-    none = "none"
-    collins = "collins"
-    semantic = "semantic"
-    ctb = "ctb"
 
 
 @dataclass(frozen=True)

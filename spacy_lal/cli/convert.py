@@ -6,6 +6,7 @@ import tarfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +18,7 @@ from ..treebanks import brackets, conllu
 from ..treebanks.docs import Sentence, write_docs
 from ..treebanks.ewt import SPLITS, find_skeletons, join, read_ud_split
 from ..treebanks.files import FormatError
+from ..treebanks.head_rules import HeadRules, heads_by_rules
 from ..trees import BracketError
 
 Counts = dict[str, Any]
@@ -89,6 +91,9 @@ def convert_brackets(
     spaces: Annotated[
         bool, typer.Option("--spaces/--no-spaces", help="Whether words are written apart.")
     ] = True,
+    heads: Annotated[
+        HeadRules, typer.Option("--heads", help="Dependency heads by head rules.")
+    ] = HeadRules.none,
     report: ReportOption = None,
 ) -> None:
     """Convert bracketed trees: Penn Treebank and its kin, one tree a line or over many lines."""
@@ -105,8 +110,11 @@ def convert_brackets(
                 )
                 if cleaned is None:
                     dropped.append((f"{path}: tree {number}", "no words"))
-                else:
-                    sentences.append(brackets.to_sentence(cleaned, spaces=spaces))
+                    continue
+                sentence = brackets.to_sentence(cleaned, spaces=spaces)
+                if heads is not HeadRules.none:
+                    sentence = replace(sentence, heads=heads_by_rules(cleaned, heads))
+                sentences.append(sentence)
         write_docs(sentences, output, lang)
     _finish({output.name: _counts(sentences, dropped)}, report)
 

@@ -155,10 +155,7 @@ def _read_weights(data: bytes) -> tuple[list[Header], dict[str, Tensor]]:
 def torch_shims(model: Model) -> list[tuple[Model, TorchShim]]:
     """Every layer of `model` that wraps a torch module, with its shim, in walking order."""
     return [
-        (node, shim)
-        for node in model.walk()
-        for shim in node.shims
-        if isinstance(shim, TorchShim)
+        (node, shim) for node in model.walk() for shim in node.shims if isinstance(shim, TorchShim)
     ]
 
 

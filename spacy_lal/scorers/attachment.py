@@ -77,9 +77,9 @@ def score_attachment(examples: Iterable[Example], **cfg: Any) -> dict[str, Any]:
       part, before ":"; `clas` is the LAS of content words, those with one of `CONTENT_RELATIONS`,
       so it means something for Universal Dependencies only.
     - `ptb_{uas,las}`: Penn Treebanks. Words whose gold tag is part of `PTB_PUNCTUATION`, or
-      `CTB_PUNCTUATION`, don't count, and relations are compared whole. `ptb_{ucm,lcm}`: the gold sentences without a wrong head, or
-      without a wrong head or relation, among these words, so that one of punctuation only is
-      complete. Only gold Docs with tags are scored.
+      `CTB_PUNCTUATION`, don't count, and relations are compared whole. `ptb_{ucm,lcm}`: the
+      gold sentences without a wrong head, or without a wrong head or relation, among these words,
+      so that one of punctuation only is complete. Only gold Docs with tags are scored.
     - `dep_sents`: how many gold sentences have heads; `dep_nonproj`: how many of them are
       nonprojective, that is, some of their arcs cross, counting that from an artificial root before
       the first word; `dep_nonproj_pred`: how many predicted sentences are.

@@ -81,7 +81,8 @@ class HpsgReport:
         return (
             f"{self.sentences} sentences with trees and heads: {self.groups} {SUB_HEAD} groups in "
             f"{self.sentences_with_groups}, {self.conflicts} words left whose head the trees "
-            f"disagree with in {self.sentences_with_conflicts}, {self.non_projective} non-projective"
+            f"disagree with in {self.sentences_with_conflicts}, "
+            f"{self.non_projective} non-projective"
         )
 
 

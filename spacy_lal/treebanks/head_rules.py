@@ -15,6 +15,7 @@ ctb       phrases of the Penn Chinese Treebank: Y. Zhang and S. Clark (2008), A 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -110,6 +111,15 @@ _BE = frozenset(
     ["be", "am", "is", "are", "was", "were", "been", "being"]
     + [mark + form for form in ("s", "m", "re") for mark in ("'", "’", "")]
 )
+
+
+class HeadRules(StrEnum):
+    """What a converter's user may choose."""
+
+    none = "none"
+    collins = "collins"
+    semantic = "semantic"
+    ctb = "ctb"
 
 
 def heads_by_rules(tree: ConstituentTree, rules: str = "collins") -> list[int]:

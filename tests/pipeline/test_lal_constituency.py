@@ -226,7 +226,9 @@ def test_a_doc_does_not_depend_on_its_batch(nlp: Language, batch: list[list[str]
         alone = predict(nlp, [doc])
         assert (d in found) == bool(alone.batches)
         if alone.batches:
-            torch.testing.assert_close(alone.batches[0].scores.tags[0], found[d], atol=1e-5, rtol=1e-4)
+            torch.testing.assert_close(
+                alone.batches[0].scores.tags[0], found[d], atol=1e-5, rtol=1e-4
+            )
             (parse,) = decode(alone, make_map_decoder()).values()
             (k,) = [k for k, s in enumerate(together.sentences) if s.doc == d]
             of_batch = decode(together, make_map_decoder())[k]

@@ -118,6 +118,12 @@ def test_brackets(run, tmp_path):
     (doc,) = read(out)
     assert doc.text == "teacools"
     assert "(NP-SBJ (NN tea))" in str(*sentence_trees(doc))
+    assert not doc.has_annotation("DEP")
+
+    result = run("brackets", tmp_path / "b.mrg", out, "--heads", "collins")
+    assert result.exit_code == 0
+    (doc,) = read(out)
+    assert [(token.head.text, token.dep_) for token in doc] == [("cools", "dep"), ("cools", "ROOT")]
 
 
 def test_bad_brackets(run, tmp_path):
