@@ -180,7 +180,14 @@ def main(
         ]
         for number, (row, seed) in enumerate(plan, start=1):
             settings = table["rows"][row]
-            key = {"row": row, "settings": settings, "options": options, "seed": seed}
+            key = {
+                "row": row,
+                "settings": settings,
+                "options": options,
+                "seed": seed,
+                "config": base.as_posix(),
+                "evalb_parameters": prm,
+            }
             path = output / f"{row}-{seed}.json"
             if path.exists():
                 if {k: v for k, v in srsly.read_json(path).items() if k in key} != key:
@@ -192,8 +199,6 @@ def main(
             with tempfile.TemporaryDirectory() as scratch:
                 result = run(of_row, test, prm, gpu_id, Path(scratch))
             about = {
-                "config": base.as_posix(),
-                "evalb_parameters": prm,
                 "threads": torch.get_num_threads(),
                 "device": "cpu" if gpu_id < 0 else torch.cuda.get_device_name(gpu_id),
                 "versions": {"python": platform.python_version()}

@@ -12,7 +12,8 @@ from spacy.tokens import Doc
 
 from ..models.label_heads import Normalisation
 from ..pipeline.label_attention import LabelAttentionPipe
-from .explanation import explain_docs
+from ..pipeline.lal_constituency import LabelAttentionConstituency
+from .explanation import explain_docs, label_attention_pipe
 
 
 class HeadShare(NamedTuple):
@@ -115,13 +116,15 @@ def top_heads(
     nlp: Language | LabelAttentionPipe,
     docs: Iterable[Doc],
     *,
-    n: int | None = None,
     method: Normalisation = "normalised",
 ) -> TopHeads:
     """Average contributions of label attention heads to the constituents predicted in docs.
 
-    n: no more than so many categories, the commonest. method, errors: see `explain`.
+    method, errors: see `explain`. Raises ValueError for a parser that finds no constituents.
     """
+    pipe = label_attention_pipe(nlp)
+    if not isinstance(pipe, LabelAttentionConstituency):
+        raise ValueError(f"the parser {pipe.name!r} finds no constituents, only heads")
 
     def spans() -> Iterator[tuple[str, numpy.ndarray]]:
         for explained in explain_docs(nlp, docs, method=method):
@@ -130,12 +133,10 @@ def top_heads(
                 labels = [label for _, _, label in explanation.spans]
                 yield from zip(labels, explanation.contributions, strict=True)
 
-    return averaged(spans(), method, n)
+    return averaged(spans(), method)
 
 
-def averaged(
-    spans: Iterable[tuple[str, numpy.ndarray]], method: Normalisation, n: int | None = None
-) -> TopHeads:
+def averaged(spans: Iterable[tuple[str, numpy.ndarray]], method: Normalisation) -> TopHeads:
     """Average the contributions [H] of spans by their labels."""
     counts: dict[str, int] = {}
     totals: dict[str, numpy.ndarray] = {}
@@ -150,7 +151,7 @@ def averaged(
         counts[label] += 1
         totals[label] += contributions
         firsts[label][contributions.argmax()] += 1
-    categories = sorted(counts, key=lambda label: (-counts[label], label))[:n]
+    categories = sorted(counts, key=lambda label: (-counts[label], label))
     shape = (len(categories), n_heads)
     return TopHeads(
         method,

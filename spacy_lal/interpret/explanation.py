@@ -119,7 +119,7 @@ def label_attention_pipe(nlp: Language | LabelAttentionPipe) -> LabelAttentionPi
     if len(found) != 1:
         raise ValueError(
             f"expected one label attention parser in the pipeline {nlp.pipe_names}, found "
-            f"{[pipe.name for pipe in found] or 'none'}: pass nlp.get_pipe(…) instead of nlp"
+            + (f"{[p.name for p in found]}: pass one of them instead of nlp" if found else "none")
         )
     return found[0]
 

@@ -14,7 +14,7 @@ from ..structure.chart import best_tree, chart_size, packed_spans, width_offset
 from ..structure.lexicalised import best_joint_tree
 from ..trees import LabelledSpan
 from .decoders import Decoder
-from .heads import best_relations
+from .dependencies import best_relations
 from .label_attention_parser import ParserScores
 
 

@@ -22,7 +22,7 @@ from torch import Tensor
 from ..annotations import install_extensions, set_dependencies
 from ..models.bridge import load_weights, save_weights, torch_shim, weights_elsewhere
 from ..models.charts import SentenceParse
-from ..models.heads import dependency_loss
+from ..models.dependencies import dependency_loss
 from ..models.label_attention_parser import ParserScores, SentenceBatch
 from ..models.parser_network import Scores
 from ..models.sentences import LongSentencePolicy, Sentence, SentencePolicy
@@ -55,6 +55,7 @@ class LabelAttentionPipe(TrainablePipe):
         tag_weight: float,
         arc_weight: float,
         relation_weight: float,
+        overwrite_heads: bool,
         sentences: SentencePolicy,
         max_sentence_length: int,
         long_sentences: LongSentencePolicy,
@@ -68,6 +69,7 @@ class LabelAttentionPipe(TrainablePipe):
         self.tag_weight = tag_weight
         self.arc_weight = arc_weight
         self.relation_weight = relation_weight
+        self.overwrite_heads = overwrite_heads
         self.settings = {
             "sentences": sentences,
             "max_sentence_length": max_sentence_length,
@@ -95,7 +97,8 @@ class LabelAttentionPipe(TrainablePipe):
 
     @property
     def _root(self) -> int | None:
-        return self.relations.index(ROOT) if ROOT in self.relations else None
+        names = [relation.upper() for relation in self.relations]
+        return names.index(ROOT) if ROOT in names else None
 
     @property
     def label_data(self) -> dict[str, list[str]]:
@@ -256,7 +259,10 @@ class LabelAttentionPipe(TrainablePipe):
     # Annotations
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
-        """Write tags and sentence starts to tokens that have none, and heads if there are any."""
+        """Write tags and sentence starts to tokens that have none, and heads if there are any.
+
+        A Doc that has heads keeps them, unless `overwrite_heads` is set.
+        """
         docs = list(docs)
         sentences, parses = scores
         starts: list[set[int]] = [{0} for _ in docs]
@@ -289,6 +295,8 @@ class LabelAttentionPipe(TrainablePipe):
                 values[list(starts_of_doc)] = 1
                 doc.from_array([SENT_START], values.view("uint64"))
         for doc, of_doc, relations in zip(docs, heads, deps, strict=False):
+            if doc.has_annotation("DEP") and not self.overwrite_heads:
+                continue
             # whitespace alone in its sentence, or between the pieces of one
             for i in (i for i, head in enumerate(of_doc) if head < 0):
                 if i == 0 or (self.settings["sentences"] != "doc" and doc[i].is_sent_start):

@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
 from ..models.charts import SentenceParse
-from ..models.heads import best_relations
+from ..models.dependencies import best_relations
 from ..models.label_attention_parser import ParserScores
 from ..models.sentences import LongSentencePolicy, SentencePolicy
 from ..structure.arborescence import greedy, nonprojective, projective
@@ -66,6 +66,7 @@ DECODERS = {"projective": projective, "nonprojective": nonprojective, "greedy": 
         "arc_weight": 1.0,
         "relation_weight": 1.0,
         "tag_weight": 1.0,
+        "overwrite_heads": True,
         "sentences": "split",
         "max_sentence_length": 512,
         "long_sentences": "split",
@@ -87,6 +88,7 @@ def make_lal_dependency(
     arc_weight: float,
     relation_weight: float,
     tag_weight: float,
+    overwrite_heads: bool,
     sentences: SentencePolicy,
     max_sentence_length: int,
     long_sentences: LongSentencePolicy,
@@ -97,7 +99,8 @@ def make_lal_dependency(
     model: maps Docs to `ParserScores` with arcs. decoder: "nonprojective", the best tree;
         "projective", the best without crossing arcs; "greedy", every word's best head, mended
         where that makes no tree. All have one root.
-    arc_weight, relation_weight, tag_weight: of the losses.
+    arc_weight, relation_weight, tag_weight: of the losses. overwrite_heads: also of Docs that have
+        heads, from another parser; their sentences then change with them.
     sentences: "split" keeps the Doc's sentences and finds them by rule where it has none,
         "existing" insists on them, "doc" reads every Doc as one sentence.
     max_sentence_length: in words; over it, `long_sentences` says whether to parse a sentence in
@@ -111,6 +114,7 @@ def make_lal_dependency(
         arc_weight=arc_weight,
         relation_weight=relation_weight,
         tag_weight=tag_weight,
+        overwrite_heads=overwrite_heads,
         sentences=sentences,
         max_sentence_length=max_sentence_length,
         long_sentences=long_sentences,

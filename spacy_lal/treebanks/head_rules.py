@@ -6,8 +6,7 @@ collins   phrases of the Penn Treebank, syntactic heads: M. Collins (1999), Head
 semantic  the same phrases with lexical heads, near to Universal Dependencies: not a preposition,
           auxiliary or copula, and of conjuncts the first; a conjunction depends on the next one.
           In the manner of M.-C. de Marneffe, B. MacCartney and C. Manning (2006), Generating Typed
-          Dependency Parses from Phrase Structure Parses; the tables are ours. On the dev set of
-          the English Web Treebank 87 % of the heads are those of Universal Dependencies.
+          Dependency Parses from Phrase Structure Parses; the tables are ours.
 ctb       phrases of the Penn Chinese Treebank: Y. Zhang and S. Clark (2008), A Tale of Two Parsers,
           after H. Sun and D. Jurafsky (2004), Shallow Semantic Parsing of Chinese.
 """

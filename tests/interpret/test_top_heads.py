@@ -44,9 +44,6 @@ def test_averages_by_hand():
     assert heads.categories_of(2, 1) == ["VP"]
     assert heads.categories_of(0, 2) == ["NP", "VP"]
     assert heads.categories_of(1, 1) == []
-    assert averaged(((label, numpy.array(v)) for label, v in SPANS), "softmax", 1).categories == [
-        "NP"
-    ]
     json.dumps(heads.to_dict())
 
 
@@ -72,7 +69,6 @@ def test_top_heads_are_averages_of_explanations(nlp, method):
         rows = [row for label, row in spans if label == category]
         assert len(rows) == heads.counts[heads.categories.index(category)]
         numpy.testing.assert_allclose(averages, numpy.mean(rows, 0), atol=1e-5)
-    assert set(top_heads(nlp, docs, n=2).categories) == set(heads.categories[:2])
 
 
 def example(nlp, change):

@@ -13,7 +13,7 @@ from spacy_lal.layers.released import dependency_scorer_state, encoder_state, sp
 from spacy_lal.layers.span_scorer import SpanScorer
 from spacy_lal.models.charts import decode, gold_labels
 from spacy_lal.models.decoders import make_map_decoder
-from spacy_lal.models.heads import dependency_loss
+from spacy_lal.models.dependencies import dependency_loss
 from spacy_lal.models.label_attention_parser import ParserScores, SentenceBatch
 from spacy_lal.models.objectives import margin_loss
 from spacy_lal.models.parser_network import Scores

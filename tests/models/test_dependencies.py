@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from spacy_lal.models.decoders import make_map_decoder, make_mbr_decoder, mask_padding
-from spacy_lal.models.heads import best_relations, dependency_loss
+from spacy_lal.models.dependencies import best_relations, dependency_loss
 
 LENGTHS = torch.tensor([3, 1, 2])
 N, RELATIONS = 4, 3
