@@ -189,20 +189,13 @@ class LabelAttentionPipe(TrainablePipe):
             leaves = Scores._make(
                 None if s is None else s.detach().requires_grad_() for s in batch.scores
             )
-            shape = leaves.tags.shape[:2]
             words = [sentence.words.tolist() for sentence in members]
-
-            def of_words(
-                rows: Iterable[list[int]], shape: Any = shape, device: Any = leaves.tags.device
-            ) -> Tensor:
-                padded = numpy.full(shape, -1, dtype=numpy.int64)
-                for row, values in enumerate(rows):
-                    padded[row, : len(values)] = values
-                return torch.from_numpy(padded).to(device)
-
-            gold = of_words(
-                [indices["tags"].get(tags[s.doc][i], -1) for i in tokens]
-                for s, tokens in zip(members, words, strict=True)
+            gold = _padded(
+                leaves.tags,
+                (
+                    [indices["tags"].get(tags[s.doc][i], -1) for i in tokens]
+                    for s, tokens in zip(members, words, strict=True)
+                ),
             )
             value = structure_loss(members, leaves, batch.lengths)
             value = value + self.tag_weight * torch.nn.functional.cross_entropy(
@@ -212,10 +205,13 @@ class LabelAttentionPipe(TrainablePipe):
                 of_arcs, of_relations = dependency_loss(
                     leaves.arcs,
                     leaves.relations,
-                    of_words(heads_in_words(heads[s.doc], s) for s in members),
-                    of_words(
-                        [indices["relations"].get(heads[s.doc].relations[i], -1) for i in tokens]
-                        for s, tokens in zip(members, words, strict=True)
+                    _padded(leaves.tags, (heads_in_words(heads[s.doc], s) for s in members)),
+                    _padded(
+                        leaves.tags,
+                        (
+                            [indices["relations"].get(heads[s.doc].relations[i], -1) for i in ids]
+                            for s, ids in zip(members, words, strict=True)
+                        ),
                     ),
                     batch.lengths,
                 )
@@ -368,6 +364,14 @@ class LabelAttentionPipe(TrainablePipe):
             load_weights(self.model, path / WEIGHTS)
         self._configure_model()
         return self
+
+
+def _padded(like: Tensor, rows: Iterable[list[int]]) -> Tensor:
+    """Rows of numbers as [B, n], n and the device those of `like` [B, n, …]; -1 behind a row."""
+    padded = numpy.full(like.shape[:2], -1, dtype=numpy.int64)
+    for row, values in enumerate(rows):
+        padded[row, : len(values)] = values
+    return torch.from_numpy(padded).to(like.device)
 
 
 def _grad(leaf: Tensor) -> Tensor:
