@@ -50,10 +50,10 @@ def spread(values: list[float]) -> str:
 def lines_of(
     table: dict[str, Any], results: dict[str, list[Result]], published: dict[str, Any] | None
 ) -> list[str]:
-    """A table in Markdown, with the paper's figures if it has such a table; empty if none of its
-    rows has been run."""
+    """A table in Markdown, with the paper's figures if it has such a table; empty unless two of
+    its rows have been run."""
     rows = [(name, cells) for name, cells in table["rows"].items() if name in results]
-    if not rows:
+    if len(rows) < 2:  # nothing to compare
         return []
     header = [*table["columns"], *COLUMNS, "words/s", "runs"]
     if published is not None:
