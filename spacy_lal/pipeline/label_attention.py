@@ -31,6 +31,30 @@ from ..models.word_affix_embed import learn_vocabulary
 from .gold import gold_heads, gold_tags, heads_in_words
 
 WEIGHTS = "model.safetensors"
+
+DEFAULT_ENCODER = """
+    [model.tok2vec]
+    @architectures = "spacy-lal.WordAffixEmbed.v1"
+    word_width = 128
+    affix_width = 32
+
+    [model.rows]
+    @misc = "spacy-lal.BiLSTMRows.v1"
+    hidden_width = 300
+    depth = 3
+    tag_depth = 1
+    tag_width = 64
+
+    [model.encoder]
+    @misc = "spacy-lal.LabelAttentionEncoder.v1"
+    heads = 64
+    key_width = 64
+    value_width = 64
+    projection_width = 16
+    arrangement = "concatenate"
+"""
+"""What the default models of the components have in common."""
+
 ROOT = "ROOT"
 UNKNOWN_RELATION = "dep"
 

@@ -28,34 +28,15 @@ from ..structure.binarise import JOIN, collapse_unaries, crossing
 from ..structure.hpsg import SUB_HEAD, HpsgReport, lexicalise
 from ..trees import LabelledSpan
 from .gold import gold_constituents, gold_heads, heads_in_words, in_words
-from .label_attention import LabelAttentionPipe, Parses
+from .label_attention import DEFAULT_ENCODER, LabelAttentionPipe, Parses
 
 DEFAULT_MODEL = Config().from_str(
     """
     [model]
     @architectures = "spacy-lal.LabelAttentionParser.v1"
     hidden_width = 250
-
-    [model.tok2vec]
-    @architectures = "spacy-lal.WordAffixEmbed.v1"
-    word_width = 128
-    affix_width = 32
-
-    [model.rows]
-    @misc = "spacy-lal.BiLSTMRows.v1"
-    hidden_width = 300
-    depth = 3
-    tag_depth = 1
-    tag_width = 64
-
-    [model.encoder]
-    @misc = "spacy-lal.LabelAttentionEncoder.v1"
-    heads = 64
-    key_width = 64
-    value_width = 64
-    projection_width = 16
-    arrangement = "concatenate"
     """
+    + DEFAULT_ENCODER
 )["model"]
 
 

@@ -19,38 +19,19 @@ from ..models.dependencies import best_relations
 from ..models.label_attention_parser import ParserScores
 from ..models.sentences import LongSentencePolicy, SentencePolicy
 from ..structure.arborescence import greedy, nonprojective, projective
-from .label_attention import LabelAttentionPipe, Parses
+from .label_attention import DEFAULT_ENCODER, LabelAttentionPipe, Parses
 
 DEFAULT_MODEL = Config().from_str(
     """
     [model]
     @architectures = "spacy-lal.LabelAttentionDependencyParser.v1"
 
-    [model.tok2vec]
-    @architectures = "spacy-lal.WordAffixEmbed.v1"
-    word_width = 128
-    affix_width = 32
-
-    [model.rows]
-    @misc = "spacy-lal.BiLSTMRows.v1"
-    hidden_width = 300
-    depth = 3
-    tag_depth = 1
-    tag_width = 64
-
-    [model.encoder]
-    @misc = "spacy-lal.LabelAttentionEncoder.v1"
-    heads = 64
-    key_width = 64
-    value_width = 64
-    projection_width = 16
-    arrangement = "concatenate"
-
     [model.dependencies]
     @misc = "spacy-lal.BiaffineDependencies.v1"
     arc_width = 400
     relation_width = 100
     """
+    + DEFAULT_ENCODER
 )["model"]
 
 HeadDecoderName = Literal["projective", "nonprojective", "greedy"]
