@@ -1,6 +1,6 @@
 """Train parsers that differ from a base config in a few settings, and keep what each came to.
 
-A row is a name for such settings (configs/ablation_rows.json). Every row and seed has a JSON file
+A row is a name for such settings (configs/ablation_rows.json, or --table). Every row and seed has a JSON file
 in OUTPUT; one that is there is not trained again, so a stopped run goes on where it was. More
 options are settings for all rows, as for `spacy train`: `--training.max_steps 200`; keep the
 results of each size in a folder of their own.
@@ -31,7 +31,7 @@ from thinc.api import Config
 from wasabi import msg
 
 from spacy_lal.models.bridge import torch_shims
-from spacy_lal.pipeline.label_attention import LabelAttentionPipe
+from spacy_lal.pipeline.parser import ParserPipe
 from spacy_lal.treebanks.corpus import Corpus
 
 ROWS = Path(__file__).parents[1] / "configs/ablation_rows.json"
@@ -128,7 +128,7 @@ def run(config: Config, test: Path, prm: str, gpu_id: int, scratch: Path) -> dic
     cpu = time.process_time() - cpu - sum(evaluations)
     best = spacy.load(scratch / "model-best")
     scores, speed = measure(best, list(Corpus(test)(best)), prm)
-    models = [pipe.model for _, pipe in best.pipeline if isinstance(pipe, LabelAttentionPipe)]
+    models = [pipe.model for _, pipe in best.pipeline if isinstance(pipe, ParserPipe)]
     shims = [shim for model in models for _, shim in torch_shims(model)]
     top = max(curve, key=lambda point: (point["score"], -point["step"]))
     return {
@@ -153,6 +153,7 @@ def main(
     rows: Annotated[
         str, typer.Option(help="Names of rows or tables, or all, separated by commas.")
     ] = "table 1,table 2,table 5",
+    table: Annotated[Path, typer.Option(help="What rows there are.", exists=True)] = ROWS,
     seeds: Annotated[str, typer.Option(help="Seeds, separated by commas.")] = "1,2,3",
     train_path: Annotated[str, typer.Option("--train", help="Training data.")] = "",
     dev_path: Annotated[str, typer.Option("--dev", help="Development data.")] = "",
@@ -167,7 +168,7 @@ def main(
     setup_gpu(gpu_id, silent=True)
     if threads:
         torch.set_num_threads(threads)
-    table = srsly.read_json(ROWS)
+    known = srsly.read_json(table)
     options: Settings = parse_config_overrides(ctx.args)
     paths = {"paths.train": train_path, "paths.dev": dev_path}
     try:
@@ -176,10 +177,10 @@ def main(
         plan = [
             (row, int(seed))
             for seed in seeds.split(",")
-            for row in chosen_rows(rows, table["rows"], table["tables"])
+            for row in chosen_rows(rows, known["rows"], known["tables"])
         ]
         for number, (row, seed) in enumerate(plan, start=1):
-            settings = table["rows"][row]
+            settings = known["rows"][row]
             key = {
                 "row": row,
                 "settings": settings,

@@ -12,7 +12,7 @@ import srsly
 import typer
 
 ROOT = Path(__file__).parents[1]
-START, END = "<!-- ablation: start -->", "<!-- ablation: end -->"
+MARKERS = ("<!-- {}: start -->", "<!-- {}: end -->")
 INTRODUCTION = "# Ablations\n\nWritten by `scripts/ablation_table.py`.\n"
 COLUMNS = {
     "dev F1": ("dev", "const_evalb_f"),
@@ -55,7 +55,13 @@ def lines_of(
     rows = [(name, cells) for name, cells in table["rows"].items() if name in results]
     if len(rows) < 2:  # nothing to compare
         return []
-    header = [*table["columns"], *COLUMNS, "words/s", "runs"]
+    every = [run for name, _ in rows for run in results[name]]
+    columns = {
+        title: (part, key)
+        for title, (part, key) in COLUMNS.items()
+        if any(key in run[part] for run in every)
+    }
+    header = [*table["columns"], *columns, "words/s", "runs"]
     if published is not None:
         header += [f"paper {key.upper()}" for key in PAPER]
     lines = [f"### {table['title']}", "", f"| {' | '.join(header)} |", "|---" * len(header) + "|"]
@@ -63,7 +69,7 @@ def lines_of(
         runs = results[name]
         scores = [
             spread([run[part][key] for run in runs if key in run[part]])
-            for part, key in COLUMNS.values()
+            for part, key in columns.values()
         ]
         speed = f"{mean(run['training_words_per_cpu_second'] for run in runs):,.0f}"
         cells = [*cells, *scores, speed, str(len(runs))]
@@ -83,7 +89,6 @@ def page(results: dict[str, list[Result]], tables: dict[str, Any], paper: Any) -
     steps = sorted({run["steps"] for run in runs})
     versions = ", ".join(f"{name} {number}" for name, number in first["versions"].items())
     lines = [
-        START,
         "",
         f"{len(runs)} runs of `{first['config']}`{f' with `{options}`' if options else ''}, "
         f"{' or '.join(f'{n:,}' for n in steps)} steps, {minutes:.1f} minutes each on "
@@ -100,7 +105,7 @@ def page(results: dict[str, list[Result]], tables: dict[str, Any], paper: Any) -
     for name, table in tables.items():
         published = paper["rows"] if name in paper["tables"] else None
         lines += lines_of(table, results, published)
-    return "\n".join([*lines, END])
+    return "\n".join(lines)
 
 
 def main(
@@ -110,6 +115,9 @@ def main(
     / "configs/ablation_rows.json",
     paper: Annotated[Path, typer.Option(help="Figures of the paper.")] = ROOT
     / "docs/training/ablation_paper.json",
+    marker: Annotated[
+        str, typer.Option(help="Name in the markers that the tables stand between.")
+    ] = "ablation",
 ) -> None:
     """Write the tables to OUTPUT: instead of what stands between its markers, or as a new file."""
     try:
@@ -118,13 +126,14 @@ def main(
     except (OSError, ValueError) as error:
         typer.echo(f"ablation_table: {error}", err=True)
         raise typer.Exit(1) from None
-    text = output.read_text("utf8") if output.exists() else f"{INTRODUCTION}\n{START}{END}\n"
-    if START not in text or END not in text:
-        typer.echo(f"ablation_table: {output} has no markers {START} {END}", err=True)
+    start, end = (text.format(marker) for text in MARKERS)
+    text = output.read_text("utf8") if output.exists() else f"{INTRODUCTION}\n{start}{end}\n"
+    if start not in text or end not in text:
+        typer.echo(f"ablation_table: {output} has no markers {start} {end}", err=True)
         raise typer.Exit(1)
-    before, after = text.partition(START)[0], text.partition(END)[2]
+    before, after = text.partition(start)[0], text.partition(end)[2]
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(f"{before}{written}{after}", "utf8")
+    output.write_text(f"{before}{start}\n{written}{end}{after}", "utf8")
     typer.echo(f"{output}: tables of {results}")
 
 

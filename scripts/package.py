@@ -16,7 +16,7 @@ import typer
 from spacy.cli.package import package
 from wasabi import msg
 
-from spacy_lal.pipeline.label_attention import WEIGHTS
+from spacy_lal.pipeline.parser import WEIGHTS
 
 
 def main(

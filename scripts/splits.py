@@ -1,10 +1,12 @@
-"""What the converters of licensed treebanks share: numbered files to splits, and heads or tags
-from CoNLL-X files that have the same sentences in the same order."""
+"""What the converters of licensed treebanks share: files to splits, heads or tags from CoNLL-X
+files that have the same sentences in the same order, and counts of what is left out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -16,7 +18,11 @@ from spacy_lal.treebanks.files import FormatError
 from spacy_lal.treebanks.head_rules import HeadRules, heads_by_rules
 from spacy_lal.trees import ConstituentTree
 
+PARTS = ("train", "dev", "test")
+
 HEADER = ("", "numbers", "files", "sentences", "words", "from CoNLL-X", "no usable heads", "heads")
+SIZES = ("", "from", "sentences", "words", "constituents")
+"""The header for treebanks that have no heads."""
 
 
 class Take(StrEnum):
@@ -159,3 +165,82 @@ def sentences_of(
         sentence = to_sentence(tree, spaces=spaces, rules=rules)
         if sentence is not None:
             yield sentence
+
+
+@dataclass
+class Losses:
+    """What a conversion leaves out. counts: within sentences; dropped: sentences, by place.
+
+    drop_malformed: leave out sentences that can't be read; otherwise they raise ValueError.
+    """
+
+    drop_malformed: bool = False
+    counts: Counter[str] = field(default_factory=Counter)
+    dropped: list[str] = field(default_factory=list)
+
+    def show(self) -> None:
+        """Print all of it."""
+        for place in self.dropped:
+            msg.warn(f"left out: {place}")
+        for kind, count in self.counts.items():
+            msg.text(f"{kind}: {count:,}")
+
+
+def clean_sentences(
+    trees: Iterable[brackets.Bracketing],
+    losses: Losses,
+    *,
+    functions: bool = False,
+    null_words: re.Pattern[str] | None = None,
+) -> Iterator[Sentence]:
+    """The sentences of those trees that have words (see `brackets.clean_tree`).
+
+    Raises ValueError for a malformed one, unless `losses` says that it may be dropped.
+    """
+    for place, tree, fault in trees:
+        if fault and not losses.drop_malformed:
+            raise ValueError(f"{place}: {fault}")
+        cleaned = tree and brackets.clean_tree(tree, functions=functions, null_words=null_words)
+        if tree is None or cleaned is None:
+            losses.dropped.append(f"{place}: {fault or 'no words'}")
+            continue
+        before, after = _sizes(tree), _sizes(cleaned)
+        losses.counts["empty elements removed"] += before[0] - after[0]
+        losses.counts["phrases removed that had no words"] += before[1] - after[1]
+        yield brackets.to_sentence(cleaned)
+
+
+def _sizes(tree: ConstituentTree) -> tuple[int, int]:
+    """Numbers of words and of phrases."""
+    words = len(tree.leaves)
+    return words, sum(1 for _ in tree.preorder()) - words
+
+
+def check_apart(files: Mapping[str, Sequence[Path]]) -> None:
+    """Raises ValueError if two splits have a file in common."""
+    owners: dict[Path, str] = {}
+    for part, paths in files.items():
+        for path in paths:
+            owner = owners.setdefault(path.resolve(), part)
+            if owner != part:
+                raise ValueError(f"{path} is in both {owner} and {part}")
+
+
+def write_parts(
+    parts: Mapping[str, tuple[str, Sequence[Sentence]]], output: Path, lang: str, losses: Losses
+) -> None:
+    """Write OUTPUT/PART.spacy, one Doc a sentence, and print sizes and losses.
+
+    parts: where each is from, in words, and its sentences. Raises ValueError if one has none.
+    """
+    for part, (origin, sentences) in parts.items():
+        if not sentences:
+            raise ValueError(f"{part}: no sentences in {origin}")
+    table = []
+    for part, (origin, sentences) in parts.items():
+        write_docs(sentences, output / f"{part}.spacy", lang)
+        words = sum(len(sentence.words) for sentence in sentences)
+        constituents = sum(len(sentence.constituents or ()) for sentence in sentences)
+        table.append((part, origin, len(sentences), words, constituents))
+    losses.show()
+    msg.table(table, header=SIZES, divider=True)

@@ -40,6 +40,7 @@ def set_constituents(
     doc: Doc,
     spans: Iterable[LabelledSpan],
     scores: Scores | None = None,
+    log_probs: Sequence[tuple[int, int, float]] = (),
     *,
     key: str = CONSTITUENTS_KEY,
 ) -> None:
@@ -48,9 +49,13 @@ def set_constituents(
     spans: (start, end, label) in tokens of `doc`, in preorder: outer before inner, a unary chain
         topmost first. Without the root node, which every sentence has anyway.
     scores: one for each span, None where there is none; kept in the group's `attrs["scores"]`.
+    log_probs: (start, end, log-probability) of trees over these tokens, of sentences or, where a
+        sentence was parsed in pieces, of each; kept in `attrs["log_probs"]`.
     Raises ValueError if there are more or fewer scores than spans.
     """
     _set_group(doc, key, [Span(doc, *span) for span in spans], scores)
+    if log_probs:
+        doc.spans[key].attrs["log_probs"] = [list(entry) for entry in log_probs]
 
 
 def get_constituents(doc: Doc, key: str = CONSTITUENTS_KEY) -> list[LabelledSpan]:
@@ -86,6 +91,7 @@ def constituent_tree(span: Span, key: str = CONSTITUENTS_KEY) -> ConstituentTree
     For a whole sentence (without sentence boundaries: the whole Doc) it is rooted in TOP, which
     may have several children and, where nothing was annotated, has only words. For a shorter
     span it is the topmost phrase over exactly these tokens, or None if there isn't any.
+    Its `log_prob` is the parser's, for a sentence that still is the one which was parsed.
     Words are tagged with `token.tag_`, else `pos_`, else "XX". Whitespace tokens aren't part of
     trees: they neither appear in them nor make a difference to what "exactly" means. Every call
     reads the Doc's phrases: `sentence_trees` is the way to all trees of a long Doc.
@@ -114,6 +120,10 @@ class _TreeView:
         self.doc = doc
         self.spans = get_constituents(doc, key)
         self.starts = [start for start, _, _ in self.spans]
+        attrs = doc.spans[key].attrs if key in doc.spans else {}
+        self.log_probs: list[tuple[int, int, float]] = [
+            (start, end, value) for start, end, value in attrs.get("log_probs", ())
+        ]
         # leaf[i]: how many words (tokens other than whitespace) come before token i
         self.leaf = list(accumulate((not token.is_space for token in doc), initial=0))
 
@@ -121,7 +131,21 @@ class _TreeView:
         return self.leaf[start], self.leaf[end]
 
     def sentence(self, start: int, end: int) -> ConstituentTree:
-        return self._build(start, end, self._within(start, end), ROOT)
+        return self._build(start, end, self._within(start, end), ROOT, self._log_prob(start, end))
+
+    def _log_prob(self, start: int, end: int) -> float | None:
+        """That of the sentence's tree: the sum of its pieces', if they cover it and no more."""
+        words = self.leaf_range(start, end)
+        first = bisect_left(self.log_probs, (start,))
+        last = bisect_left(self.log_probs, (end,))
+        pieces = self.log_probs[first:last]
+        position = words[0]
+        for piece_start, piece_end, _ in pieces:
+            before, after = self.leaf_range(piece_start, piece_end)
+            if before != position:
+                return None
+            position = after
+        return sum(value for *_, value in pieces) if pieces and position == words[1] else None
 
     def phrase(self, start: int, end: int) -> ConstituentTree | None:
         # Whitespace around a span doesn't count: look for phrases that begin or end in it, too.
@@ -142,7 +166,12 @@ class _TreeView:
         return [span for span in candidates if span[1] <= end]
 
     def _build(
-        self, start: int, end: int, spans: list[LabelledSpan], root: str | None
+        self,
+        start: int,
+        end: int,
+        spans: list[LabelledSpan],
+        root: str | None,
+        log_prob: float | None = None,
     ) -> ConstituentTree:
         words = [token for token in self.doc[start:end] if not token.is_space]
         first = self.leaf[start]
@@ -152,6 +181,7 @@ class _TreeView:
             [token.tag_ or token.pos_ or UNKNOWN_TAG for token in words],
             [phrase for phrase in phrases if phrase[0] < phrase[1]],
             root,
+            log_prob,
         )
 
 

@@ -49,17 +49,23 @@ class ConstituentTree:
 
     A *preterminal* has a `word` and its label is the part-of-speech tag; every other node is a
     phrase, whose label is the category. Words are kept as written in text: escaping happens in
-    `str()` and is undone by the reader.
+    `str()` and is undone by the reader. `log_prob` is a parser's log-probability of the whole tree,
+    None where there is none; it is no part of what makes trees equal, nor of their bracketing.
     """
 
-    __slots__ = ("children", "label", "word")
+    __slots__ = ("children", "label", "log_prob", "word")
 
     label: str
     children: tuple[ConstituentTree, ...]
     word: str | None
+    log_prob: float | None
 
     def __init__(
-        self, label: str, children: Sequence[ConstituentTree] = (), word: str | None = None
+        self,
+        label: str,
+        children: Sequence[ConstituentTree] = (),
+        word: str | None = None,
+        log_prob: float | None = None,
     ):
         """Raises ValueError for a node with both a word and children."""
         if word is not None and children:
@@ -68,6 +74,7 @@ class ConstituentTree:
         set_slot(self, "label", label)
         set_slot(self, "children", tuple(children))
         set_slot(self, "word", word)
+        set_slot(self, "log_prob", log_prob)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a ConstituentTree doesn't change: can't set {name!r}")
@@ -94,6 +101,7 @@ class ConstituentTree:
         tags: Sequence[str],
         spans: Sequence[LabelledSpan],
         root: str | None = "TOP",
+        log_prob: float | None = None,
     ) -> ConstituentTree:
         """The tree over `words` whose phrases are `spans`, in preorder.
 
@@ -142,7 +150,7 @@ class ConstituentTree:
         while len(opened) > 1:
             close()
         advance(len(words))
-        return cls(root, opened[0][1])
+        return cls(root, opened[0][1], log_prob=log_prob)
 
     # Walking
 
@@ -195,8 +203,8 @@ class ConstituentTree:
         if self.label == root:
             return self
         if self.word is None and self.label in ROOT_LABELS:
-            return ConstituentTree(root, self.children)
-        return ConstituentTree(root, (self,))
+            return ConstituentTree(root, self.children, log_prob=self.log_prob)
+        return ConstituentTree(root, (self,), log_prob=self.log_prob)
 
     # Values
 
@@ -213,7 +221,7 @@ class ConstituentTree:
         return hash(tuple(self._flat()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_flat, (self._flat(),)
+        return _from_flat, (self._flat(), self.log_prob)
 
     def __copy__(self) -> ConstituentTree:
         return self
@@ -416,14 +424,19 @@ def _bracket_error(message: str, source: str, line: int, column: int) -> Bracket
     return BracketError(message, source=source, line=line, column=column)
 
 
-def _from_flat(flat: Sequence[tuple[str, str | None, int]]) -> ConstituentTree:
+def _from_flat(
+    flat: Sequence[tuple[str, str | None, int]], log_prob: float | None = None
+) -> ConstituentTree:
     """Undo `ConstituentTree._flat`: from the right, a node's children are the latest built."""
     built: list[ConstituentTree] = []
     for label, word, n_children in reversed(flat):
         children = built[len(built) - n_children :][::-1]
         del built[len(built) - n_children :]
         built.append(ConstituentTree(label, children, word))
-    return built[0]
+    root = built[0]
+    if log_prob is None:
+        return root
+    return ConstituentTree(root.label, root.children, root.word, log_prob)
 
 
 # Writing

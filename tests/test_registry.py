@@ -16,13 +16,19 @@ NAMES = {
     "architectures": [
         "spacy-lal.LabelAttentionDependencyParser.v1",
         "spacy-lal.LabelAttentionParser.v1",
+        "spacy-lal.TwoStageParser.v1",
+        "spacy-lal.WithVectors.v1",
         "spacy-lal.WordAffixEmbed.v1",
+        "spacy-lal.WordCharEmbed.v1",
     ],
     "misc": [
         "spacy-lal.BiLSTMRows.v1",
         "spacy-lal.BiaffineDependencies.v1",
+        "spacy-lal.BiaffineSpans.v1",
+        "spacy-lal.BranchRows.v1",
         "spacy-lal.LabelAttentionEncoder.v1",
         "spacy-lal.PositionRows.v1",
+        "spacy-lal.TransformerSpans.v1",
         "spacy-lal.crf_objective.v1",
         "spacy-lal.map_decoder.v1",
         "spacy-lal.margin_objective.v1",
@@ -31,7 +37,7 @@ NAMES = {
     "readers": ["spacy-lal.Corpus.v1"],
     "scorers": ["spacy-lal.attachment_scorer.v1", "spacy-lal.constituency_scorer.v1"],
 }
-FACTORIES = ["lal_constituency", "lal_dependency"]
+FACTORIES = ["lal_constituency", "lal_dependency", "spanformer"]
 CLI = ["lal"]
 
 

@@ -11,8 +11,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..models.label_heads import Normalisation
-from ..pipeline.label_attention import LabelAttentionPipe
-from ..pipeline.lal_constituency import LabelAttentionConstituency
+from ..pipeline.constituency import ConstituencyPipe
+from ..pipeline.parser import ParserPipe
 from .explanation import explain_docs, label_attention_pipe
 
 
@@ -113,7 +113,7 @@ class TopHeads:
 
 
 def top_heads(
-    nlp: Language | LabelAttentionPipe,
+    nlp: Language | ParserPipe,
     docs: Iterable[Doc],
     *,
     method: Normalisation = "normalised",
@@ -123,7 +123,7 @@ def top_heads(
     method, errors: see `explain`. Raises ValueError for a parser that finds no constituents.
     """
     pipe = label_attention_pipe(nlp)
-    if not isinstance(pipe, LabelAttentionConstituency):
+    if not isinstance(pipe, ConstituencyPipe):
         raise ValueError(f"the parser {pipe.name!r} finds no constituents, only heads")
 
     def spans() -> Iterator[tuple[str, numpy.ndarray]]:

@@ -15,7 +15,7 @@ from spacy.training import Example
 from ..annotations import CONSTITUENTS_KEY
 from ..models.label_heads import Normalisation
 from ..pipeline.gold import gold_constituents, in_words
-from ..pipeline.label_attention import LabelAttentionPipe
+from ..pipeline.parser import ParserPipe
 from ..structure.binarise import collapse_unaries
 from .categories import TopHeads, averaged, ranked
 from .explanation import Explanation, explain_docs, label_attention_pipe
@@ -123,7 +123,7 @@ class ErrorAnalysis:
 
 
 def error_analysis(
-    nlp: Language | LabelAttentionPipe,
+    nlp: Language | ParserPipe,
     examples: Iterable[Example],
     *,
     k: int = 3,

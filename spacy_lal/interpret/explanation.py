@@ -33,8 +33,8 @@ from spacy.tokens import Doc
 
 from ..models.label_heads import Normalisation, label_heads, span_contributions
 from ..models.sentences import Sentence
-from ..pipeline.label_attention import LabelAttentionPipe
-from ..pipeline.lal_constituency import LabelAttentionConstituency
+from ..pipeline.constituency import ConstituencyPipe
+from ..pipeline.parser import ParserPipe
 from ..trees import LabelledSpan
 
 START, STOP = "<START>", "<STOP>"
@@ -73,7 +73,7 @@ class Explanation:
 
 
 def explain(
-    nlp: Language | LabelAttentionPipe, doc: Doc, *, method: Normalisation | None = "normalised"
+    nlp: Language | ParserPipe, doc: Doc, *, method: Normalisation | None = "normalised"
 ) -> list[Explanation]:
     """Attention and contributions of the label attention heads, for each sentence of a Doc.
 
@@ -94,7 +94,7 @@ def explain(
 
 
 def explain_docs(
-    nlp: Language | LabelAttentionPipe,
+    nlp: Language | ParserPipe,
     docs: Iterable[Doc],
     *,
     method: Normalisation | None = "normalised",
@@ -107,15 +107,15 @@ def explain_docs(
         yield from _explain_batch(pipe, _through_earlier_pipes(nlp, pipe, batch), method)
 
 
-def label_attention_pipe(nlp: Language | LabelAttentionPipe) -> LabelAttentionPipe:
+def label_attention_pipe(nlp: Language | ParserPipe) -> ParserPipe:
     """The label attention parser of a pipeline; that of constituents if there are others, too.
 
     Raises ValueError if there is none, or more than one.
     """
-    if isinstance(nlp, LabelAttentionPipe):
+    if isinstance(nlp, ParserPipe):
         return nlp
-    found = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, LabelAttentionPipe)]
-    found = [pipe for pipe in found if isinstance(pipe, LabelAttentionConstituency)] or found
+    found = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, ParserPipe)]
+    found = [pipe for pipe in found if isinstance(pipe, ConstituencyPipe)] or found
     if len(found) != 1:
         raise ValueError(
             f"expected one label attention parser in the pipeline {nlp.pipe_names}, found "
@@ -125,9 +125,9 @@ def label_attention_pipe(nlp: Language | LabelAttentionPipe) -> LabelAttentionPi
 
 
 def _through_earlier_pipes(
-    nlp: Language | LabelAttentionPipe, pipe: LabelAttentionPipe, docs: list[Doc]
+    nlp: Language | ParserPipe, pipe: ParserPipe, docs: list[Doc]
 ) -> list[Doc]:
-    if isinstance(nlp, LabelAttentionPipe):
+    if isinstance(nlp, ParserPipe):
         return docs
     earlier: list[str] = []
     for name, other in nlp.pipeline:
@@ -141,7 +141,7 @@ def _through_earlier_pipes(
 
 
 def _explain_batch(
-    pipe: LabelAttentionPipe, docs: list[Doc], method: Normalisation | None
+    pipe: ParserPipe, docs: list[Doc], method: Normalisation | None
 ) -> list[ExplainedDoc]:
     sentences, batches = label_heads(pipe.model, docs, sums=method is not None)
     _, parses = pipe.predict(docs)

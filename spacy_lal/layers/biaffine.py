@@ -1,4 +1,8 @@
-"""Biaffine products (Dozat and Manning 2017): scores of pairs of vectors."""
+"""Biaffine products (Dozat and Manning 2017): scores of pairs of vectors.
+
+`Biaffine` has a full matrix for each output. `FactorisedBiaffine` shares r rank-one matrices among
+all outputs, which is what makes hundreds of outputs affordable.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +36,46 @@ class Biaffine(nn.Module):
         scores = scores.unflatten(1, (left.shape[1], n_outputs)).transpose(2, 3)
         return scores + F.linear(left, self.left, self.bias).unsqueeze(2)
 
+    def matrices(self) -> Tensor:
+        """W [n_outputs, d_left + 1, d_right + 1] of s_o(x, y) = [x;1]^T W_o [y;1]."""
+        upper = torch.cat([self.bilinear, self.left.unsqueeze(2)], 2)
+        lower = torch.cat([self.right, self.bias.unsqueeze(1)], 1)
+        return torch.cat([upper, lower.unsqueeze(1)], 1)
+
     def of_positions(self, left: Tensor, right: Tensor) -> Tensor:
         """Scores of x_k with y_k alone: [B,n,d] twice -> [B,n,n_outputs]."""
         n_outputs, d_left, d_right = self.bilinear.shape
         weight = self.bilinear.transpose(0, 1).reshape(d_left, -1)
         projected = (left @ weight).unflatten(-1, (n_outputs, d_right)) + self.right
         return (projected @ right.unsqueeze(-1)).squeeze(-1) + F.linear(left, self.left, self.bias)
+
+
+class FactorisedBiaffine(nn.Module):
+    """A biaffine product whose matrices are W_o = sum_r P_or u_r v_r^T, u_r and v_r for all o.
+
+    s_o(x, y) = [x;1]^T W_o [y;1] + b_o = P_o . (U [x;1] * V [y;1]) + b_o: some
+    (d_left + d_right + n_outputs) r numbers instead of n_outputs d_left d_right (a canonical
+    polyadic decomposition of W).
+    `factors` projects vectors once each; a pair's scores are `mixture` of the product of its two.
+    """
+
+    def __init__(self, d_left: int, d_right: int, n_outputs: int, rank: int) -> None:
+        super().__init__()
+        if rank < 1:
+            raise ValueError(f"the rank of a factorised biaffine is at least 1, not {rank}")
+        self.left = nn.Linear(d_left, rank)
+        self.right = nn.Linear(d_right, rank)
+        self.mixture = nn.Linear(rank, n_outputs)
+        # at first [x;1] -> x + 1 in distribution: products neither vanish nor explode
+        nn.init.ones_(self.left.bias)
+        nn.init.ones_(self.right.bias)
+
+    def factors(self, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
+        """U [x;1] and V [y;1]: [B,n,d_left], [B,m,d_right] -> [B,n,rank], [B,m,rank]."""
+        return self.left(left), self.right(right)
+
+    def forward(self, left: Tensor, right: Tensor) -> Tensor:
+        """[B,n,d_left], [B,m,d_right] -> [B,n,m,n_outputs]."""
+        u, v = self.factors(left, right)
+        scores: Tensor = self.mixture(u.unsqueeze(2) * v.unsqueeze(1))
+        return scores

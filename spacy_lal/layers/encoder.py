@@ -7,9 +7,10 @@ from torch import Tensor, nn
 
 from .label_attention import Combine, LabelAttention
 from .partitioned_attention import PartitionedFeedForward, PartitionedSelfAttention, Scale
-from .span_scorer import fenceposts, halves
+from .span_scorer import halves as halves_of
 
 Arrangement = Literal["stack", "concatenate"]
+Halves = Literal["head", "whole"]
 
 
 class LabelAttentionEncoder(nn.Module):
@@ -20,8 +21,14 @@ class LabelAttentionEncoder(nn.Module):
     layer too (Mrini et al. 2020, section 4.1, figure 4).
 
     `arrangement="stack"` annotates with the last layer's output, as Mrini et al. do;
-    `"concatenate"` with the rows that enter label attention and its output side by side (Vu-Tran
-    et al.): there the rows' halves are the two directions of an LSTM.
+    `"concatenate"` with the rows that enter label attention and its output side by side: there the
+    rows' halves are the two directions of an LSTM.
+
+    `d_around`: so many features of every row, the first ones, go around all layers and stand
+    first in the annotation (Vu-Tran et al.: the pretrained encoder's branch, figure 2); rows are
+    [B,n,d_around+d_model] then. `halves`: what a fencepost takes of label attention's output is
+    half of every "head" (Mrini et al.; figure 2 of Vu-Tran et al.), or half of the "whole" vector,
+    that is, of the heads (their eqs. 13-15).
     """
 
     def __init__(
@@ -42,6 +49,8 @@ class LabelAttentionEncoder(nn.Module):
         label_combine: Combine = "concatenate",
         label_feed_forward: bool = True,
         arrangement: Arrangement = "stack",
+        d_around: int = 0,
+        halves: Halves = "head",
         scale: Scale = "key",
         attention_dropout: float = 0.0,
         relu_dropout: float = 0.0,
@@ -52,7 +61,10 @@ class LabelAttentionEncoder(nn.Module):
         super().__init__()
         if arrangement not in ("stack", "concatenate"):
             raise ValueError(f"arrangement must be 'stack' or 'concatenate', not {arrangement!r}")
+        if halves not in ("head", "whole"):
+            raise ValueError(f"halves must be 'head' or 'whole', not {halves!r}")
         self.d_model = d_model
+        self.d_around = d_around
         self.arrangement = arrangement
         self.drops_label_residual = drops_label_residual
         self.attention_layers = nn.ModuleList(
@@ -103,15 +115,19 @@ class LabelAttentionEncoder(nn.Module):
                 relu_dropout=relu_dropout,
                 residual_dropout=residual_dropout,
             )
-        # Features of a row are [content ; position] unless a Label Attention Layer follows.
-        self._deinterleave = self.label_attention is None and d_positional is not None
-        self._head_halves = (
-            n_label_heads if n_label_heads and label_combine == "concatenate" else None
-        )
         d_label = d_model if self.label_attention is None else self.label_attention.output_dim
         concatenated = arrangement == "concatenate" and self.label_attention is not None
-        self._d_rows = d_model if concatenated else 0
-        self.output_dim = self._d_rows + d_label
+        # Features of a row are [content ; position] unless a Label Attention Layer follows.
+        self._deinterleave = self.label_attention is None and d_positional is not None
+        self.halves_heads = label_combine == "concatenate" and halves == "head"
+        # what stands side by side in an annotation: its width, and its heads if each is halved
+        self._parts: list[tuple[int, int | None]] = [
+            (d_around, None),
+            (d_model if concatenated else 0, None),
+            (d_label, n_label_heads if n_label_heads and self.halves_heads else None),
+        ]
+        self._with_rows = concatenated
+        self.output_dim = sum(width for width, _ in self._parts)
 
     def set_dropout(self, rate: float) -> None:
         """One rate for all; the label heads' residual dropout only where it is switched on."""
@@ -124,17 +140,23 @@ class LabelAttentionEncoder(nn.Module):
             self.label_attention.residual_dropout = 0.0
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Annotate rows x [B,n,d_model]; mask [B,n] is True for real rows."""
+        """Annotate rows x [B,n,d_around+d_model]; mask [B,n] is True for real rows."""
         rows = self.encode(x, mask)
         annotations = rows
         if self.label_attention is not None:
             annotations = self.label_attention(rows, mask)
         if self.label_feed_forward is not None:
             annotations = self.label_feed_forward(annotations)
-        return torch.cat([rows, annotations], dim=-1) if self._d_rows else annotations
+        parts = [annotations]
+        if self._with_rows:
+            parts.insert(0, rows)
+        if self.d_around:
+            parts.insert(0, x[..., : self.d_around])
+        return torch.cat(parts, dim=-1) if len(parts) > 1 else annotations
 
     def encode(self, x: Tensor, mask: Tensor) -> Tensor:
         """The rows [B,n,d_model] as they enter label attention."""
+        x = x[..., self.d_around :]
         for attention, feed_forward in zip(
             self.attention_layers, self.feed_forward_layers, strict=True
         ):
@@ -142,19 +164,27 @@ class LabelAttentionEncoder(nn.Module):
         return x
 
     def attention(self, x: Tensor, mask: Tensor) -> Tensor:
-        """The label attention distributions [B,H,1 or n,n] of rows x [B,n,d_model]."""
+        """The label attention distributions [B,H,1 or n,n] of rows x [B,n,d_around+d_model]."""
         if self.label_attention is None:
             raise ValueError("this encoder has no Label Attention Layer")
         return self.label_attention.attention(self.encode(x, mask), mask)
 
     def fenceposts(self, annotations: Tensor) -> Tensor:
-        """Annotations [B,n+2,output_dim] -> fenceposts [B,n+1,output_dim]."""
-        if not self._d_rows:
-            return fenceposts(
-                annotations, n_heads=self._head_halves, deinterleave=self._deinterleave
-            )
-        first, second = halves(annotations[..., : self._d_rows])
-        label_first, label_second = halves(annotations[..., self._d_rows :], self._head_halves)
+        """Annotations [B,n+2,output_dim] -> fenceposts [B,n+1,output_dim].
+
+        Fencepost k takes the first half of every part of row k, then the second half of every
+        part of row k + 1 (Mrini et al. 2020, section 4.2; Vu-Tran et al., eqs. 13-15).
+        """
+        if self._deinterleave:
+            d = self.d_around
+            own = annotations[..., d:]
+            annotations = torch.cat([annotations[..., :d], own[..., 0::2], own[..., 1::2]], -1)
+        parts = annotations.split([width for width, _ in self._parts], dim=-1)
+        cut = [
+            halves_of(part, heads)
+            for part, (width, heads) in zip(parts, self._parts, strict=True)
+            if width
+        ]
         return torch.cat(
-            [first[:, :-1], label_first[:, :-1], second[:, 1:], label_second[:, 1:]], dim=-1
+            [first[:, :-1] for first, _ in cut] + [second[:, 1:] for _, second in cut], dim=-1
         )

@@ -6,6 +6,8 @@ tag embedding, to what follows; so a parser needs no tagger in front of it.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -72,6 +74,17 @@ class BiLSTMRows(nn.Module):
         return with_start_and_stop(upper, lengths, self.start, self.stop), tags
 
 
+def with_positions(content: Tensor, table: Tensor) -> Tensor:
+    """Rows [B, n, d] and the positions' embeddings [N, p] side by side: [B, n, d + p]."""
+    n = content.shape[1]
+    if n > len(table):
+        raise ValueError(
+            f"a sentence of {n - 2} words, but the model has {len(table) - 2} positions: lower "
+            "max_sentence_length or train with more positions"
+        )
+    return torch.cat([content, table[:n].expand(len(content), -1, -1)], -1)
+
+
 class PositionRows(nn.Module):
     """Word vectors [B, n, d_in] -> rows [B, n+2, d_model], tag scores [B, n, T].
 
@@ -100,11 +113,67 @@ class PositionRows(nn.Module):
         content = self.content(x) + torch.softmax(tags, -1) @ self.tag_embedding
         content = with_start_and_stop(content, lengths, self.start, self.stop)
         content = feature_dropout(content, self.dropout, self.training)
-        n = content.shape[1]
-        if n > len(self.positions):
-            raise ValueError(
-                f"a sentence of {n - 2} words, but the model has {len(self.positions) - 2} "
-                "positions: lower max_sentence_length or train with more positions"
-            )
-        positions = self.positions[:n].expand(len(content), -1, -1)
-        return self.layer_norm(torch.cat([content, positions], -1)), tags
+        return self.layer_norm(with_positions(content, self.positions)), tags
+
+
+class BranchRows(nn.Module):
+    """Two branches side by side (Vu-Tran et al., figure 2): rows [B, n+2, d_around + d_model].
+
+    One branch, the first d_around features, is the words' vectors, of a pretrained encoder, or of
+    a BiLSTM over them (`bilstm`, settings of `BiLSTMRows`): it goes around the encoder. The other,
+    d_model wide, is what the encoder's self-attention and label attention read: content beside
+    learned positions, each half of it. content "tag": the expected embedding of the word's
+    part-of-speech tag; "word": its projected vector (both compared in the paper's table 3).
+    """
+
+    def __init__(
+        self,
+        d_in: int,
+        n_tags: int,
+        *,
+        d_model: int,
+        max_length: int,
+        content: str,
+        bilstm: dict[str, Any] | None,
+    ) -> None:
+        super().__init__()
+        if content not in ("tag", "word"):
+            raise ValueError(f"content must be 'tag' or 'word', not {content!r}")
+        self.bilstm = None if bilstm is None else BiLSTMRows(d_in, n_tags, **bilstm)
+        self.d_around = d_in if self.bilstm is None else self.bilstm.output_dim
+        self.output_dim = self.d_around + d_model
+        if self.bilstm is None:
+            self.tag_scores = nn.Linear(d_in, n_tags)
+            self.around_start = nn.Parameter(torch.randn(d_in) * 0.1)
+            self.around_stop = nn.Parameter(torch.randn(d_in) * 0.1)
+        d_content = d_model - d_model // 2
+        self.content = nn.Linear(
+            n_tags if content == "tag" else self.d_around, d_content, bias=False
+        )
+        self.reads_tags = content == "tag"
+        if self.reads_tags:
+            nn.init.normal_(self.content.weight)
+        self.start = nn.Parameter(torch.randn(d_content))
+        self.stop = nn.Parameter(torch.randn(d_content))
+        self.positions = nn.Parameter(torch.randn(max_length + 2, d_model // 2))
+        self.layer_norm = LayerNorm(d_model)
+        self.dropout = 0.0
+
+    def set_dropout(self, rate: float) -> None:
+        self.dropout = rate
+        if self.bilstm is not None:
+            self.bilstm.set_dropout(rate)
+
+    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        if self.bilstm is not None:
+            around, tags = self.bilstm(x, lengths)
+        else:
+            words = feature_dropout(x, self.dropout, self.training)
+            tags = self.tag_scores(words)
+            around = with_start_and_stop(words, lengths, self.around_start, self.around_stop)
+        of_words = torch.softmax(tags, -1) if self.reads_tags else around[:, 1:-1]
+        content = with_start_and_stop(self.content(of_words), lengths, self.start, self.stop)
+        content = feature_dropout(content, self.dropout, self.training)
+        return torch.cat(
+            [around, self.layer_norm(with_positions(content, self.positions))], -1
+        ), tags

@@ -2,7 +2,8 @@
 
 A decoder says what a constituent, a span without one, and a dependency arc would add to the value
 of a tree. The tree is the one of highest value: of all binary trees (`structure/chart.py`), or, for
-a joint model, of all binary trees with heads (`structure/lexicalised.py`).
+a joint model, of all binary trees with heads (`structure/lexicalised.py`). In two stages it says
+what a span is worth to the binary tree, then which labels the tree's spans get.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from ..structure.chart import marginals
 from ..structure.lexicalised import joint_values
 
 
@@ -21,24 +21,40 @@ class SpanValues(NamedTuple):
     """What spans add to a tree.
 
     constituent [B, S]: of the span with its best label; labels [B, S]: that label, 0 if none is
-    worth it. empty [B, S]: of the span without a label. probability [B, S] of the label, or None.
+    worth it. empty [B, S]: of the span without a label.
     """
 
     constituent: Tensor
     labels: Tensor
     empty: Tensor
-    probability: Tensor | None
+
+
+class SpanMarginals(NamedTuple):
+    """The CRF's view of spans: `total` [B, S], the log-sum of a span's label scores, and
+    `probability` [B, S], that the span is in the tree under some label, 0 included."""
+
+    total: Tensor
+    probability: Tensor
 
 
 class Decoder(Protocol):
-    def spans(self, scores: Tensor, lengths: Tensor, sub_head: int | None) -> SpanValues:
+    def spans(
+        self, scores: Tensor, marginals: SpanMarginals | None, lengths: Tensor, sub_head: int | None
+    ) -> SpanValues:
         """Values from label scores [B, S, L] (packed charts, label 0 "no constituent").
 
-        sub_head: the label of groups that are no constituents, in a joint model.
+        marginals: None if the scores were not trained as log-probabilities. sub_head: the label of
+        groups that are no constituents, in a joint model.
         """
 
     def arcs(self, scores: Tensor, lengths: Tensor) -> Tensor:
         """Values [B, n, n+1] from arc scores [B, n, n+1]."""
+
+    def nodes(self, scores: Tensor, probabilities: Tensor) -> Tensor:
+        """Values [B, S] of spans in the first of two stages, from scores and probabilities."""
+
+    def labels(self, scores: Tensor, probabilities: Tensor) -> Tensor:
+        """The labels [N] of N spans, 0 for none, from label scores [N, L] and probabilities [N]."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +66,20 @@ class MaximumAPosteriori:
 
     share: float
 
-    def spans(self, scores: Tensor, lengths: Tensor, sub_head: int | None) -> SpanValues:
+    def spans(
+        self, scores: Tensor, marginals: SpanMarginals | None, lengths: Tensor, sub_head: int | None
+    ) -> SpanValues:
         constituent, labels, empty = joint_values(scores, lengths, sub_head)
-        return SpanValues(self.share * constituent, labels, self.share * empty, None)
+        return SpanValues(self.share * constituent, labels, self.share * empty)
 
     def arcs(self, scores: Tensor, lengths: Tensor) -> Tensor:
         return (1 - self.share) * scores
+
+    def nodes(self, scores: Tensor, probabilities: Tensor) -> Tensor:
+        return scores
+
+    def labels(self, scores: Tensor, probabilities: Tensor) -> Tensor:
+        return scores.argmax(-1)
 
 
 @dataclass(frozen=True)
@@ -65,31 +89,36 @@ class MinimumBayesRisk:
     p is a labelled constituent's marginal probability under the CRF (labelled recall, Goodman
     1996). The threshold makes up for precision: improbable constituents are left out, rather than
     forced in because trees are binary. In a joint model each arc adds `arc_weight` times its
-    probability.
+    probability. In two stages, the binary tree of most probable spans, whatever the threshold.
     """
 
     threshold: float
     arc_weight: float
 
-    def spans(self, scores: Tensor, lengths: Tensor, sub_head: int | None) -> SpanValues:
-        of_spans = torch.logsumexp(scores, -1)
+    def spans(
+        self, scores: Tensor, marginals: SpanMarginals | None, lengths: Tensor, sub_head: int | None
+    ) -> SpanValues:
+        assert marginals is not None, "margins are no probabilities"
         real = scores[..., 1:]
         if sub_head is not None:
             # a group is no gain; where a tree with heads needs one it costs nothing
             real = real.clone()
             real[..., sub_head - 1] = -torch.inf
         probable, labels = real.max(-1)
-        probability = (probable - of_spans).exp() * marginals(of_spans, lengths)
-        gain = probability - self.threshold
+        gain = (probable - marginals.total).exp() * marginals.probability - self.threshold
         return SpanValues(
-            gain.clamp(min=0),
-            torch.where(gain > 0, labels + 1, 0),
-            torch.zeros_like(gain),
-            probability,
+            gain.clamp(min=0), torch.where(gain > 0, labels + 1, 0), torch.zeros_like(gain)
         )
 
     def arcs(self, scores: Tensor, lengths: Tensor) -> Tensor:
         return self.arc_weight * torch.softmax(mask_padding(scores, lengths), -1)
+
+    def nodes(self, scores: Tensor, probabilities: Tensor) -> Tensor:
+        return probabilities
+
+    def labels(self, scores: Tensor, probabilities: Tensor) -> Tensor:
+        probable, labels = torch.softmax(scores, -1)[:, 1:].max(-1)
+        return torch.where(probable * probabilities > self.threshold, labels + 1, 0)
 
 
 def mask_padding(arcs: Tensor, lengths: Tensor) -> Tensor:

@@ -2,48 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy
-import torch
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
-from torch import Tensor
 
-from ..structure.chart import chart_size
-from .bridge import TorchShim, to_rows, to_tensor, torch_shim
-from .parser_network import Scores, build_network
-from .sentences import Sentence, split_sentences
+from .parser import ParserScores, parser_model
 
 Spec = dict[str, Any]
-
-
-@dataclass
-class SentenceBatch:
-    """Scores of sentences of similar length, padded together.
-
-    members: index of each sentence in `ParserScores.sentences` [B]; lengths: its words [B].
-    scores: see `Scores`.
-    """
-
-    members: list[int]
-    lengths: Tensor
-    scores: Scores
-
-
-@dataclass
-class ParserScores:
-    """What the model predicts for a batch of Docs; `d_scores` for it has the same shape.
-
-    batches: a list in training; from `predict`, computed one after another as they are asked for,
-    once.
-    """
-
-    sentences: list[Sentence]
-    batches: Iterable[SentenceBatch]
 
 
 def bilstm_rows(
@@ -91,6 +58,7 @@ def label_attention_encoder(
     combine: Literal["concatenate", "project"] = "concatenate",
     residual_dropout: bool = False,
     label_partitioned: bool = True,
+    halves: Literal["head", "whole"] = "head",
 ) -> Spec:
     """Self-attention layers and the Label Attention Layer (`spacy-lal.LabelAttentionEncoder.v1`).
 
@@ -105,7 +73,9 @@ def label_attention_encoder(
     a query matrix; combine: concatenate the heads, or project them back to the model's width as
     self-attention does (table 2).
     arrangement: annotate with label attention's output ("stack", Mrini et al. 2020) or with the
-    rows and it side by side ("concatenate", Vu-Tran et al.). scale: divide attention scores by
+    rows and it side by side ("concatenate"); with `spacy-lal.BranchRows.v1` the other branch stands
+    beside either. halves: fenceposts take half of every head's output, or half of the heads
+    (Vu-Tran et al., figure 2 and eqs. 13-15). scale: divide attention scores by
     the root of the key's width (the paper) or of the model's (its released code).
     """
     for name, value, known in (
@@ -130,6 +100,7 @@ def label_attention_encoder(
         "label_combine": combine,
         "drops_label_residual": residual_dropout,
         "arrangement": arrangement,
+        "halves": halves,
         "scale": scale,
     }
 
@@ -173,15 +144,13 @@ def build_label_attention_parser_v1(
         their charts hold no more than this number of spans. dependencies: for the joint model,
         `spacy-lal.BiaffineDependencies.v1`.
 
-    The model splits Docs into sentences itself, after tok2vec, so that a listener sees the batch
-    as it came. The component sets the attributes `sentences`, `max_sentence_length` and
-    `long_sentences`, and before initialisation `labels`, `tags` and `relations`.
+    See `parser_model`.
     """
-    return _parser(
+    return parser_model(
         tok2vec,
         rows=rows,
         encoder=encoder,
-        hidden_width=hidden_width,
+        d_hidden=hidden_width,
         max_batch_spans=max_batch_spans,
         dependencies=dependencies,
     )
@@ -198,149 +167,10 @@ def build_label_attention_dependency_parser_v1(
 
     See `build_label_attention_parser_v1`.
     """
-    return _parser(
+    return parser_model(
         tok2vec,
         rows=rows,
         encoder=encoder,
-        hidden_width=None,
         max_batch_spans=max_batch_spans,
         dependencies=dependencies,
     )
-
-
-def _parser(
-    tok2vec: Model[list[Doc], list[Floats2d]], **settings: Any
-) -> Model[list[Doc], ParserScores]:
-    return Model(
-        "label_attention_parser",
-        _forward,
-        init=_init,
-        layers=[tok2vec],
-        refs={"tok2vec": tok2vec},
-        shims=[TorchShim(build_network)],
-        attrs={
-            **settings,
-            "labels": [],
-            "tags": [],
-            "relations": [],
-            "sentences": "split",
-            "max_sentence_length": 512,
-            "long_sentences": "split",
-            "dropout_rate": 0.0,
-        },
-    )
-
-
-def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
-    tok2vec = model.get_ref("tok2vec")
-    tok2vec.initialize(X=X)
-    width = tok2vec.maybe_get_dim("nO")
-    if width is None:
-        if not X:
-            raise ValueError("the width of tok2vec is not known: initialize with example Docs")
-        width = tok2vec.predict(X[:1])[0].shape[1]
-    header = {
-        "d_in": int(width),
-        "labels": model.attrs["labels"],
-        "tags": model.attrs["tags"],
-        "rows": model.attrs["rows"],
-        "encoder": model.attrs["encoder"],
-        "d_hidden": model.attrs["hidden_width"],
-        "relations": model.attrs["relations"],
-        "dependencies": model.attrs["dependencies"],
-    }
-    torch_shim(model).initialize(header)
-
-
-def batch_by_spans(
-    lengths: list[int], max_spans: int, *, least_words: int = 500, most_padding: float = 1.1
-) -> list[list[int]]:
-    """Indices of sentences of similar length, in batches.
-
-    A batch's padded charts hold at most `max_spans` spans. Once it has `least_words` words, it
-    takes no sentence that would make it more than `most_padding` times as large as its words.
-    """
-    order = sorted(range(len(lengths)), key=lengths.__getitem__)
-    batches: list[list[int]] = []
-    words = 0
-    for index in order:
-        # lengths ascend, so the newcomer sets the padded length of the whole batch
-        n = lengths[index]
-        count = len(batches[-1]) + 1 if batches else 1
-        too_large = count * chart_size(n) > max_spans
-        too_padded = words >= least_words and count * n > most_padding * (words + n)
-        if not batches or too_large or too_padded:
-            batches.append([])
-            words = 0
-        batches[-1].append(index)
-        words += n
-    return batches
-
-
-def read_docs(
-    model: Model[list[Doc], ParserScores], docs: list[Doc], is_train: bool
-) -> tuple[list[Sentence], Tensor, Callable[[list[Floats2d]], list[Doc]]]:
-    """The sentences of all docs, the vectors of all tokens [tokens, d_in], tok2vec's backprop."""
-    attrs = model.attrs
-    sentences = split_sentences(
-        docs, attrs["sentences"], attrs["max_sentence_length"], attrs["long_sentences"]
-    )
-    vectors, backprop = model.get_ref("tok2vec")(docs, is_train)
-    flat = to_tensor(model, vectors, torch_shim(model).device).requires_grad_(is_train)
-    return sentences, flat, backprop
-
-
-def padded_batches(
-    docs: list[Doc], sentences: list[Sentence], flat: Tensor, max_spans: int
-) -> Iterator[tuple[list[int], Tensor, Tensor]]:
-    """The sentences to be parsed, in batches of similar length: members, lengths, vectors.
-
-    flat: the vectors of all tokens [tokens, d_in]. Of each batch: the index of its sentences in
-    `sentences`, their words [B], the words' vectors [B, n, d_in]. See `batch_by_spans`.
-    """
-    first_token = numpy.cumsum([0, *map(len, docs)])
-    parsed = [k for k, sentence in enumerate(sentences) if sentence.parsed]
-    lengths = [len(sentences[k].words) for k in parsed]
-    for group in batch_by_spans(lengths, max_spans):
-        members = [parsed[k] for k in group]
-        size = max(lengths[k] for k in group)
-        # padding repeats token 0; nothing of a sentence's result depends on it
-        tokens = numpy.zeros((len(members), size), dtype=numpy.int64)
-        for row, k in enumerate(members):
-            sentence = sentences[k]
-            tokens[row, : len(sentence.words)] = first_token[sentence.doc] + sentence.words
-        of_words = torch.tensor([lengths[k] for k in group], device=flat.device)
-        yield members, of_words, flat[torch.from_numpy(tokens).to(flat.device)]
-
-
-def _forward(
-    model: Model[list[Doc], ParserScores], docs: list[Doc], is_train: bool
-) -> tuple[ParserScores, Callable[[ParserScores], list[Doc]]]:
-    shim = torch_shim(model)
-    sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
-
-    def score() -> Iterator[SentenceBatch]:
-        batches = padded_batches(docs, sentences, flat, model.attrs["max_batch_spans"])
-        for members, lengths, x in batches:
-            if is_train:
-                scores = shim.begin_update(x, lengths, dropout=model.attrs["dropout_rate"])
-            else:
-                scores = shim.predict(x, lengths)
-            yield SentenceBatch(members, lengths, scores)
-
-    # when predicting, each batch's charts go as soon as they are decoded
-    scores = ParserScores(sentences, list(score()) if is_train else score())
-
-    def backprop(d_scores: ParserScores) -> list[Doc]:
-        outputs, gradients = [], []
-        for batch, d_batch in zip(scores.batches, d_scores.batches, strict=True):
-            for output, gradient in zip(batch.scores, d_batch.scores, strict=True):
-                if output is not None:
-                    outputs.append(output)
-                    gradients.append(gradient)
-        if outputs:
-            torch.autograd.backward(outputs, gradients)
-        d_flat = flat.grad if flat.grad is not None else torch.zeros_like(flat)
-        return backprop_tok2vec(to_rows(model, d_flat, [len(doc) for doc in docs]))
-
-    return scores, backprop

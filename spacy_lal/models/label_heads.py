@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ..layers.rows import row_mask
 from .bridge import torch_shim
-from .label_attention_parser import ParserScores, padded_batches, read_docs
+from .parser import ParserScores, padded_batches, read_docs
 from .parser_network import ParserNetwork
 from .sentences import Sentence
 
@@ -85,6 +85,12 @@ def label_heads(
             f"no contributions of heads with combine = {layer.combine!r}: it mixes the heads' "
             'features. Parsers trained with combine = "concatenate" have them (method=None gives '
             "the attention alone)"
+        )
+    if sums and (network.spans is not None or not encoder.halves_heads):
+        raise ValueError(
+            "no contributions of heads here: they are of spans that are differences of fenceposts "
+            "made of half of each head, not of a two-stage parser's or with halves = 'whole' "
+            "(method=None gives the attention alone)"
         )
     if sums and encoder.label_feed_forward is not None:
         raise ValueError(

@@ -2,16 +2,28 @@
 
 An objective maps label scores [B, S, L] (packed charts, label 0 "no constituent"), the gold
 label of every span [B, S] and the sentences' lengths [B] to one loss per sentence [B].
+In two stages, the loss is `two_stage_loss`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
-from ..structure.chart import best_tree, hamming_augment, inside, packed_spans
+from ..layers.biaffine_spans import label_scores
+from ..structure.chart import (
+    _length_of,
+    best_tree,
+    hamming_augment,
+    inside,
+    packed_spans,
+    span_position,
+)
+from .parser_network import Scores
 
 Objective = Callable[[Tensor, Tensor, Tensor], Tensor]
 
@@ -38,17 +50,29 @@ def crf_loss(scores: Tensor, gold: Tensor, lengths: Tensor) -> Tensor:
     sums the trees that hold every gold constituent under its label and nothing but label 0
     between them, so no binarisation is imposed.
     """
-    allowed = _compatible(gold, lengths)
+    return inside(torch.logsumexp(scores, -1), lengths) - log_weight(scores, gold, lengths)
+
+
+def log_weight(
+    scores: Tensor, gold: Tensor, lengths: Tensor, sub_head: int | None = None
+) -> Tensor:
+    """The log-sum [B] of exp(score) over the binary trees that stand for one with these labels.
+
+    gold [B, S]: labels of the constituents, else 0. sub_head: a label that spans without a
+    constituent may have instead of 0.
+    """
+    allowed = _compatible(gold)
     reference = scores.gather(-1, gold.unsqueeze(-1)).squeeze(-1)
+    if sub_head is not None:
+        either = torch.logaddexp(scores[..., 0], scores[..., sub_head])
+        reference = torch.where(gold > 0, reference, either)
     # finite, so that the difference of two charts never meets inf - inf
-    reference = reference.masked_fill(~allowed, -1e4)
-    return inside(torch.logsumexp(scores, -1), lengths) - inside(reference, lengths)
+    return inside(reference.masked_fill(~allowed, -1e4), lengths)
 
 
-def _compatible(gold: Tensor, lengths: Tensor) -> Tensor:
+def _compatible(gold: Tensor) -> Tensor:
     """[B, S] True where a span crosses no gold constituent."""
-    size = gold.shape[1]
-    n = int(((8 * size + 1) ** 0.5 - 1) / 2)
+    n = _length_of(gold)
     starts, ends = (t.to(gold.device) for t in packed_spans(n))
     batch, at = (gold > 0).nonzero(as_tuple=True)
     # gold constituents of a sentence, side by side: [B, most constituents of a sentence]
@@ -61,6 +85,41 @@ def _compatible(gold: Tensor, lengths: Tensor) -> Tensor:
     a, b = table[0].unsqueeze(1), table[1].unsqueeze(1)
     crosses = ((i < a) & (a < j) & (j < b)) | ((a < i) & (i < b) & (b < j))
     return ~crosses.any(-1)
+
+
+class GoldNodes(NamedTuple):
+    """The 2n-1 nodes of gold binary trees, those of all sentences of a batch in one list.
+
+    Node k is the span (starts[k], ends[k]) of sentence sentences[k]; labels[k] is 0 where it is
+    no constituent.
+    """
+
+    sentences: Tensor
+    starts: Tensor
+    ends: Tensor
+    labels: Tensor
+
+
+def two_stage_loss(scores: Scores, gold: GoldNodes, lengths: Tensor) -> Tensor:
+    """-log p(T) of the unlabelled binary tree and the cross-entropy of its nodes' labels [B].
+
+    Zhang et al. 2020, section 3.5. Trees are binarised beforehand. The cross-entropy is summed
+    over a sentence's nodes and brought to the scale of its words, so that the batch's sum over
+    its number of words is the likelihood's mean over words and the cross-entropy's mean over nodes,
+    as in supar. A sentence without gold nodes has no meaning here.
+    """
+    assert scores.spans is not None
+    n = _length_of(scores.spans)
+    tree = torch.zeros_like(scores.spans)
+    tree[gold.sentences, span_position(n, gold.starts, gold.ends)] = 1
+    likelihood = (scores.spans * tree).sum(1) - inside(scores.spans, lengths)
+    labels = label_scores(scores.factors, gold.sentences, gold.starts, gold.ends)
+    entropy = F.cross_entropy(labels, gold.labels, reduction="none")
+    per_word = lengths.sum().to(likelihood) / (2 * lengths - 1).sum()
+    return (
+        per_word * likelihood.new_zeros(len(lengths)).index_add(0, gold.sentences, entropy)
+        - likelihood
+    )
 
 
 def make_margin_objective() -> Objective:

@@ -14,12 +14,12 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
-from ..models.charts import SentenceParse
+from ..models.decoding import SentenceParse
 from ..models.dependencies import best_relations
-from ..models.label_attention_parser import ParserScores
+from ..models.parser import ParserScores
 from ..models.sentences import LongSentencePolicy, SentencePolicy
 from ..structure.arborescence import greedy, nonprojective, projective
-from .label_attention import DEFAULT_ENCODER, LabelAttentionPipe, Parses
+from .parser import DEFAULT_ENCODER, ParserPipe, Parses
 
 DEFAULT_MODEL = Config().from_str(
     """
@@ -103,7 +103,7 @@ def make_lal_dependency(
     )
 
 
-class LabelAttentionDependency(LabelAttentionPipe):
+class LabelAttentionDependency(ParserPipe):
     """Writes `token.head` and `token.dep`, and tags where there are none."""
 
     kinds = ("relations", "tags")

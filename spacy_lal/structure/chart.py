@@ -7,10 +7,10 @@ i = 0..n-w, so that all spans of one width are one contiguous slice. `packed_spa
 
 A binary tree over n words has 2n-1 spans: the n words, the whole sentence, and the spans in
 between; its score is the sum of its spans' scores. Every program walks the widths once and
-does all sentences, starts and splits of a width in one operation. Two tables make both
-children of a width contiguous: `left[b, i, w]` is the span of width w that *starts* at i,
-`right[b, j, w]` the one that *ends* at j; the splits of all spans of width w are
-`left[:, :n-w+1, 1:w] + right[:, w:, 1:w].flip(-1)`.
+does all sentences, starts and splits of a width in one operation. Its tables are square and hold
+a span (i, j) twice, at `[i, j]` and at `[j, i]`: so row i has the span's left children (i, k) and
+row j its right children (k, j), both in order of the split k, and the left or the right children
+of all spans of a width are one strided view.
 
 Sentences shorter than the batch's n need no mask: a tree of m words reads only spans inside
 (0, m), all of which exist in the padded chart.
@@ -18,8 +18,9 @@ Sentences shorter than the batch's n need no mask: a tree of m words reads only 
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -81,109 +82,245 @@ def _length_of(chart: Tensor) -> int:
     return n
 
 
-def _roots(chart: Tensor, n: int, lengths: Tensor) -> tuple[Tensor, Tensor]:
-    """Row and packed position of each sentence's whole span."""
-    lengths = lengths.to(chart.device)
+def _checked(chart: Tensor, lengths: Tensor) -> tuple[int, Tensor]:
+    """The chart's n, and the sentences' lengths where the chart is."""
+    n = _length_of(chart)
     if lengths.numel() and (int(lengths.min()) < 1 or int(lengths.max()) > n):
         raise ValueError(f"sentence lengths must lie in 1..{n}, got {lengths.tolist()}")
-    return torch.arange(len(lengths), device=chart.device), span_position(
-        n, torch.zeros_like(lengths), lengths
-    )
+    return n, lengths.to(chart.device)
 
 
-def _split_scores(left: Tensor, right: Tensor, n: int, width: int) -> Tensor:
-    """[B, n-width+1, width-1]: best or total score of both children, by the left child's width."""
-    return left[:, : n - width + 1, 1:width] + right[:, width:, 1:width].flip(-1)
+def _within(n: int, lengths: Tensor) -> Tensor:
+    """[B, S] True at spans of the sentence, False at those that reach into the padding."""
+    _, ends = packed_spans(n)
+    return ends.to(lengths.device) <= lengths.unsqueeze(1)
 
 
-def _tables(scores: Tensor, n: int) -> tuple[Tensor, Tensor]:
-    left = scores.new_zeros(scores.shape[0], n + 1, n + 1)
-    return left, torch.zeros_like(left)
+def _here(n: int, width: int) -> slice:
+    """Where the spans of `width` are in a packed chart of an n-word sentence."""
+    return slice(width_offset(n, width), width_offset(n, width + 1))
 
 
-def _fill(left: Tensor, right: Tensor, n: int, width: int, values: Tensor) -> None:
-    left[:, : n - width + 1, width] = values
-    right[:, width:, width] = values
+def _spans(table: Tensor, width: int) -> Tensor:
+    """[2, B, n-width+1]: the spans of `width`, in both of their places in a square table."""
+    size, side = table.shape[:2]
+    strides = width * (side - 1), side * side, side + 1
+    return table.as_strided((2, size, side - width), strides, width)
 
 
-def _inside_tables(scores: Tensor) -> tuple[int, Tensor, Tensor]:
-    n = _length_of(scores)
-    left, right = _tables(scores, n)
-    for width in range(1, n + 1):
-        at = width_offset(n, width)
-        values = scores[:, at : at + n + 1 - width]
-        if width > 1:
-            values = values + torch.logsumexp(_split_scores(left, right, n, width), -1)
-        _fill(left, right, n, width, values)
-    return n, left, right
+def _children(table: Tensor, width: int) -> Tensor:
+    """[2, B, n-width+1, width-1]: left and right children of the spans of `width`, by split."""
+    size, side = table.shape[:2]
+    strides = width * side, side * side, side + 1, 1
+    return table.as_strided((2, size, side - width, width - 1), strides, 1)
 
 
-def _expectation(
-    n: int, tops: Tensor, weigh: Any, like: Tensor, rows: Tensor, roots: Tensor
-) -> Tensor:
-    """Send the weight of each root down to its spans.
+def _sums(table: Tensor, width: int) -> Tensor:
+    """[B, n-width+1, width-1]: the sums of both children of the spans of `width`, by split."""
+    left, right = _children(table, width).unbind()
+    return left + right
 
-    `weigh(width)` gives [B, n-width+1, width-1], how a span of that width divides its weight
-    over its splits (rows that sum to 1). Parents of a width are complete before the width is
-    reached, so one walk from the widest span down visits every span once: the outside pass
-    without outside scores, hence without their cancellation errors.
+
+def _whole(table: Tensor, lengths: Tensor) -> Tensor:
+    """[B]: what a square table holds of the sentences' whole spans."""
+    return table[torch.arange(len(lengths), device=table.device), 0, lengths]
+
+
+class _Inside(NamedTuple):
+    """What the inside pass knows of every span.
+
+    Let x_k be the sum of the totals of a span's children at the split k. The probability of that
+    split, given the span, is exp(x_k - shift) * scale. exp(x_k - logsumexp(x)) would not sum to 1
+    in single precision where x is large.
     """
-    left, right = _tables(like, n)
-    out = torch.zeros_like(like)
-    out[rows, roots] = tops
-    for width in range(n, 0, -1):
-        at = width_offset(n, width)
-        mass = out[:, at : at + n + 1 - width]
-        mass += left[:, : n - width + 1, width] + right[:, width:, width]
+
+    lengths: Tensor
+    """[B]"""
+    total: Tensor
+    """[B, n+1, n+1], the log-sum of exp(score) over the trees of the span."""
+    shift: Tensor
+    """[B, S], the highest x_k."""
+    scale: Tensor
+    """[B, S], one over the sum of exp(x_k - shift); 0 where no split is possible."""
+
+    @property
+    def n(self) -> int:
+        return self.total.shape[1] - 1
+
+    def odds(self, width: int) -> Tensor:
+        """[B, n-width+1, width-1]: exp(x_k - shift)."""
+        sums = _sums(self.total, width)
+        return sums.sub_(self.shift[:, _here(self.n, width)].unsqueeze(-1)).exp_()
+
+
+@torch.no_grad()
+def _inside(scores: Tensor, lengths: Tensor) -> _Inside:
+    n, lengths = _checked(scores, lengths)
+    if lengths.numel() and int(lengths.min()) < n:
+        # no tree reads the padding, but weights of 0 would meet what is infinite there
+        scores = scores.masked_fill(~_within(n, lengths), 0.0)
+    lowest = torch.finfo(scores.dtype).min
+    total = scores.new_zeros(len(scores), n + 1, n + 1)
+    shift, scale = torch.zeros_like(scores), torch.zeros_like(scores)
+    for width in range(1, n + 1):
+        here = _here(n, width)
+        values = scores[:, here]
         if width > 1:
-            weight = mass.unsqueeze(-1)
-            # no weight, no share, even where no split has a finite score (0 * nan)
-            share = torch.where(weight != 0, weight * weigh(width), 0.0)
-            left[:, : n - width + 1, 1:width] += share
-            right[:, width:, 1:width] += share.flip(-1)
-    return out
+            sums = _sums(total, width)
+            highest = torch.amax(sums, -1, out=shift[:, here]).clamp_(min=lowest)
+            sums.sub_(highest.unsqueeze(-1)).exp_()
+            values = values + torch.sum(sums, -1, out=scale[:, here]).log().add_(highest)
+        _spans(total, width).copy_(values)
+    # sums are at least 1 where any split is possible
+    return _Inside(lengths, total, shift, scale.reciprocal().masked_fill_(scale == 0, 0.0))
+
+
+def _masses(tables: _Inside, tops: Tensor) -> Tensor:
+    """Send the weight of each root, tops [B], down to its spans [B, S].
+
+    A span divides its weight over its splits by their probabilities. Parents of a width are
+    complete before the width is reached, so one walk from the widest span down visits every span
+    once: the outside pass without outside scores, hence without their cancellation errors.
+    """
+    n, scale = tables.n, tables.scale
+    weights = torch.zeros_like(tables.total)
+    weights[torch.arange(len(tops), device=tops.device), 0, tables.lengths] = tops
+    masses = torch.empty_like(scale)
+    for width in range(n, 0, -1):
+        here = _here(n, width)
+        left, right = _spans(weights, width).unbind()
+        mass = torch.add(left, right, out=masses[:, here])
+        if width > 1:
+            share = tables.odds(width).mul_((mass * scale[:, here]).unsqueeze(-1))
+            _children(weights, width).add_(share)
+    return masses
+
+
+def _split_values(tables: _Inside, table: Tensor, width: int, surprise: bool) -> Tensor:
+    """[B, n-width+1, width-1]: the sums of `table`, plus the splits' -log probability if wanted."""
+    values = _sums(table, width)
+    if surprise:
+        scale = tables.scale[:, _here(tables.n, width)].unsqueeze(-1)
+        # impossible splits have no part in any mean, but infinity times 0 would be none
+        values -= tables.odds(width).log_().add_(scale.log()).clamp_(min=-1e3)
+    return values
+
+
+def _means(tables: _Inside, values: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """The mean of f(T) over the trees T of each span.
+
+    f(T) is the sum of `values` [B, S] over the spans of T or, without, T's surprise: the sum of its
+    splits' -log probability. Returns the means [B, n+1, n+1], and [B, S] without the span's own
+    value. With a direction as values, the means are the totals' derivatives.
+    """
+    n, scale, surprise = tables.n, tables.scale, values is None
+    own = torch.zeros_like(scale) if values is None else values
+    means, below = torch.zeros_like(tables.total), torch.zeros_like(scale)
+    for width in range(1, n + 1):
+        here = _here(n, width)
+        if width > 1:
+            weighted = _split_values(tables, means, width, surprise).mul_(tables.odds(width))
+            torch.mul(weighted.sum(-1), scale[:, here], out=below[:, here])
+        _spans(means, width).copy_(own[:, here] + below[:, here])
+    return means, below
+
+
+def _covariances(
+    tables: _Inside, masses: Tensor, means: Tensor, below: Tensor, surprise: bool
+) -> Tensor:
+    """[B, S]: the covariance of "the span is in T" and f(T), times the root's weight.
+
+    means, below: of f, from `_means`. This is the derivative of `_masses`, walked the same way: a
+    split's share changes with its parent's mass, and with its value against the mean.
+    """
+    n, scale = tables.n, tables.scale
+    changes = torch.zeros_like(tables.total)
+    covariances = torch.empty_like(scale)
+    for width in range(n, 0, -1):
+        here = _here(n, width)
+        left, right = _spans(changes, width).unbind()
+        change = torch.add(left, right, out=covariances[:, here])
+        if width > 1:
+            share = _split_values(tables, means, width, surprise)
+            share.sub_(below[:, here].unsqueeze(-1))
+            share.mul_((masses[:, here] * scale[:, here]).unsqueeze(-1))
+            share.add_((change * scale[:, here]).unsqueeze(-1)).mul_(tables.odds(width))
+            _children(changes, width).add_(share)
+    return covariances
 
 
 class _LogPartition(torch.autograd.Function):
     """log Z whose gradient is computed as marginals rather than by replaying the loop."""
 
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, lengths: Tensor) -> Tensor:
-        n, left, right = _inside_tables(scores)
-        rows, roots = _roots(scores, n, lengths)
-        ctx.save_for_backward(left, right, rows, roots)
-        ctx.n = n
-        return left[rows, 0, lengths.to(scores.device)]
+    def forward(ctx: Any, scores: Tensor, *tables: Tensor) -> Tensor:
+        ctx.save_for_backward(scores, *tables)
+        lengths, total, *_ = tables
+        return _whole(total, lengths)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        scores, *tables = ctx.saved_tensors
+        return _Marginals.apply(scores, grads[0], *tables), None, None, None, None
+
+
+class _Marginals(torch.autograd.Function):
+    """The gradient of log Z, times tops [B]. Its own gradient is the Hessian's product."""
+
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor, tops: Tensor, *tables: Tensor) -> Tensor:
+        masses = _masses(_Inside(*tables), tops)
+        ctx.save_for_backward(masses, *tables)
+        return masses
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        left, right, rows, roots = ctx.saved_tensors
-        n = ctx.n
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        masses, *saved = ctx.saved_tensors
+        tables = _Inside(*saved)
+        means, below = _means(tables, grads[0])
+        of_scores = _covariances(tables, masses, means, below, surprise=False)
+        return of_scores, _whole(means, tables.lengths), None, None, None, None
 
-        def weigh(width: int) -> Tensor:
-            return torch.softmax(_split_scores(left, right, n, width), -1)
 
-        like = left.new_zeros(left.shape[0], chart_size(n))
-        return _expectation(n, grads[0], weigh, like, rows, roots), None
+class _Entropy(torch.autograd.Function):
+    """The mean surprise of a tree: a sum of positive terms, not log Z less the mean score."""
+
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor, *saved: Tensor) -> Tensor:
+        tables = _Inside(*saved)
+        means, below = _means(tables)
+        ctx.save_for_backward(means, below, *saved)
+        return _whole(means, tables.lengths)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        means, below, *saved = ctx.saved_tensors
+        tables = _Inside(*saved)
+        masses = _masses(tables, grads[0])
+        # d entropy = -cov(1[span], score), and surprise is the constant log Z less the score
+        of_scores = _covariances(tables, masses, means, below, surprise=True)
+        return of_scores, None, None, None, None
 
 
 def inside(scores: Tensor, lengths: Tensor) -> Tensor:
     """log Z [B], the log-sum of exp(score) over all binary trees of each sentence.
 
-    scores: packed chart [B, S]; lengths: words of each sentence [B], 1..n. Differentiable once;
+    scores: packed chart [B, S]; lengths: words of each sentence [B], 1..n. Differentiable twice;
     the gradient with respect to `scores` is the spans' marginal probability (the inside-outside
     algorithm, Baker 1979; Eisner 2016 for the identity).
     """
-    return _LogPartition.apply(scores, lengths)
+    return _LogPartition.apply(scores, *_inside(scores, lengths))
 
 
 def marginals(scores: Tensor, lengths: Tensor) -> Tensor:
-    """[B, S]: the probability that a span is in the tree; 0 outside the sentence."""
-    with torch.enable_grad():
-        leaf = scores.detach().requires_grad_()
-        (gradient,) = torch.autograd.grad(inside(leaf, lengths).sum(), leaf)
-    return gradient
+    """[B, S]: the probability that a span is in the tree; 0 outside the sentence.
+
+    Differentiable once: the gradient is a product with the Hessian of log Z, the covariances of
+    spans, by carrying derivatives through both passes (Li and Eisner 2009 for such semirings).
+    """
+    return _Marginals.apply(scores, scores.new_ones(len(scores)), *_inside(scores, lengths))
 
 
 @torch.no_grad()
@@ -193,27 +330,32 @@ def best_tree(scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     scores: packed chart [B, S]; returns its score [B] and a mask [B, S], True at its 2n-1
     spans. Of equal splits the one with the shortest left child wins.
     """
-    n = _length_of(scores)
-    left, right = _tables(scores, n)
-    rows, roots = _roots(scores, n, lengths)
-    splits: dict[int, Tensor] = {}
+    n, lengths = _checked(scores, lengths)
+    best = scores.new_zeros(len(scores), n + 1, n + 1)
     for width in range(1, n + 1):
-        at = width_offset(n, width)
-        values = scores[:, at : at + n + 1 - width]
+        values = scores[:, _here(n, width)]
         if width > 1:
-            best, splits[width] = _split_scores(left, right, n, width).max(-1)
-            values = values + best
-        _fill(left, right, n, width, values)
+            values = values + _sums(best, width).amax(-1)
+        _spans(best, width).copy_(values)
 
-    def weigh(width: int) -> Tensor:
-        choice = splits[width]
-        return torch.zeros(*choice.shape, width - 1, device=scores.device).scatter_(
-            -1, choice.unsqueeze(-1), 1.0
-        )
-
-    like = torch.zeros(scores.shape, device=scores.device)
-    mask = _expectation(n, like.new_ones(len(rows)), weigh, like, rows, roots) > 0.5
-    return left[rows, 0, lengths.to(scores.device)], mask
+    # down from the roots, all spans of one depth at a time: to find a split again is O(n)
+    spans = torch.stack(
+        [torch.arange(len(scores), device=scores.device), torch.zeros_like(lengths), lengths]
+    )
+    splits = torch.arange(n + 1, device=scores.device)
+    found = [spans]
+    while (spans := spans[:, spans[2] - spans[1] > 1]).shape[1]:
+        rows, starts, ends = spans
+        outside = (splits <= starts.unsqueeze(1)) | (splits >= ends.unsqueeze(1))
+        sums = (best[rows, starts] + best[rows, ends]).masked_fill_(outside, -math.inf)
+        # the first of splits that are all -inf
+        split = torch.maximum(sums.argmax(1), starts + 1)
+        spans = torch.cat([torch.stack([rows, starts, split]), torch.stack([rows, split, ends])], 1)
+        found.append(spans)
+    rows, starts, ends = torch.cat(found, 1)
+    mask = torch.zeros_like(scores, dtype=torch.bool)
+    mask[rows, span_position(n, starts, ends)] = True
+    return _whole(best, lengths), mask
 
 
 def hamming_augment(label_scores: Tensor, gold: Tensor, cost: float = 1.0) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,20 @@ def read_text(path: str | Path, encoding: str = "utf-8-sig") -> str:
         line = raw.count(b"\n", 0, error.start) + 1
         raise FormatError(f"not {encoding}: {error.reason}", source=str(path), line=line) from error
     return text.replace("\r\n", "\n")
+
+
+def read_text_as(path: str | Path, encodings: Sequence[str]) -> tuple[str, str]:
+    """The text of a file, and which of `encodings` it is in: the first that fits.
+
+    Raises the last one's FormatError if none does.
+    """
+    *others, last = encodings
+    for encoding in others:
+        try:
+            return read_text(path, encoding), encoding
+        except FormatError:
+            continue
+    return read_text(path, last), last
 
 
 def _format_error(message: str, source: str, line: int) -> FormatError:

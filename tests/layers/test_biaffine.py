@@ -2,8 +2,9 @@ import pytest
 import torch
 from torch.autograd import gradcheck
 from torch.func import functional_call
+from torch.nn.functional import pad
 
-from spacy_lal.layers.biaffine import Biaffine
+from spacy_lal.layers.biaffine import Biaffine, FactorisedBiaffine
 
 
 def make(d_left, d_right, n_outputs):
@@ -87,3 +88,80 @@ def test_all_weights_begin_with_a_spread():
     for weight in (biaffine.bilinear, biaffine.left, biaffine.right):
         assert 0 < float(weight.detach().std()) < 1
     assert not bool(biaffine.bias.any())
+
+
+@pytest.mark.parametrize(("d_left", "d_right", "n_outputs"), [(1, 1, 1), (2, 5, 1), (4, 3, 6)])
+def test_matrices_hold_all_four_terms(d_left, d_right, n_outputs):
+    biaffine = make(d_left, d_right, n_outputs)
+    left = torch.randn(2, 3, d_left, dtype=torch.float64)
+    right = torch.randn(2, 4, d_right, dtype=torch.float64)
+    matrices = biaffine.matrices()
+    assert matrices.shape == (n_outputs, d_left + 1, d_right + 1)
+    x, y = pad(left, (0, 1), value=1.0), pad(right, (0, 1), value=1.0)
+    expected = torch.einsum("bni,oij,bmj->bnmo", x, matrices, y)
+    torch.testing.assert_close(biaffine(left, right), expected, rtol=0, atol=1e-12)
+
+
+def test_matrices_pass_their_gradient_on():
+    biaffine = make(2, 3, 4)
+    of_matrices = torch.randn(4, 3, 4, dtype=torch.float64)
+    biaffine.matrices().backward(of_matrices)
+    assert torch.equal(biaffine.bilinear.grad, of_matrices[:, :-1, :-1])
+    assert torch.equal(biaffine.left.grad, of_matrices[:, :-1, -1])
+    assert torch.equal(biaffine.right.grad, of_matrices[:, -1, :-1])
+    assert torch.equal(biaffine.bias.grad, of_matrices[:, -1, -1])
+
+
+def whole_matrices(factorised):
+    """The matrices of a factorised product, one rank-one matrix after the other."""
+    u, v = (
+        torch.cat([layer.weight, layer.bias.unsqueeze(1)], 1)
+        for layer in (factorised.left, factorised.right)
+    )
+    mixture, bias = factorised.mixture.weight, factorised.mixture.bias
+    whole = torch.zeros(len(mixture), u.shape[1], v.shape[1], dtype=torch.float64)
+    for o in range(len(mixture)):
+        for r in range(len(u)):
+            whole[o] += mixture[o, r] * torch.outer(u[r], v[r])
+        whole[o, -1, -1] += bias[o]
+    return whole
+
+
+@pytest.mark.parametrize(
+    ("d_left", "d_right", "n_outputs", "rank"), [(1, 1, 1, 1), (2, 5, 3, 4), (4, 3, 7, 2)]
+)
+def test_factorised_equals_the_matrices_it_stands_for(d_left, d_right, n_outputs, rank):
+    factorised = FactorisedBiaffine(d_left, d_right, n_outputs, rank).double()
+    factorised.requires_grad_(False)
+    full, whole = make(d_left, d_right, n_outputs), whole_matrices(factorised)
+    full.load_state_dict(
+        {
+            "bilinear": whole[:, :-1, :-1],
+            "left": whole[:, :-1, -1],
+            "right": whole[:, -1, :-1],
+            "bias": whole[:, -1, -1],
+        }
+    )
+    left = torch.randn(2, 3, d_left, dtype=torch.float64)
+    right = torch.randn(2, 4, d_right, dtype=torch.float64)
+    scores = factorised(left, right)
+    torch.testing.assert_close(scores, full(left, right), rtol=0, atol=1e-12)
+    u, v = factorised.factors(left, right)
+    assert u.shape == (2, 3, rank)
+    assert v.shape == (2, 4, rank)
+    torch.testing.assert_close(
+        scores[1, 2, 3], factorised.mixture(u[1, 2] * v[1, 3]), rtol=0, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("d", [8, 500])
+@pytest.mark.parametrize("rank", [4, 64])
+def test_factorised_scores_begin_with_a_spread(d, rank):
+    factorised = FactorisedBiaffine(d, d, 48, rank).requires_grad_(False)
+    spread = float(factorised(torch.randn(4, 9, d), torch.randn(4, 9, d)).std())
+    assert 0.2 < spread < 5
+
+
+def test_a_rank_below_one_is_refused():
+    with pytest.raises(ValueError, match="at least 1, not 0"):
+        FactorisedBiaffine(2, 3, 4, 0)

@@ -27,6 +27,7 @@ def rows(lengths):
         ({"n_label_heads": 3, "arrangement": "concatenate"}, 26),
         ({"arrangement": "concatenate"}, 8),
         ({"n_label_heads": 3, "label_combine": "project", "arrangement": "concatenate"}, 16),
+        ({"n_label_heads": 3, "halves": "whole"}, 18),
     ],
     ids=str,
 )
@@ -49,6 +50,71 @@ def test_concatenated_fenceposts():
     torch.testing.assert_close(
         encoder.fenceposts(torch.stack([row, after]).unsqueeze(0))[0, 0], torch.cat(expected)
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "first", "second"),
+    [
+        # features 0-2 go around, label attention's are 3-8: two heads of three
+        ({"halves": "whole"}, [0, 3, 4, 5], [1, 2, 6, 7, 8]),
+        ({"halves": "head"}, [0, 3, 6], [1, 2, 4, 5, 7, 8]),
+        # three heads of three are 3-11
+        ({"halves": "whole", "n_label_heads": 3}, [0, 3, 4, 5, 6], [1, 2, 7, 8, 9, 10, 11]),
+        ({"halves": "head", "n_label_heads": 3}, [0, 3, 6, 9], [1, 2, 4, 5, 7, 8, 10, 11]),
+        # the rows that enter label attention are 3-10, its own features 11-16
+        (
+            {"halves": "whole", "arrangement": "concatenate"},
+            [0, 3, 4, 5, 6, 11, 12, 13],
+            [1, 2, 7, 8, 9, 10, 14, 15, 16],
+        ),
+        (
+            {"halves": "head", "arrangement": "concatenate"},
+            [0, 3, 4, 5, 6, 11, 14],
+            [1, 2, 7, 8, 9, 10, 12, 13, 15, 16],
+        ),
+        # one vector for all heads has no heads to halve
+        ({"halves": "head", "label_combine": "project"}, [0, 3, 4, 5, 6], [1, 2, 7, 8, 9, 10]),
+        # nothing goes around
+        ({"halves": "whole", "d_around": 0}, [0, 1, 2], [3, 4, 5]),
+        ({"halves": "head", "d_around": 0}, [0, 3], [1, 2, 4, 5]),
+        # no label attention: self-attention's features 3-10 are [content ; position]
+        (
+            {"n_label_heads": 0, "n_layers": 1, "d_positional": 4},
+            [0, 3, 5, 7, 9],
+            [1, 2, 4, 6, 8, 10],
+        ),
+    ],
+    ids=str,
+)
+def test_fenceposts_of_branches(options, first, second):
+    """E_i = [B_i, L_i: first halves ; B_i+1, L_i+1: second halves]."""
+    encoder = make(**{"n_label_heads": 2, "d_label_proj": 3, "d_around": 3, **options})
+    annotations = torch.arange(3.0 * encoder.output_dim).view(1, 3, -1)
+    assert sorted(first + second) == list(range(encoder.output_dim))
+    expected = [
+        torch.cat([annotations[0, k, first], annotations[0, k + 1, second]]) for k in range(2)
+    ]
+    torch.testing.assert_close(encoder.fenceposts(annotations)[0], torch.stack(expected))
+
+
+@pytest.mark.parametrize("halves", ["whole", "head"])
+@pytest.mark.parametrize("arrangement", ["stack", "concatenate"])
+def test_what_goes_around_is_read_by_no_layer(arrangement, halves):
+    options = {"n_layers": 1, "n_label_heads": 3, "arrangement": arrangement, "halves": halves}
+    plain, around = make(**options), make(d_around=5, **options)
+    around.load_state_dict(plain.state_dict())
+    x, mask = rows([5, 3])
+    beside = torch.randn(2, 5, 5, dtype=torch.float64)
+    annotations = around(torch.cat([beside, x], -1), mask)
+    assert around.output_dim == plain.output_dim + 5
+    assert torch.equal(annotations[..., :5], beside)
+    assert torch.equal(annotations[..., 5:], plain(x, mask))
+    assert torch.equal(around.attention(torch.cat([beside, x], -1), mask), plain.attention(x, mask))
+
+
+def test_unknown_halves_are_refused():
+    with pytest.raises(ValueError, match="halves must be 'head' or 'whole', not 'both'"):
+        make(halves="both")
 
 
 def test_concatenate_keeps_the_rows():

@@ -20,9 +20,9 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
 from spacy_lal.annotations import get_constituents, set_constituents
-from spacy_lal.models.charts import decode
 from spacy_lal.models.decoders import make_map_decoder
-from spacy_lal.models.label_attention_parser import ParserScores, batch_by_spans
+from spacy_lal.models.decoding import decode
+from spacy_lal.models.parser import ParserScores, batch_by_spans
 from spacy_lal.models.parser_network import Scores
 from spacy_lal.pipeline.gold import gold_constituents
 

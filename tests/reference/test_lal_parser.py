@@ -11,14 +11,15 @@ from spacy_lal.layers.dependency_scorer import DependencyScorer
 from spacy_lal.layers.encoder import LabelAttentionEncoder
 from spacy_lal.layers.released import dependency_scorer_state, encoder_state, span_scorer_state
 from spacy_lal.layers.span_scorer import SpanScorer
-from spacy_lal.models.charts import decode, gold_labels
+from spacy_lal.models.charts import gold_labels
 from spacy_lal.models.decoders import make_map_decoder
+from spacy_lal.models.decoding import decode
 from spacy_lal.models.dependencies import dependency_loss
-from spacy_lal.models.label_attention_parser import ParserScores, SentenceBatch
 from spacy_lal.models.objectives import margin_loss
+from spacy_lal.models.parser import ParserScores, SentenceBatch
 from spacy_lal.models.parser_network import Scores
 from spacy_lal.models.sentences import Sentence
-from spacy_lal.pipeline.lal_constituency import with_sub_heads
+from spacy_lal.pipeline.constituency import with_sub_heads
 from spacy_lal.structure.binarise import expand_unaries
 from spacy_lal.structure.chart import pack, unpack
 from spacy_lal.structure.hpsg import SUB_HEAD
@@ -181,7 +182,7 @@ class Parser(NamedTuple):
         fenceposts = self.encoder.fenceposts(self.encoder(self.rows, mask))
         arcs, relations = self.dependencies(fenceposts)
         tags = torch.zeros(*arcs.shape[:2], 1)
-        return Scores(self.scorer(fenceposts), tags, arcs, relations)
+        return Scores(tags, self.scorer(fenceposts), arcs, relations)
 
 
 def build_parser(hparams, n_label_heads, parameters, sentences):
@@ -213,8 +214,8 @@ def parsers(variants):
 def recorded(sentences):
     """The scores that the released parser gave its sentences one by one."""
     return Scores(
-        pack(pad([s["chart"].double() for s in sentences])),
         torch.zeros(len(sentences), max(len(s["emb"]) for s in sentences) - 2, 1),
+        pack(pad([s["chart"].double() for s in sentences])),
         pad([s["arc"].T[1:] for s in sentences]),
         pad([s["type"][1:].unsqueeze(1) for s in sentences]),
     )
@@ -224,21 +225,21 @@ def test_arcs_and_relations(variants, parsers):
     """Of all sentences in one batch; the file has them one by one."""
     for name, (*_, sentences) in variants.items():
         with torch.no_grad():
-            _, _, arcs, relations = parsers[name].scores()
+            scores = parsers[name].scores()
         for row, expected in enumerate(sentences):
             n = len(expected["arc"]) - 1
-            assert_near(arcs[row, :n, : n + 1], expected["arc"].T[1:], 1e-9)
-            assert_near(relations[row, :n, 0], expected["type"][1:], 1e-9)
+            assert_near(scores.arcs[row, :n, : n + 1], expected["arc"].T[1:], 1e-9)
+            assert_near(scores.relations[row, :n, 0], expected["type"][1:], 1e-9)
 
 
 def test_a_batch_scores_as_its_sentences_do(parsers):
     for parser in parsers.values():
         with torch.no_grad():
-            _, _, arcs, relations = parser.scores()
+            scores = parser.scores()
             for row, n in enumerate(parser.lengths.tolist()):
                 alone = parser.sentence(row).scores()
-                assert_near(arcs[row : row + 1, :n, : n + 1], alone.arcs, 1e-12)
-                assert_near(relations[row : row + 1, :n], alone.relations, 1e-12)
+                assert_near(scores.arcs[row : row + 1, :n, : n + 1], alone.arcs, 1e-12)
+                assert_near(scores.relations[row : row + 1, :n], alone.relations, 1e-12)
 
 
 def as_parsed(scores, lengths):
@@ -258,10 +259,10 @@ def test_parses(variants, parsers, load_json):
         with torch.no_grad():
             both = parsers[name].scores(), recorded(sentences)
         for scores in both:
-            values = decoder.spans(scores.labels, lengths, 1)
+            values = decoder.spans(scores.labels, None, lengths, 1)
             arcs = decoder.arcs(scores.arcs, lengths)
             joint = best_joint_tree(values.constituent, values.empty, arcs, lengths)
-            parses = decode(as_parsed(scores, lengths), decoder, sub_head=1)
+            parses = decode(as_parsed(scores, lengths), decoder, probabilistic=False, sub_head=1)
             for row, expected in enumerate(fixture["variants"][name]["sent"]):
                 assert float(joint.score[row]) == pytest.approx(expected["score"], rel=1e-5)
                 parse = parses[row]

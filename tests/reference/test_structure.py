@@ -20,12 +20,12 @@ from spacy_lal.structure.chart import (
     chart_size,
     hamming_augment,
     inside,
-    marginals,
     pack,
     packed_spans,
     span_position,
     unpack,
 )
+from spacy_lal.structure.tree_distribution import TreeDistribution
 from spacy_lal.trees import ROOT_LABELS, ConstituentTree
 
 
@@ -46,7 +46,7 @@ def as_set(rows):
 def supar_loss(spans, labels, gold, lengths):
     """Negative log-likelihood per word, and the mean cross-entropy of gold spans' labels."""
     there = gold >= 0
-    likelihood = (spans * there).sum(1) - inside(spans, lengths)
+    likelihood = TreeDistribution(spans, lengths).log_prob(there)
     return -likelihood.sum() / lengths.sum(), cross_entropy(labels[there], gold[there])
 
 
@@ -60,24 +60,24 @@ def test_supar_crf_of_one_sentence(load_arrays, load_json):
     for item in load_json("supar_crf")["single"]:
         n, lengths = item["n"], torch.tensor([item["n"]])
         spans, labels, gold = supar_charts(arrays[item["key"]])
-        log_z, probabilities = inside(spans, lengths), marginals(spans, lengths)
-        value, tree = best_tree(spans, lengths)
-        _, mbr = best_tree(probabilities, lengths)
+        trees = TreeDistribution(spans, lengths)
+        value, tree = trees.argmax()
+        _, mbr = trees.mbr()
         independent = labels.argmax(-1)
         assert {node[:2] for node in nodes_of(tree, independent)} == as_set(item["argmax"])
         assert nodes_of(tree, independent) == as_set(item["map_tree"])
         assert nodes_of(mbr, independent) == as_set(item["mbr_tree"])
         expected = arrays[item["key"]]["marginals"]
-        torch.testing.assert_close(unpack(probabilities, n), expected, rtol=0, atol=1e-12)
+        torch.testing.assert_close(unpack(trees.marginals, n), expected, rtol=0, atol=1e-12)
         of_spans, of_labels = supar_loss(spans, labels, gold, lengths)
         labelled, best_label = labels.max(-1)
-        labelled_value, labelled_tree = best_tree(labelled, lengths)
+        labelled_value, labelled_tree = TreeDistribution(labelled, lengths).argmax()
         assert nodes_of(labelled_tree, best_label) == as_set(item["labeled_argmax"])
         ours = {
-            "logZ": log_z,
+            "logZ": trees.log_partition,
             "max": value,
-            "log_prob": -n * of_spans,
-            "entropy": log_z - (probabilities * spans).sum(),
+            "log_prob": trees.log_prob(gold >= 0),
+            "entropy": trees.entropy,
             "loss": of_spans + of_labels,
             "labeled_logZ": inside(torch.logsumexp(labels, -1), lengths),
             "labeled_max": labelled_value,
@@ -92,15 +92,14 @@ def test_supar_crf_of_a_padded_batch(load_arrays, load_json):
     for item in load_json("supar_crf")["batch"]:
         lengths = torch.tensor(item["lens"])
         spans, labels, gold = supar_charts(arrays[item["key"]])
-        probabilities = marginals(spans, lengths)
-        assert inside(spans, lengths).tolist() == pytest.approx(item["logZ"], rel=1e-9)
-        square = unpack(probabilities, arrays[item["key"]]["s_span"].shape[1] - 1)
+        trees = TreeDistribution(spans, lengths)
+        assert trees.log_partition.tolist() == pytest.approx(item["logZ"], rel=1e-9)
+        square = unpack(trees.marginals, arrays[item["key"]]["s_span"].shape[1] - 1)
         torch.testing.assert_close(square, arrays[item["key"]]["marginals"], rtol=0, atol=1e-12)
         of_spans, of_labels = supar_loss(spans, labels, gold, lengths)
         assert float(of_spans) == pytest.approx(item["span_loss"], rel=1e-9)
         assert float(of_spans + of_labels) == pytest.approx(item["loss"], rel=1e-9)
-        for name, chart in (("map", spans), ("mbr", probabilities)):
-            _, tree = best_tree(chart, lengths)
+        for name, (_, tree) in (("map", trees.argmax()), ("mbr", trees.mbr())):
             for row, expected in enumerate(item[name]):
                 assert nodes_of(tree, labels.argmax(-1), row) == as_set(expected), name
 

@@ -167,6 +167,8 @@ def test_partition_gradient(n):
     weights = torch.tensor([0.5, -2.0, 3.0], dtype=torch.float64)
     (gradient,) = torch.autograd.grad((weights * inside(charts, lengths)).sum(), charts)
     torch.testing.assert_close(gradient, weights.unsqueeze(1) * marginals(charts, lengths))
+    assert torch.autograd.gradgradcheck(lambda scores: inside(scores, lengths), charts)
+    assert torch.autograd.gradcheck(lambda scores: marginals(scores, lengths), charts)
 
 
 def test_marginals_leave_gradients_alone():
@@ -175,6 +177,7 @@ def test_marginals_leave_gradients_alone():
         probabilities = marginals(charts, full(charts, 4))
     assert charts.grad is None
     assert not probabilities.requires_grad
+    assert not marginals(charts.detach(), full(charts, 4)).requires_grad
 
 
 # Batches
@@ -251,3 +254,10 @@ def test_single_precision_of_long_sentences():
     assert tree.sum(1).tolist() == sizes.tolist()
     torch.testing.assert_close((charts * tree).sum(1), value, rtol=1e-5, atol=0)
     torch.testing.assert_close(best_tree(exact, lengths)[0], value.double(), rtol=1e-5, atol=0)
+
+
+def test_excluded_sentences_get_a_tree():
+    """However bad all splits are."""
+    value, tree = best_tree(torch.full((1, 15), -math.inf), torch.tensor([5]))
+    assert value == -math.inf
+    assert tree.sum() == 9

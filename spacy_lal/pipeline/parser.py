@@ -1,4 +1,4 @@
-"""What the components over a label attention parser have in common."""
+"""What all parsers have in common."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from torch import Tensor
 
 from ..annotations import install_extensions, set_dependencies
 from ..models.bridge import load_weights, save_weights, torch_shim, weights_elsewhere
-from ..models.charts import SentenceParse
+from ..models.decoding import SentenceParse
 from ..models.dependencies import dependency_loss
-from ..models.label_attention_parser import ParserScores, SentenceBatch
+from ..models.parser import ParserScores, SentenceBatch
 from ..models.parser_network import Scores
 from ..models.sentences import LongSentencePolicy, Sentence, SentencePolicy
 from ..models.warm_start import adopt_vocabulary, take_weights
@@ -59,10 +59,10 @@ ROOT = "ROOT"
 UNKNOWN_RELATION = "dep"
 
 Parses = tuple[list[Sentence], dict[int, SentenceParse]]
-Self = TypeVar("Self", bound="LabelAttentionPipe")
+Self = TypeVar("Self", bound="ParserPipe")
 
 
-class LabelAttentionPipe(TrainablePipe):
+class ParserPipe(TrainablePipe):
     """Sentences, tags, heads, training and storage; what is decoded is the subclass's affair.
 
     `cfg[kind]` for each of `kinds` is a list of names that the model has one output for.
@@ -77,9 +77,9 @@ class LabelAttentionPipe(TrainablePipe):
         name: str,
         *,
         tag_weight: float,
-        arc_weight: float,
-        relation_weight: float,
-        overwrite_heads: bool,
+        arc_weight: float = 1.0,
+        relation_weight: float = 1.0,
+        overwrite_heads: bool = False,
         sentences: SentencePolicy,
         max_sentence_length: int,
         long_sentences: LongSentencePolicy,
@@ -180,9 +180,9 @@ class LabelAttentionPipe(TrainablePipe):
         if warm_start is None:
             return None
         other = spacy.load(warm_start)
-        candidates = [pipe for _, pipe in other.pipeline if isinstance(pipe, LabelAttentionPipe)]
+        candidates = [pipe for _, pipe in other.pipeline if isinstance(pipe, ParserPipe)]
         if not candidates:
-            raise ValueError(f"warm_start: {warm_start} has no label attention parser")
+            raise ValueError(f"warm_start: {warm_start} has no parser of this package")
         same = [pipe for pipe in candidates if pipe.name == self.name]
         return cast(Model, (same or candidates)[0].model)
 

@@ -1,0 +1,108 @@
+"""The probability distribution over a sentence's binary trees."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from .chart import (
+    _checked,
+    _Entropy,
+    _Inside,
+    _inside,
+    _LogPartition,
+    _Marginals,
+    _within,
+    best_tree,
+)
+from .kbest import k_best
+
+
+class TreeDistribution:
+    """The conditional random field over binary trees (Zhang et al. 2020, IJCAI).
+
+    p(T) = exp(the sum of the scores of T's 2n-1 spans - log Z).
+
+    scores: packed charts [B, S]; lengths: words of each sentence [B], 1..n. A score of -inf
+    excludes a span; where no tree is left, log Z is -inf and probabilities mean nothing. What is
+    said of one tree below is said of each sentence's.
+
+    The inside pass is made once, when it is first needed. What is cached belongs to the grad mode
+    of its first use.
+    """
+
+    def __init__(self, scores: Tensor, lengths: Tensor) -> None:
+        self._n, self.lengths = _checked(scores, lengths)
+        self.scores = scores
+
+    @cached_property
+    def _tables(self) -> _Inside:
+        return _inside(self.scores, self.lengths)
+
+    @cached_property
+    def log_partition(self) -> Tensor:
+        """log Z [B], twice differentiable."""
+        return _LogPartition.apply(self.scores, *self._tables)
+
+    @cached_property
+    def marginals(self) -> Tensor:
+        """[B, S]: the probability that a span is in the tree; 0 outside the sentence.
+
+        Differentiable once.
+        """
+        tops = self.scores.new_ones(len(self.scores))
+        return _Marginals.apply(self.scores, tops, *self._tables)
+
+    @cached_property
+    def entropy(self) -> Tensor:
+        """[B], in nats: log Z less the mean score of a tree. Differentiable once."""
+        return _Entropy.apply(self.scores, *self._tables)
+
+    def argmax(self) -> tuple[Tensor, Tensor]:
+        """The most probable tree: its score [B] and a mask of its spans [B, S]."""
+        return best_tree(self.scores, self.lengths)
+
+    def mbr(self) -> tuple[Tensor, Tensor]:
+        """The tree with the most spans in common with the true one, by expectation (Goodman 1996).
+
+        Returns that expected number [B] and a mask of the tree's spans [B, S].
+        """
+        return best_tree(self.marginals, self.lengths)
+
+    def kmax(self, k: int) -> tuple[Tensor, Tensor]:
+        """The k most probable trees, best first: their scores [B, k] and masks [B, k, S].
+
+        Where there are fewer, scores are -inf and masks False.
+        """
+        best = k_best(self.scores.unsqueeze(-1), None, self.lengths, k)
+        return best.scores, best.spans
+
+    def log_prob(self, tree: Tensor) -> Tensor:
+        """log p [B] of the trees whose spans are True in `tree` [B, S]; twice differentiable.
+
+        Raises ValueError unless these are 2n-1 spans inside each sentence. That they don't cross is
+        not looked at.
+        """
+        inner = (tree & _within(self._n, self.lengths)).sum(1)
+        wrong = (inner != 2 * self.lengths - 1) | (tree.sum(1) != inner)
+        if wrong.any():
+            row = int(wrong.nonzero()[0])
+            raise ValueError(
+                f"a tree of {int(self.lengths[row])} words has {2 * int(self.lengths[row]) - 1} "
+                f"spans inside the sentence, not {int(inner[row])} inside and "
+                f"{int(tree[row].sum() - inner[row])} outside (row {row})"
+            )
+        return self.scores.masked_fill(~tree, 0.0).sum(1) - self.log_partition
+
+    def log_prob_of_any(self, allowed: Tensor) -> Tensor:
+        """The log of the total probability [B] of the trees with no span but those of `allowed`.
+
+        allowed: mask [B, S]; words and the whole sentence are spans, too. If it is True wherever a
+        span crosses no constituent of an n-ary tree, the trees are all of its binarisations. -inf
+        where no tree is allowed. Twice differentiable.
+        """
+        allowed_scores = self.scores.masked_fill(~allowed, -torch.inf)
+        tables = _inside(allowed_scores, self.lengths)
+        return _LogPartition.apply(allowed_scores, *tables) - self.log_partition

@@ -1,0 +1,149 @@
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_lal.layers.rows import BranchRows, with_positions, with_start_and_stop
+
+BILSTM = {"d_hidden": 3, "depth": 2, "tag_depth": 1, "d_tag": 2}
+CONTENTS = pytest.mark.parametrize("content", ["tag", "word"])
+BILSTMS = pytest.mark.parametrize("bilstm", [None, BILSTM], ids=["vectors", "bilstm"])
+
+
+def make(d_in=5, n_tags=4, **options):
+    settings = {"d_model": 7, "max_length": 12, "content": "tag", "bilstm": None}
+    return BranchRows(d_in, n_tags, **{**settings, **options})
+
+
+def words(batch, n, d=5):
+    return torch.randn(batch, n, d)
+
+
+def literal(rows, x):
+    """One sentence [n, d_in] row by row: (what goes around, the other branch, tag scores)."""
+    n = len(x)
+    if rows.bilstm is None:
+        tags = x @ rows.tag_scores.weight.T + rows.tag_scores.bias
+        around = [rows.around_start, *x, rows.around_stop]
+    else:
+        (around,), (tags,) = rows.bilstm(x.unsqueeze(0), torch.tensor([n]))
+    inner = [rows.start]
+    for k in range(n):
+        read = tags[k].exp() / tags[k].exp().sum() if rows.reads_tags else around[k + 1]
+        inner.append(rows.content.weight @ read)
+    inner.append(rows.stop)
+    own = []
+    for content, position in zip(inner, rows.positions, strict=False):
+        row = torch.cat([content, position])
+        centred = row - row.mean()
+        deviation = (centred.square().sum() / (len(row) - 1)).sqrt()
+        own.append(centred / (deviation + 1e-3) * rows.layer_norm.a_2 + rows.layer_norm.b_2)
+    return torch.stack(list(around)), torch.stack(own), tags
+
+
+@BILSTMS
+@CONTENTS
+@pytest.mark.parametrize("d_model", [6, 7])
+def test_branches_row_by_row(content, bilstm, d_model):
+    rows = make(content=content, bilstm=bilstm, d_model=d_model).requires_grad_(False)
+    torch.nn.init.normal_(rows.layer_norm.a_2)
+    d_around = 5 if bilstm is None else 6
+    assert rows.d_around == d_around
+    assert rows.output_dim == d_around + d_model
+    x, lengths = words(3, 4), [2, 4, 1]
+    found, tags = rows(x, torch.tensor(lengths))
+    assert found.shape == (3, 6, d_around + d_model)
+    assert tags.shape == (3, 4, 4)
+    for b, n in enumerate(lengths):
+        around, own, of_words = literal(rows, x[b, :n])
+        actual = found[b, : n + 2]
+        torch.testing.assert_close(actual[:, :d_around], around, rtol=0, atol=1e-5)
+        torch.testing.assert_close(actual[:, d_around:], own, rtol=0, atol=1e-5)
+        torch.testing.assert_close(tags[b, :n], of_words, rtol=0, atol=1e-5)
+
+
+def test_vectors_go_around_as_they_are():
+    rows, x = make(), words(1, 3)
+    found, _ = rows(x, torch.tensor([3]))
+    assert torch.equal(found[0, 1:4, :5], x[0])
+
+
+@BILSTMS
+@CONTENTS
+@given(lengths=st.lists(st.integers(1, 7), min_size=1, max_size=4), more_padding=st.integers(0, 3))
+@settings(deadline=None, max_examples=20)
+def test_rows_do_not_depend_on_the_batch(content, bilstm, lengths, more_padding):
+    rows = make(content=content, bilstm=bilstm)
+    # what stands behind a sentence is large, so that it would be noticed
+    x = 100 * words(len(lengths), max(lengths) + more_padding)
+    for b, n in enumerate(lengths):
+        x[b, :n] /= 100
+    found, tags = rows(x, torch.tensor(lengths))
+    for b, n in enumerate(lengths):
+        alone, own_tags = rows(x[b : b + 1, :n], torch.tensor([n]))
+        torch.testing.assert_close(found[b, : n + 2], alone[0], rtol=0, atol=1e-5)
+        torch.testing.assert_close(tags[b, :n], own_tags[0], rtol=0, atol=1e-5)
+
+
+@BILSTMS
+@CONTENTS
+def test_every_parameter_learns(content, bilstm):
+    rows = make(content=content, bilstm=bilstm)
+    found, tags = rows(words(2, 4), torch.tensor([4, 2]))
+    (found * torch.randn_like(found)).sum().backward(retain_graph=True)
+    (tags * torch.randn_like(tags)).sum().backward()
+    for name, parameter in rows.named_parameters():
+        assert parameter.grad is not None, name
+        assert bool(parameter.grad.any()), name
+
+
+@CONTENTS
+def test_only_the_content_tag_is_read_from_tags(content):
+    rows = make(content=content)
+    found, _ = rows(words(1, 3), torch.tensor([3]))
+    (found * torch.randn_like(found)).sum().backward()
+    of_tags = rows.tag_scores.weight.grad
+    assert (of_tags is not None and bool(of_tags.any())) == (content == "tag")
+
+
+@BILSTMS
+def test_a_sentence_longer_than_the_positions_is_refused(bilstm):
+    rows = make(max_length=3, bilstm=bilstm)
+    rows(words(1, 3), torch.tensor([3]))
+    with pytest.raises(ValueError, match="a sentence of 4 words, but the model has 3 positions"):
+        rows(words(1, 4), torch.tensor([4]))
+
+
+def test_what_content_is_read_from_is_checked():
+    with pytest.raises(ValueError, match="content must be 'tag' or 'word', not 'tags'"):
+        make(content="tags")
+
+
+@BILSTMS
+def test_the_rate_of_dropout(bilstm):
+    rows = make(bilstm=bilstm)
+    x, lengths = words(2, 4), torch.tensor([4, 4])
+    expected, _ = rows(x, lengths)
+    rows.set_dropout(0.5)
+    if rows.bilstm is not None:
+        assert rows.bilstm.dropout == rows.bilstm.upper.dropout == 0.5
+    found, _ = rows(x, lengths)
+    # the same features of all words of a sentence go around, and START and STOP stay
+    kept = found[:, 1:-1, : rows.d_around] != 0
+    assert torch.equal(kept, kept[:, :1].expand_as(kept))
+    assert not bool(kept.all())
+    assert torch.equal(found[:, 0, : rows.d_around], expected[:, 0, : rows.d_around])
+    torch.testing.assert_close(rows.eval()(x, lengths)[0], expected, rtol=0, atol=0)
+
+
+def test_stop_follows_the_last_word():
+    x = torch.tensor([[[1.0], [2.0]], [[3.0], [9.0]]])
+    found = with_start_and_stop(x, torch.tensor([2, 1]), torch.tensor([5.0]), torch.tensor([7.0]))
+    assert found.squeeze(-1).tolist() == [[5, 1, 2, 7], [5, 3, 7, 0]]
+
+
+def test_positions_stand_beside_the_content():
+    content, table = torch.tensor([[[1.0], [2.0], [3.0]]]), torch.tensor([[4.0], [5.0], [6.0]])
+    assert with_positions(content, table).tolist() == [[[1, 4], [2, 5], [3, 6]]]
+    with pytest.raises(ValueError, match="a sentence of 1 words, but the model has 0 positions"):
+        with_positions(content, table[:2])
