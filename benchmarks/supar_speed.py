@@ -19,14 +19,16 @@ child of that root into its chart, which costs accuracy where there are several,
 What is timed is supar's own inner loops on its own batches: `_train` (padding of the batch, scores,
 loss, backward pass, clipping, Adam) and `_predict` (padding, scores, marginals, minimum Bayes risk
 decoding, trees). Reading files and looking words up come before. Its batches are of sentences of
-similar length; of an epoch, every k-th is taken, `--train-words` in all. `--batch-words` are words
-as such; supar counts a start and a stop with every sentence, as do `--predict-tokens`, whose
-default is supar's.
+similar length; of an epoch, every k-th is taken, about `--train-words` in all. `--batch-words` are
+words as such and what supar aims at; as every bucket has batches of its own, the mean, which the
+table has, is smaller. `--predict-tokens` is in supar's unit, which counts a start and a stop with
+every sentence; the default is its own.
 
 Weights are random at first and trained during the warm-up and the timed steps alone; the parser
-that predicts has seen those of the first of `--batch-words`. Speed hardly depends on them, and
-the labelled F1 is printed to show that the trees are sound, not to compare accuracy. There are no
-pretrained word vectors, which would be one look-up and one sum more.
+that predicts has seen those of the first of `--batch-words`. Scores decide no step of the dynamic
+programs, only which nodes a tree has; the labelled F1 is printed to say how far training came, not
+to compare accuracy. There are no pretrained word vectors, which would be one look-up and one sum
+more.
 
 supar computes marginals in every training step although the loss doesn't need them, which its
 `train` does by default; `--lean` measures training without them, too (`mbr=False`).

@@ -1,8 +1,8 @@
 """Train parsers that differ from a base config in a few settings, and keep what each came to.
 
-A row is a name for such settings (configs/ablation_rows.json, or --table). Every row and seed has a JSON file
-in OUTPUT; one that is there is not trained again, so a stopped run goes on where it was. More
-options are settings for all rows, as for `spacy train`: `--training.max_steps 200`; keep the
+A row is a name for such settings (configs/ablation_rows.json, or --table). Every row and seed has a
+JSON file in OUTPUT; one that is there is not trained again, so a stopped run goes on where it was.
+More options are settings for all rows, as for `spacy train`: `--training.max_steps 200`; keep the
 results of each size in a folder of their own.
 """
 

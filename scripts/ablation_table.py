@@ -62,8 +62,8 @@ def lines_of(
         if any(key in run[part] for run in every)
     }
     header = [*table["columns"], *columns, "words/s", "runs"]
-    if published is not None:
-        header += [f"paper {key.upper()}" for key in PAPER]
+    of_paper = [key for key in PAPER if any(key in row for row in (published or {}).values())]
+    header += [f"paper {key.upper()}" for key in of_paper]
     lines = [f"### {table['title']}", "", f"| {' | '.join(header)} |", "|---" * len(header) + "|"]
     for name, cells in rows:
         runs = results[name]
@@ -75,7 +75,7 @@ def lines_of(
         cells = [*cells, *scores, speed, str(len(runs))]
         if published is not None:
             figures = published.get(name, {})
-            cells += [f"{figures[key]:.2f}" if key in figures else "–" for key in PAPER]
+            cells += [f"{figures[key]:.2f}" if key in figures else "–" for key in of_paper]
         lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
 

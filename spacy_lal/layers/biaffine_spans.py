@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..structure.chart import packed_spans
+from ..structure.chart import pack, packed_spans
 from .biaffine import Biaffine, FactorisedBiaffine
 from .dropout import feature_dropout
 
@@ -89,8 +89,9 @@ class BiaffineLabels(nn.Module):
 class BiaffineSpans(nn.Module):
     """s(i,j) = [l_i;1]^T W [r_j;1] (Zhang et al. 2020, section 3.3; Vu-Tran et al., eq. 18).
 
-    fenceposts [B,n+1,d_in] -> scores [B,S] of the spans, packed by width. W begins as zero, so all
-    trees are equally probable at first.
+    fenceposts [B,n+1,d_in] -> scores [B,S] of the spans, packed by width. A span's score depends on
+    its ends alone, so that `lengths` [B] make no difference; other scorers need them. W begins as
+    zero, so all trees are equally probable at first.
     """
 
     def __init__(self, d_in: int, d_span: int) -> None:
@@ -105,7 +106,4 @@ class BiaffineSpans(nn.Module):
         self.views.dropout = rate
 
     def forward(self, fenceposts: Tensor, lengths: Tensor) -> Tensor:
-        square = self.product(*self.views(fenceposts)).squeeze(-1)
-        n = square.shape[1]
-        starts, ends = (t.to(square.device) for t in packed_spans(n - 1))
-        return square.flatten(1).index_select(1, starts * n + ends)
+        return pack(self.product(*self.views(fenceposts)).squeeze(-1))

@@ -7,18 +7,12 @@ from typing import Literal
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..structure.chart import packed_spans
+from ..structure.chart import pack, spans_within
 from .biaffine import Biaffine, FactorisedBiaffine
 from .biaffine_spans import SpanViews, pairs_of_spans
 from .dropout import feature_dropout
 
 Normalise = Literal["head", "concatenation"]
-
-
-def span_mask(lengths: Tensor, n: int) -> Tensor:
-    """[B,S], True at the spans that lie inside their sentence."""
-    _, ends = packed_spans(n)
-    return ends.to(lengths.device) <= lengths.unsqueeze(1)
 
 
 class LinearSpanAttention(nn.Module):
@@ -135,15 +129,12 @@ class SpanTransformer(nn.Module):
             bias = projection.bias + projection.weight @ mixture.bias
             u, v = pairs_of_spans(*self.product.factors(left, right))
             return F.linear(u * v, weight, bias)
-        n = left.shape[1]
-        starts, ends = (t.to(left.device) for t in packed_spans(n - 1))
-        square = self.product(left, right).flatten(1, 2)
-        vectors: Tensor = self.projection(square.index_select(1, starts * n + ends))
+        vectors: Tensor = self.projection(pack(self.product(left, right)))
         return vectors
 
     def forward(self, fenceposts: Tensor, lengths: Tensor) -> Tensor:
         x = self.span_vectors(*self.views(fenceposts))
-        mask = span_mask(lengths, fenceposts.shape[1] - 1)
+        mask = spans_within(fenceposts.shape[1] - 1, lengths)
         for layer in self.layers:
             x = layer(x, mask)
         scores: Tensor = self.score(x)

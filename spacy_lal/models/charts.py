@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy
 import torch
@@ -11,7 +12,19 @@ from torch import Tensor
 from ..structure.binarise import binarise, collapse_unaries
 from ..structure.chart import chart_size, width_offset
 from ..trees import LabelledSpan
-from .objectives import GoldNodes
+
+
+class GoldNodes(NamedTuple):
+    """The 2n-1 nodes of gold binary trees, those of all sentences of a batch in one list.
+
+    Node k is the span (starts[k], ends[k]) of sentence sentences[k]; labels[k] is 0 where it is
+    no constituent.
+    """
+
+    sentences: Tensor
+    starts: Tensor
+    ends: Tensor
+    labels: Tensor
 
 
 def gold_labels(

@@ -11,17 +11,17 @@ from torch import Tensor
 
 from ..layers.biaffine_spans import label_scores
 from ..structure.chart import (
-    _length_of,
     best_tree,
+    chart_length,
     packed_spans,
     span_position,
 )
 from ..structure.lexicalised import best_joint_tree
 from ..structure.tree_distribution import TreeDistribution
-from .charts import gold_nodes
+from .charts import GoldNodes, gold_nodes
 from .decoders import Decoder, SpanMarginals
 from .dependencies import best_relations
-from .objectives import GoldNodes, log_weight
+from .objectives import log_weight
 from .parser import ParserScores, SentenceBatch
 
 
@@ -185,7 +185,7 @@ def _binarised_otherwise(labels: Tensor, tree: Tensor, lengths: Tensor) -> Tenso
     labels [B, S], tree mask [B, S]. Right children and the root are the widest nodes that begin
     where they begin.
     """
-    n = _length_of(tree)
+    n = chart_length(tree)
     starts, ends = (t.to(tree.device) for t in packed_spans(n))
     widest = torch.zeros(len(tree), n, dtype=torch.long, device=tree.device).scatter_reduce(
         1, starts.expand(tree.shape), torch.where(tree, ends, 0), "amax"
@@ -197,7 +197,7 @@ def _binarised_otherwise(labels: Tensor, tree: Tensor, lengths: Tensor) -> Tenso
 
 def _nodes_of_charts(labels: Tensor, lengths: Tensor, sentences: Tensor) -> GoldNodes:
     """The left binarisations of trees given as charts of labels [B, S], numbered `sentences`."""
-    starts, ends = (t.tolist() for t in packed_spans(_length_of(labels)))
+    starts, ends = (t.tolist() for t in packed_spans(chart_length(labels)))
     trees = []
     for row in labels.cpu():
         at = row.nonzero().squeeze(1).tolist()

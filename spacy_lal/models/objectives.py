@@ -8,7 +8,6 @@ In two stages, the loss is `two_stage_loss`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -16,13 +15,14 @@ from torch import Tensor
 
 from ..layers.biaffine_spans import label_scores
 from ..structure.chart import (
-    _length_of,
     best_tree,
+    chart_length,
     hamming_augment,
     inside,
     packed_spans,
     span_position,
 )
+from .charts import GoldNodes
 from .parser_network import Scores
 
 Objective = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -72,7 +72,7 @@ def log_weight(
 
 def _compatible(gold: Tensor) -> Tensor:
     """[B, S] True where a span crosses no gold constituent."""
-    n = _length_of(gold)
+    n = chart_length(gold)
     starts, ends = (t.to(gold.device) for t in packed_spans(n))
     batch, at = (gold > 0).nonzero(as_tuple=True)
     # gold constituents of a sentence, side by side: [B, most constituents of a sentence]
@@ -87,29 +87,16 @@ def _compatible(gold: Tensor) -> Tensor:
     return ~crosses.any(-1)
 
 
-class GoldNodes(NamedTuple):
-    """The 2n-1 nodes of gold binary trees, those of all sentences of a batch in one list.
-
-    Node k is the span (starts[k], ends[k]) of sentence sentences[k]; labels[k] is 0 where it is
-    no constituent.
-    """
-
-    sentences: Tensor
-    starts: Tensor
-    ends: Tensor
-    labels: Tensor
-
-
 def two_stage_loss(scores: Scores, gold: GoldNodes, lengths: Tensor) -> Tensor:
     """-log p(T) of the unlabelled binary tree and the cross-entropy of its nodes' labels [B].
 
     Zhang et al. 2020, section 3.5. Trees are binarised beforehand. The cross-entropy is summed
-    over a sentence's nodes and brought to the scale of its words, so that the batch's sum over
-    its number of words is the likelihood's mean over words and the cross-entropy's mean over nodes,
-    as in supar. A sentence without gold nodes has no meaning here.
+    over a sentence's nodes and brought to the scale of its words, so that the padded batch's sum
+    over its number of words is the likelihood's mean over words and the cross-entropy's mean over
+    nodes, as in supar. A sentence without gold nodes has no meaning here.
     """
     assert scores.spans is not None
-    n = _length_of(scores.spans)
+    n = chart_length(scores.spans)
     tree = torch.zeros_like(scores.spans)
     tree[gold.sentences, span_position(n, gold.starts, gold.ends)] = 1
     likelihood = (scores.spans * tree).sum(1) - inside(scores.spans, lengths)

@@ -58,7 +58,8 @@ def parser_model(
     before initialisation `labels`, `tags` and `relations`.
     """
     return Model(
-        "parser",
+        # stored with the weights; a warm start goes by it
+        "label_attention_parser",
         _forward,
         init=_init,
         layers=[tok2vec],

@@ -17,11 +17,11 @@ from thinc.api import Model
 from torch import Tensor
 
 from ..annotations import UNKNOWN_TAG, get_constituents, set_constituents
-from ..models.charts import gold_labels, gold_nodes
+from ..models.charts import GoldNodes, gold_labels, gold_nodes
 from ..models.decoders import Decoder, MinimumBayesRisk
 from ..models.decoding import SentenceParse, decode
 from ..models.kbest import k_best_parses
-from ..models.objectives import GoldNodes, Objective, margin_loss, two_stage_loss
+from ..models.objectives import Objective, margin_loss, two_stage_loss
 from ..models.parser import ParserScores
 from ..models.parser_network import Scores
 from ..models.sentences import Sentence, split_sentences

@@ -33,7 +33,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from .chart import _length_of, chart_size, packed_spans, span_position, width_offset
+from .chart import chart_length, chart_size, packed_spans, span_position, width_offset
 
 # Numbers in the sums of one operation: they stay in the cache.
 BLOCK = 1 << 19
@@ -236,7 +236,7 @@ def joint_values(
     of the treebank, `<H>`, which neither a word nor a whole sentence bears; where there is no other
     label the value is -inf.
     """
-    n = _length_of(label_scores)
+    n = chart_length(label_scores)
     scores = label_scores.clone()
     scores[..., 0] = -math.inf
     if sub_head is not None:

@@ -14,8 +14,8 @@ from .chart import (
     _inside,
     _LogPartition,
     _Marginals,
-    _within,
     best_tree,
+    spans_within,
 )
 from .kbest import k_best
 
@@ -85,7 +85,7 @@ class TreeDistribution:
         Raises ValueError unless these are 2n-1 spans inside each sentence. That they don't cross is
         not looked at.
         """
-        inner = (tree & _within(self._n, self.lengths)).sum(1)
+        inner = (tree & spans_within(self._n, self.lengths)).sum(1)
         wrong = (inner != 2 * self.lengths - 1) | (tree.sum(1) != inner)
         if wrong.any():
             row = int(wrong.nonzero()[0])

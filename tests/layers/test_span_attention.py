@@ -10,9 +10,8 @@ from spacy_lal.layers.span_attention import (
     LinearSpanAttention,
     SpanTransformer,
     SpanTransformerLayer,
-    span_mask,
 )
-from spacy_lal.structure.chart import chart_size, packed_spans, span_position
+from spacy_lal.structure.chart import chart_size, packed_spans, span_position, spans_within
 
 NORMALISATIONS = pytest.mark.parametrize("normalise", ["head", "concatenation"])
 RANKS = pytest.mark.parametrize("rank", [None, 3], ids=["full", "factorised"])
@@ -34,7 +33,7 @@ def random_spans(lengths, d=6):
     lengths = torch.tensor(lengths)
     n = int(lengths.max())
     x = torch.randn(len(lengths), chart_size(n), d, dtype=torch.float64)
-    return x, span_mask(lengths, n)
+    return x, spans_within(n, lengths)
 
 
 def literal_heads(layer, x, mask):
@@ -87,7 +86,7 @@ def literal(scorer, posts, lengths):
 
 
 def test_mask_of_spans():
-    mask = span_mask(torch.tensor([3, 1, 2]), 3)
+    mask = spans_within(3, torch.tensor([3, 1, 2]))
     # (0,1) (1,2) (2,3) (0,2) (1,3) (0,3)
     assert mask.int().tolist() == [[1, 1, 1, 1, 1, 1], [1, 0, 0, 0, 0, 0], [1, 1, 0, 1, 0, 0]]
 
@@ -163,7 +162,7 @@ def test_gradients(rank, normalise):
     def forward(posts, *values):
         state = dict(zip(names, values, strict=True))
         scores = functional_call(scorer, state, (posts, lengths))
-        return scores[span_mask(lengths, 3)]
+        return scores[spans_within(3, lengths)]
 
     posts = torch.randn(2, 4, 2, dtype=torch.float64, requires_grad=True)
     assert gradcheck(forward, (posts, *parameters))
@@ -180,7 +179,7 @@ def test_attention_costs_the_same_for_every_span():
     costs = {}
     for n in (20, 40):
         x = torch.randn(2, chart_size(n), 48)
-        costs[n] = flops(layer, x, span_mask(torch.tensor([n, n]), n)) / chart_size(n)
+        costs[n] = flops(layer, x, spans_within(n, torch.tensor([n, n]))) / chart_size(n)
     assert costs[20] == costs[40]
 
 

@@ -11,9 +11,9 @@ from torch import Tensor
 from torch.autograd import gradcheck
 
 from spacy_lal.models import charts
+from spacy_lal.models.charts import GoldNodes
 from spacy_lal.models.decoders import SpanMarginals, make_map_decoder, make_mbr_decoder
 from spacy_lal.models.objectives import (
-    GoldNodes,
     crf_loss,
     log_weight,
     margin_loss,

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from spacy_lal.layers.span_attention import SpanTransformer, span_mask
-from spacy_lal.structure.chart import pack
+from spacy_lal.layers.span_attention import SpanTransformer
+from spacy_lal.structure.chart import pack, spans_within
 
 
 def biaffine_state(weight):
@@ -48,7 +48,7 @@ def test_span_vectors_and_attention(load_arrays, load_json, normalise, output):
         arrays, lengths = cases[options["key"]], torch.tensor(options["lens"])
         scorer = build(arrays, options, normalise)
         left, right = arrays["left"].double(), arrays["right"].double()
-        mask = span_mask(lengths, left.shape[1] - 1)
+        mask = spans_within(left.shape[1] - 1, lengths)
         # all spans that are there, and no cell below the diagonal
         assert torch.equal(mask, pack(arrays["mask"]))
         assert int(mask.sum()) == int(arrays["mask"].sum())
