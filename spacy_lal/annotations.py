@@ -141,6 +141,8 @@ class _TreeView:
         pieces = self.log_probs[first:last]
         position = words[0]
         for piece_start, piece_end, _ in pieces:
+            if piece_end > len(self.doc):  # tokens were merged since
+                return None
             before, after = self.leaf_range(piece_start, piece_end)
             if before != position:
                 return None

@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 import safetensors.torch
 import spacy
 import srsly
 import torch
+import typer.main
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from spacy.cli._util import app as spacy_cli
+from spacy.cli._util import parse_config_overrides
+from spacy.language import Language
 from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from spacy.util import load_config, load_model_from_config
 from thinc.api import Config
+from weasel.cli.run import project_run
 from weasel.util import load_project_config
+from weasel.util import parse_config_overrides as weasel_overrides
 
-from spacy_lal.annotations import get_constituents
-from spacy_lal.treebanks.brackets import clean_tree, read_treebank
-from spacy_lal.treebanks.docs import language_vocab
+from spacy_lal.annotations import get_constituents, sentence_trees
+from spacy_lal.models.bridge import torch_shims
+from spacy_lal.treebanks.brackets import clean_tree, read_treebank, to_sentence
+from spacy_lal.treebanks.docs import Sentence, language_vocab, to_doc
 from spacy_lal.treebanks.files import FormatError
 from spacy_lal.trees import ptb_unescape
 
@@ -42,7 +55,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for folder in ("configs", "scripts", "assets/toy"):
         shutil.copytree(ROOT / folder, path / folder)
     (path / "docs/training").mkdir(parents=True)
-    shutil.copy(ROOT / "docs/training/ablation_paper.json", path / "docs/training")
+    for paper in ("ablation_paper.json", "crf_paper.json"):
+        shutil.copy(ROOT / "docs/training" / paper, path / "docs/training")
     return path
 
 
@@ -61,6 +75,32 @@ def run(project: Path, workflow: str, **variables: str) -> str:
     )
     assert result.returncode == 0, result.stdout
     return result.stdout
+
+
+@pytest.fixture
+def run_here(
+    project: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> Callable[..., str]:
+    """`run` without new processes, which take longer than what they do. Returns what is logged."""
+
+    def run_command(command: list[str], **options: Any) -> None:
+        module = command[2] if command[1] == "-m" else ""
+        monkeypatch.setattr(sys, "argv", command[2:] if module else command[1:])
+        start = runpy.run_module if module else runpy.run_path
+        with pytest.raises(SystemExit) as ended:
+            start(module or command[1], run_name="__main__")
+        assert ended.value.code == 0, command
+
+    def run(workflow: str, **variables: str) -> str:
+        caplog.clear()
+        options = [part for name, value in variables.items() for part in (f"--vars.{name}", value)]
+        project_run(project, workflow, overrides=weasel_overrides(options))
+        return caplog.text
+
+    monkeypatch.setattr("weasel.cli.run.run_command", run_command)
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    caplog.set_level(logging.INFO, "spacy")
+    return run
 
 
 def read_docs(path: Path, lang: str = "en") -> list[Doc]:
@@ -215,6 +255,63 @@ def write_bert(path: Path, words: list[str]) -> None:
     BertModel(config).save_pretrained(path)
 
 
+def write_phobert(path: Path, words: list[str]) -> None:
+    """A PhoBERT of two tiny layers: one word whole, others in letters, all but "g" known."""
+    from transformers import RobertaConfig, RobertaModel
+
+    whole = "thuyền_trưởng"
+    merges, symbol = [], whole[0]
+    for letter in whole[1:-1]:
+        merges.append((symbol, letter))
+        symbol += letter
+    merges.append((symbol, f"{whole[-1]}</w>"))
+    letters = set("".join(words)) - {"g"}
+    symbols = sorted(letters | {first + second for first, second in merges[:-1]})
+    pieces = [*symbols, *(f"{symbol}@@" for symbol in symbols), whole]
+    (path / "vocab.txt").write_text("".join(f"{piece} 1\n" for piece in pieces), "utf8")
+    codes = "".join(f"{first} {second} 1\n" for first, second in merges)
+    (path / "bpe.codes").write_text(codes, "utf8")
+    config = RobertaConfig(
+        vocab_size=len(pieces) + 5,  # <s>, <pad>, </s>, <unk>, <mask>
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=258,
+        type_vocab_size=1,
+        tokenizer_class="PhobertTokenizer",
+    )
+    RobertaModel(config).save_pretrained(path)
+
+
+def write_xlmr(path: Path, words: list[str]) -> None:
+    """An XLM-R of two tiny layers with a vocabulary of letters."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast, XLMRobertaConfig, XLMRobertaModel
+
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    pieces = [*special, "▁", *sorted(set("".join(words)) - {"▁"})]
+    tokenizer = Tokenizer(models.Unigram([(piece, -1.0) for piece in pieces], unk_id=3))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    names = ("bos_token", "pad_token", "eos_token", "unk_token")
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, **dict(zip(names, special, strict=True))
+    ).save_pretrained(path)
+    config = XLMRobertaConfig(
+        vocab_size=len(pieces),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=514,
+        type_vocab_size=1,
+    )
+    XLMRobertaModel(config).save_pretrained(path)
+
+
 def write_xlnet(path: Path, words: list[str]) -> None:
     """An XLNet of two tiny layers with a vocabulary of letters."""
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
@@ -277,6 +374,185 @@ def test_train_ewt_and_ewt_joint(project: Path, tmp_path: Path) -> None:
     check_package(project / "packages/en_lal_const_sm", project / "metrics/ewt.json")
     assert weight_types(project / "packages/en_lal_const_sm") == {torch.float32}
     assert not set(srsly.read_json(project / "metrics/ewt.json")) & ATTACHMENT
+
+
+def sizes(component: str, **widths: int) -> str:
+    """Options of `spacy train` that make a two-stage parser small; `rows__width` is rows.width."""
+    widths = {"spans__span_width": 16, "spans__label_width": 8} | widths
+    return " ".join(
+        f"--components.{component}.model.{name.replace('__', '.')} {width}"
+        for name, width in widths.items()
+    )
+
+
+LABEL_ATTENTION = {
+    "encoder__heads": 4,
+    "encoder__key_width": 8,
+    "encoder__value_width": 8,
+    "encoder__projection_width": 8,
+}
+SELF_ATTENTION = {
+    "encoder__self_attention_heads": 2,
+    "encoder__self_attention_key_width": 8,
+    "encoder__feed_forward_width": 16,
+}
+
+
+def test_train_ewt_crf_and_ewt_spanformer(
+    project: Path, tmp_path: Path, run_here: Callable[..., str]
+) -> None:
+    write_ewt(tmp_path)
+    variables = {"ewt_dir": str(tmp_path), "propbank": str(tmp_path / "skeletons")}
+    small = sizes("lal_constituency", rows__hidden_width=16, **LABEL_ATTENTION)
+    options = {"crf_warm_start": "null", "train_options": f"{FEW_STEPS} {small}"}
+    logged = run_here("train-ewt-crf", **variables, **options)
+    assert "parameters begin" not in logged
+    metrics = srsly.read_json(project / "metrics/ewt-crf.json")
+    assert (metrics["sentences"], metrics["evalb_parameters"]) == (10, "nk")
+    small = sizes("spanformer", rows__hidden_width=16)
+    source = "training/ewt-crf/model-best"
+    options = {"crf_warm_start": source, "train_options": f"{FEW_STEPS} {small}"}
+    logged = run_here("train-ewt-spanformer", **variables, **options)
+    taken = re.search(rf"(\d+) of (\d+) parameters begin as those of {source}", logged)
+    assert taken is not None
+    assert 0.5 < int(taken[1]) / int(taken[2]) < 1
+    assert srsly.read_json(project / "metrics/ewt-spanformer.json")["sentences"] == 10
+
+
+def test_train_vtb(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    """A slow tokenizer aligns words of several syllables; what it doesn't know stops nothing."""
+    pytest.importorskip("spacy_transformers")
+    write_phobert(tmp_path, toy_words("vtb"))
+    small = sizes("lal_constituency", rows__width=16, **LABEL_ATTENTION, **SELF_ATTENTION)
+    transformer = f"--components.transformer.model.name {tmp_path}"
+    run_here(
+        "train-vtb",
+        vtb_dir="assets/toy/vtb",
+        train_options=f"{FEW_STEPS} {transformer} {small}",
+    )
+    docs = read_docs(project / "corpus/vtb/test.spacy", "vi")
+    assert [str(*sentence_trees(doc)) for doc in docs] == [
+        "(TOP (S (NP (N Thuyền_trưởng) (Np Nam)) (VP (R đã) (V về) (NP (N bến_cảng))) (. .)))",
+        "(TOP (S (NP (L Các) (N cô_giáo)) (VP (V mua) (NP (M ba) (Nc quyển) (N truyện))) (, ,)"
+        " (VP (V hát)) (. .)))",
+    ]
+    assert srsly.read_json(project / "metrics/vtb.json")["sentences"] == 2
+    nlp = spacy.load(project / "training/vtb/model-best")
+    doc = nlp("thuyền_trưởng  mở cửa_gà g .")
+    assert [leaf for tree in doc._.trees for leaf in tree.leaves] == doc.text.split()
+    assert pieces_of(doc) == {
+        "thuyền_trưởng": ["thuyền_trưởng"],
+        " ": [],
+        "mở": ["m@@", "ở"],
+        "cửa_gà": ["c@@", "ử@@", "a@@", "_@@", "à"],
+        "g": [],
+        ".": ["."],
+    }
+    # more pieces than PhoBERT has positions
+    doc = nlp(f"mở {'cửa_' * 100} .")
+    assert len(doc._.trees[0].leaves) == 3
+
+
+def pieces_of(doc: Doc) -> dict[str, list[str]]:
+    """The word pieces that a transformer's vectors of each token are made of."""
+    data = doc._.trf_data
+    strings = [piece for row in data.wordpieces.strings for piece in row]
+    indices = iter(data.align.dataXd.tolist())
+    lengths = data.align.lengths.tolist()
+    return {
+        token.text: [strings[next(indices)] for _ in range(length)]
+        for token, length in zip(doc, lengths, strict=True)
+    }
+
+
+def write_vectors(path: Path, lang: str) -> None:
+    """A pipeline of word vectors, made as one makes it of fastText's."""
+    words = ["La", "dame", "vend", "livre", "the", "door"]
+    rows = [f"{word} {k} 0.5 -{k}.25 1" for k, word in enumerate(words)]
+    path.mkdir()
+    (path / "toy.vec").write_text("\n".join([f"{len(words)} 4", *rows, ""]), "utf8")
+    command = typer.main.get_command(spacy_cli)
+    command(["init", "vectors", lang, str(path / "toy.vec"), str(path)], standalone_mode=False)
+
+
+OF_VECTORS = {
+    "tok2vec__width": 8,
+    "tok2vec__embed__word_width": 8,
+    "tok2vec__embed__char_width": 8,
+    "tok2vec__embed__char_hidden_width": 8,
+    "rows__hidden_width": 16,
+}
+
+
+def test_train_ftb(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    write_vectors(tmp_path / "vectors", "fr")
+    small = sizes("spanformer", **OF_VECTORS)
+    run_here(
+        "train-ftb",
+        ftb_dir="assets/toy/ftb",
+        train_options=f"{FEW_STEPS} --paths.vectors {tmp_path / 'vectors'} {small}",
+    )
+    metrics = srsly.read_json(project / "metrics/ftb.json")
+    assert (metrics["sentences"], metrics["words"]) == (2, 13)
+    nlp = spacy.load(project / "training/ftb/model-best")
+    assert nlp.vocab.vectors.shape == (6, 4)
+    assert nlp.get_pipe("spanformer").labels[0] == "AP"
+
+
+@pytest.mark.parametrize(
+    ("name", "widths"),
+    [("spanformer_ptb", OF_VECTORS), ("spanformer_ftb_xlmr", {"rows__width": 8})],
+)
+def test_config_trains(name: str, widths: dict[str, int], tmp_path: Path) -> None:
+    options = sizes("spanformer", **widths)
+    if name == "spanformer_ftb_xlmr":
+        pytest.importorskip("spacy_transformers")
+        write_xlmr(tmp_path, toy_words("ftb"))
+        options += f" --components.transformer.model.name {tmp_path}"
+    else:
+        write_vectors(tmp_path / "vectors", "en")
+        options += f" --paths.vectors {tmp_path / 'vectors'}"
+    overrides = parse_config_overrides(options.split())
+    nlp = trained_two_steps(load_config(ROOT / f"configs/{name}.cfg", overrides))
+    doc = nlp("La  dame vend un livre\n.")
+    assert [leaf for tree in doc._.trees for leaf in tree.leaves] == doc.text.split()
+
+
+def trained_two_steps(config: Config) -> Language:
+    """The config's pipeline after two updates on toy sentences."""
+    nlp = load_model_from_config(config.interpolate(), auto_fill=True)
+    docs = [to_doc(sentence, nlp.vocab) for sentence in toy_sentences(nlp.lang)]
+    examples = [Example(Doc(nlp.vocab, words=[t.text for t in doc]), doc) for doc in docs]
+    optimizer = nlp.initialize(lambda: examples)
+    before = parameters_of(nlp)
+    for _ in range(2):  # where there is a warm-up, the first learning rate is 0
+        losses = nlp.update(examples, sgd=optimizer, drop=nlp.config["training"]["dropout"])
+        optimizer.step_schedules()
+    assert losses[nlp.pipe_names[-1]] > 0
+    after = parameters_of(nlp)
+    assert any(not torch.equal(after[key], value) for key, value in before.items())
+    assert all(value.isfinite().all() for value in after.values())
+    return nlp
+
+
+def parameters_of(nlp: Language) -> dict[str, torch.Tensor]:
+    """Copies of the parser's own."""
+    shims = [shim for _, shim in torch_shims(nlp.get_pipe(nlp.pipe_names[-1]).model)]
+    return {
+        f"{number}.{key}": value.detach().clone()
+        for number, shim in enumerate(shims)
+        for key, value in shim.tensors().items()
+    }
+
+
+def toy_sentences(lang: str) -> list[Sentence]:
+    """Of the development data."""
+    if lang == "fr":
+        convert = load_script("convert_ftb")
+        path = convert.find_file(ROOT / "assets/toy/ftb", "dev")
+        return list(convert.read_sentences(path, convert.Losses()))
+    trees = read_treebank(ROOT / "assets/toy/dev.mrg")
+    return [to_sentence(clean_tree(tree)) for tree in trees]
 
 
 def check_package(path: Path, metrics: Path) -> None:
@@ -498,25 +774,66 @@ def test_ablation(project: Path, tmp_path: Path) -> None:
     assert page.read_text("utf8").endswith("after\n")
 
 
-def test_every_row_is_a_change_of_the_base_config() -> None:
+def test_ablation_of_two_stage_parsers(
+    project: Path, tmp_path: Path, run_here: Callable[..., str]
+) -> None:
+    write_ewt(tmp_path)
+    run_here(
+        "ablate-ewt-crf",
+        ewt_dir=str(tmp_path),
+        propbank=str(tmp_path / "skeletons"),
+        crf_rows="crf,heads-64,spanformer",
+        crf_seeds="1",
+        crf_options=FEW_STEPS,
+    )
+    results = {path.stem: srsly.read_json(path) for path in project.glob("docs/training/crf/*")}
+    assert set(results) == {"crf-1", "heads-64-1", "spanformer-1"}
+    assert len({result["parameters"] for result in results.values()}) == 3
+    text = (project / "docs/crf.md").read_text("utf8")
+    assert text.count("<!-- crf: ") == 2
+    assert re.search(r"### Three two-stage parsers\n.*\n(\|.*\n){5}", text)
+    # tables of which one row was run are left out
+    assert re.findall(r"\| (none|\d\d) \|.*\| 1 \| (\S+) \|", text) == [
+        ("none", "–"),
+        ("64", "83.08"),
+    ]
+
+
+ABLATIONS = {
+    # base config, rows, base row, names of some tables and how many rows these have
+    "ewt_ablation": ("ablation_rows", "base", "table 1,table 2", 7),  # one row is in both
+    "ewt_crf_ablation": ("crf_rows", "crf", "parsers,heads,content", 6),
+}
+
+
+@pytest.mark.parametrize("name", ABLATIONS)
+def test_every_row_is_a_change_of_the_base_config(name: str) -> None:
+    rows, first, names, count = ABLATIONS[name]
     ablate = load_script("ablate")
-    table = srsly.read_json(ROOT / "configs/ablation_rows.json")
-    base = Config().from_disk(ROOT / "configs/ewt_ablation.cfg", interpolate=False)
+    table = srsly.read_json(ROOT / f"configs/{rows}.json")
+    base = Config().from_disk(ROOT / f"configs/{name}.cfg", interpolate=False)
     changed = {
-        name: ablate.with_settings(base, settings).to_str()
-        for name, settings in table["rows"].items()
+        row: ablate.with_settings(base, settings).to_str()
+        for row, settings in table["rows"].items()
     }
-    assert changed["base"] == base.to_str()
+    assert changed[first] == base.to_str()
     assert len(set(changed.values())) == len(changed)
     assert {row for of in table["tables"].values() for row in of["rows"]} == set(changed)
     for of in table["tables"].values():
         assert {len(cells) for cells in of["rows"].values()} == {len(of["columns"])}
-    of_tables = ablate.chosen_rows("table 1,table 2", table["rows"], table["tables"])
-    assert len(of_tables) == 7  # one row is in both
+    assert len(ablate.chosen_rows(names, table["rows"], table["tables"])) == count
     with pytest.raises(ValueError, match="no row or table 'tabel 1'"):
         ablate.chosen_rows("tabel 1", table["rows"], table["tables"])
     with pytest.raises(ValueError, match=r"the config has no training\.max_stepz"):
         ablate.with_settings(base, {"training.max_stepz": 1})
+
+
+def test_every_row_of_two_stage_parsers_trains() -> None:
+    ablate = load_script("ablate")
+    base = Config().from_disk(ROOT / "configs/ewt_crf_ablation.cfg", interpolate=False)
+    for settings in srsly.read_json(ROOT / "configs/crf_rows.json")["rows"].values():
+        nlp = trained_two_steps(ablate.with_settings(base, settings))
+        assert nlp("The door opened.")._.trees
 
 
 # Installation

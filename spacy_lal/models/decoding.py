@@ -90,7 +90,8 @@ def decode(
             relations = best_relations(batch.scores.relations, found.heads, root).cpu().numpy()
         labels = found.labels.cpu().numpy()
         probabilities = None if found.probabilities is None else found.probabilities.cpu().numpy()
-        log_prob = None if found.log_prob is None else found.log_prob.tolist()
+        # rounding may make a tree more than certain
+        log_prob = None if found.log_prob is None else found.log_prob.clamp(max=0).tolist()
         tags = batch.scores.tags.argmax(-1).cpu().numpy()
         starts, ends = (t.numpy() for t in packed_spans(tags.shape[1]))
         rows, at = labels.nonzero()

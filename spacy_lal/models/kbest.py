@@ -28,6 +28,8 @@ def k_best_parses(
     ranks: the `WIDER` k trees of highest score are ranked by it. sub_head: the label of groups that
     are no constituents. Heads are not looked at. Raises ValueError for k < 1.
     """
+    if k < 1:
+        raise ValueError(f"k must be at least 1, got {k}")
     parses = {}
     for batch in scores.batches:
         for row, member in enumerate(batch.members):

@@ -12,8 +12,6 @@ from torch import Tensor, nn
 
 from .word_embedding import WordEmbedding, word_embedding_model, word_form
 
-# the components of this package find it here
-from .word_embedding import learn_vocabulary as learn_vocabulary
 
 PREFIXES = (1, 2, 3)
 SUFFIXES = (1, 2, 3, 4)

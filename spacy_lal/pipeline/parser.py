@@ -27,7 +27,7 @@ from ..models.parser import ParserScores, SentenceBatch
 from ..models.parser_network import Scores
 from ..models.sentences import LongSentencePolicy, Sentence, SentencePolicy
 from ..models.warm_start import adopt_vocabulary, take_weights
-from ..models.word_affix_embed import learn_vocabulary
+from ..models.word_embedding import learn_vocabulary
 from .gold import gold_heads, gold_tags, heads_in_words
 
 WEIGHTS = "model.safetensors"

@@ -1,0 +1,351 @@
+"""Time and memory of the tree CRF by sentence length, and decoding's share of a pipeline.
+
+    python benchmarks/crf_scaling.py [--lengths 50 100 200 400] [--threads 1] [--repeats 5]
+        [--pipeline PIPELINE --data corpus/ewt/test.spacy [--sentences 64] [--batches 10] [--check]]
+        [--json FILE]
+
+What is asked of a `TreeDistribution` over random scores, in float32: log Z, marginals, the most
+probable tree (MAP), the minimum Bayes risk tree (MBR, marginals included), entropy, the five best
+trees. One sentence of each length, and as many as have about the spans of one of the longest. Each
+question is asked of a new distribution, so the inside pass is part of all but MAP and k best. In
+brackets the exponent by which time grows from one length to the next.
+
+Memory is the most that torch holds at once while it makes the scores and answers the question,
+counted from its profiler's record of every allocation: unlike a process's resident memory it has
+neither libraries nor an allocator's reserves in it, and is the same every time.
+
+Then one SpanFormer layer, 48 wide with 3 heads: nanoseconds a span, which don't depend on length
+(until a sentence's spans are more than the processor's caches hold).
+
+With `--pipeline`, a two-stage parser: random sentences of `--data`, `--sentences` at a time,
+decoded from the network's scores (marginals, trees, labels, log-probabilities of trees) as one
+padded batch and as the pipeline pads them, beside `nlp.pipe` over the same sentences, in
+microseconds a word. All times are CPU time, medians. `--check` exits with 1 if decoding takes more
+than a tenth of the pipeline's time, padded as there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import json
+import math
+import platform
+import random
+import statistics
+import time
+from collections.abc import Callable
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import spacy
+import torch
+from spacy.language import Language
+from spacy.tokens import Doc
+from thinc.api import Model
+from torch import Tensor
+from torch.profiler import ProfilerActivity, profile
+
+from spacy_lal.layers.span_attention import SpanTransformerLayer
+from spacy_lal.models.bridge import torch_shim
+from spacy_lal.models.decoders import make_map_decoder, make_mbr_decoder
+from spacy_lal.models.decoding import decode
+from spacy_lal.models.parser import ParserScores, SentenceBatch, read_docs
+from spacy_lal.pipeline.constituency import ConstituencyPipe
+from spacy_lal.structure.chart import chart_size
+from spacy_lal.structure.tree_distribution import TreeDistribution
+from spacy_lal.treebanks.corpus import Corpus
+
+SHARE_BAR = 0.1
+TREES = 5
+LAYER = {"d": 48, "n_heads": 3, "d_ff": 96}
+
+QUESTIONS: dict[str, Callable[[TreeDistribution], object]] = {
+    "log Z": lambda trees: trees.log_partition,
+    "marginals": lambda trees: trees.marginals,
+    "MAP": TreeDistribution.argmax,
+    "MBR": TreeDistribution.mbr,
+    "entropy": lambda trees: trees.entropy,
+    f"{TREES} best": lambda trees: trees.kmax(TREES),
+}
+
+
+def ask(question: str, n: int, size: int, scores: Tensor | None = None) -> None:
+    if scores is None:
+        scores = random_scores(n, size)
+    QUESTIONS[question](TreeDistribution(scores, torch.full((size,), n)))
+
+
+def random_scores(n: int, size: int) -> Tensor:
+    generator = torch.Generator().manual_seed(n)
+    return torch.randn(size, chart_size(n), generator=generator)
+
+
+def seconds(run: Callable[[], object], repeats: int) -> float:
+    """The median of `repeats` runs, after one that warms up; of short ones, of several at once."""
+    start = time.process_time()
+    run()
+    at_once = max(1, int(0.02 / max(1e-6, time.process_time() - start)))
+    times = []
+    for _ in range(repeats):
+        start = time.process_time()
+        for _ in range(at_once):
+            run()
+        times.append((time.process_time() - start) / at_once)
+    return statistics.median(times)
+
+
+# Memory
+
+
+def peak_mb(question: str, n: int, size: int) -> float:
+    """The most memory of tensors at once, the scores included."""
+    ask(question, 10, 1)
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as record:
+        ask(question, n, size)
+    assert record.profiler is not None and record.profiler.kineto_results is not None
+    events = [e for e in record.profiler.kineto_results.events() if e.name() == "[memory]"]
+    held = accumulate(e.nbytes() for e in sorted(events, key=lambda e: e.start_ns()))
+    return max(held) / 1e6
+
+
+# The distribution, and a layer over spans
+
+
+def distribution(lengths: list[int], repeats: int) -> list[dict[str, Any]]:
+    whole = chart_size(max(lengths))
+    sizes = {n: sorted({1, round(whole / chart_size(n))}) for n in lengths}
+    asked = [(question, n, size) for question in QUESTIONS for n in lengths for size in sizes[n]]
+    rows: list[dict[str, Any]] = []
+    for question, n, size in asked:
+        spent = seconds(partial(ask, question, n, size, random_scores(n, size)), repeats)
+        rows.append(
+            {
+                "question": question,
+                "words": n,
+                "sentences": size,
+                "ms": 1e3 * spent,
+                "ns_per_span": 1e9 * spent / (size * chart_size(n)),
+                "peak_mb": peak_mb(question, n, size),
+            }
+        )
+    for row, exponent in zip(rows, exponents(rows), strict=True):
+        row["exponent"] = exponent
+    return rows
+
+
+def exponents(rows: list[dict[str, Any]]) -> list[float | None]:
+    """Of single sentences, how time grows from the length before."""
+    found: list[float | None] = []
+    before: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        last = before.get(row["question"])
+        if row["sentences"] > 1 or last is None:
+            found.append(None)
+        else:
+            growth = math.log(row["ms"] / last["ms"])
+            found.append(growth / math.log(row["words"] / last["words"]))
+        if row["sentences"] == 1:
+            before[row["question"]] = row
+    return found
+
+
+def span_layer(lengths: list[int], repeats: int) -> list[dict[str, float]]:
+    torch.manual_seed(0)
+    layer = SpanTransformerLayer(**LAYER)
+    rows = []
+    for n in lengths:
+        spans = chart_size(n)
+        x = torch.randn(1, spans, LAYER["d"])
+        mask = torch.ones(1, spans, dtype=torch.bool)
+
+        def forward(x: Tensor = x, mask: Tensor = mask) -> Tensor:
+            with torch.no_grad():
+                out: Tensor = layer(x, mask)
+            return out
+
+        def both(x: Tensor = x, mask: Tensor = mask) -> None:
+            layer(x, mask).sum().backward()
+
+        rows.append(
+            {
+                "words": n,
+                "spans": spans,
+                "forward_ns_per_span": 1e9 * seconds(forward, repeats) / spans,
+                "forward_backward_ns_per_span": 1e9 * seconds(both, repeats) / spans,
+            }
+        )
+    return rows
+
+
+# Decoding
+
+
+def parser_of(nlp: Language) -> ConstituencyPipe:
+    pipes = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, ConstituencyPipe)]
+    if len(pipes) != 1 or not pipes[0].model.attrs.get("spans"):
+        raise SystemExit(f"expected one two-stage parser in {nlp.pipe_names}")
+    return pipes[0]
+
+
+def bare(docs: list[Doc]) -> list[Doc]:
+    return [
+        Doc(
+            doc.vocab,
+            words=[token.text for token in doc],
+            spaces=[bool(token.whitespace_) for token in doc],
+            sent_starts=[token.i == 0 for token in doc],
+        )
+        for doc in docs
+    ]
+
+
+def in_one_batch(model: Model[list[Doc], ParserScores], docs: list[Doc]) -> ParserScores:
+    """Scores of Docs of one sentence each, all of them padded to the longest."""
+    sentences, flat, _ = read_docs(model, docs, False)
+    vectors = torch.nn.utils.rnn.pad_sequence(
+        list(flat.split([len(doc) for doc in docs])), batch_first=True
+    )
+    lengths = torch.tensor([len(doc) for doc in docs], device=flat.device)
+    scores = torch_shim(model).predict(vectors, lengths)
+    return ParserScores(sentences, [SentenceBatch(list(range(len(docs))), lengths, scores)])
+
+
+def decoding(
+    nlp: Language, data: Path, size: int, count: int, repeats: int
+) -> list[dict[str, float | str]]:
+    """Microseconds a word of decoding and of the whole pipeline, medians over batches."""
+    pipe = parser_of(nlp)
+    golds = [example.reference for example in Corpus(data)(nlp)]
+    draw = random.Random(1)
+    batches = [draw.sample(golds, size) for _ in range(count)]
+    configured = pipe.decoder
+    rows: list[dict[str, float | str]] = []
+    for name, decoder in (("MBR", make_mbr_decoder()), ("MAP", make_map_decoder())):
+        pipe.decoder = decoder
+        found: dict[str, list[float]] = {"one_batch": [], "padded": [], "pipeline": []}
+        for golds_of_batch in batches:
+            words = sum(map(len, golds_of_batch))
+            docs = bare(golds_of_batch)
+            padded = pipe.model.predict(docs)
+            padded = ParserScores(padded.sentences, list(padded.batches))
+            one = in_one_batch(pipe.model, docs)
+            for key, scores in (("one_batch", one), ("padded", padded)):
+                spent = seconds(partial(decode, scores, decoder), repeats)
+                found[key].append(1e6 * spent / words)
+            copies = iter([bare(golds_of_batch) for _ in range(repeats + 1)])
+            list(nlp.pipe(next(copies)))
+            times = []
+            for fresh in copies:
+                start = time.process_time()
+                list(nlp.pipe(fresh))
+                times.append(time.process_time() - start)
+            found["pipeline"].append(1e6 * statistics.median(times) / words)
+        medians = {key: statistics.median(values) for key, values in found.items()}
+        rows.append(
+            {
+                "decoder": name,
+                "sentences": size,
+                "batches": count,
+                "words": statistics.mean(sum(map(len, batch)) for batch in batches),
+                "one_batch_us_per_word": medians["one_batch"],
+                "padded_us_per_word": medians["padded"],
+                "pipeline_us_per_word": medians["pipeline"],
+                "share": medians["padded"] / medians["pipeline"],
+            }
+        )
+    pipe.decoder = configured
+    return rows
+
+
+# The report
+
+
+def versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in ("spacy", "torch", "numpy", "spacy-lal"):
+        found[name] = importlib.metadata.version(name)
+    return found
+
+
+def processor() -> str:
+    listing = Path("/proc/cpuinfo")
+    for line in listing.read_text(encoding="utf8").splitlines() if listing.exists() else ():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--lengths", type=int, nargs="+", default=[50, 100, 200, 400])
+    parser.add_argument("--pipeline", help="a package or a folder")
+    parser.add_argument("--data", type=Path, default=Path("corpus/ewt/test.spacy"))
+    parser.add_argument("--sentences", type=int, default=64, help="in a batch")
+    parser.add_argument("--batches", type=int, default=10)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--check", action="store_true", help="exit with 1 if the bar is missed")
+    parser.add_argument("--json", type=Path, help="also write the numbers to this file")
+    arguments = parser.parse_args()
+    if arguments.check and not arguments.pipeline:
+        raise SystemExit("--check needs --pipeline")
+    torch.set_num_threads(arguments.threads)
+    lengths = sorted(arguments.lengths)
+
+    report: dict[str, Any] = {
+        "processor": processor(),
+        "versions": versions(),
+        "threads": arguments.threads,
+        "repeats": arguments.repeats,
+        "distribution": distribution(lengths, arguments.repeats),
+        "span_layer": span_layer(lengths, arguments.repeats),
+        "decoding": [],
+    }
+    print(", ".join(f"{name} {version}" for name, version in report["versions"].items()))
+    print(
+        f"{report['processor']}, {arguments.threads} thread(s), float32, medians of {arguments.repeats}\n"
+    )
+    print(f"{'':12}{'words':>6}{'sentences':>11}{'ms':>18}{'ns/span':>9}{'peak MB':>9}")
+    for row in report["distribution"]:
+        exponent = f"({row['exponent']:.1f})" if row["exponent"] is not None else ""
+        print(
+            f"{row['question']:12}{row['words']:6}{row['sentences']:11}{row['ms']:12.2f}"
+            f"{exponent:>6}{row['ns_per_span']:9,.0f}{row['peak_mb']:9.1f}"
+        )
+    print(
+        f"\nSpanFormer layer, ns a span{'words':>11}{'spans':>9}{'forward':>10}{'and backward':>14}"
+    )
+    for row in report["span_layer"]:
+        print(
+            f"{row['words']:38}{row['spans']:9,}{row['forward_ns_per_span']:10,.0f}"
+            f"{row['forward_backward_ns_per_span']:14,.0f}"
+        )
+    if arguments.pipeline:
+        nlp = spacy.load(arguments.pipeline)
+        report["pipeline"] = Path(arguments.pipeline).name
+        report["decoding"] = decoding(
+            nlp, arguments.data, arguments.sentences, arguments.batches, arguments.repeats
+        )
+    for row in report["decoding"]:
+        print(
+            f"\n{row['decoder']}, {row['batches']} batches of {row['sentences']} sentences, "
+            f"{row['words']:,.0f} words: {row['one_batch_us_per_word']:.1f} us a word as one "
+            f"padded batch, {row['padded_us_per_word']:.1f} as the pipeline pads, "
+            f"{100 * row['share']:.1f} % of the pipeline's {row['pipeline_us_per_word']:.1f}",
+            end="",
+        )
+    print()
+    if arguments.json:
+        arguments.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf8")
+    missed = [row for row in report["decoding"] if row["share"] > SHARE_BAR]
+    for row in missed:
+        print(f"MISSED: {row['decoder']}, {100 * row['share']:.1f} % (at most 10 %)")
+    if arguments.check and missed:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()
