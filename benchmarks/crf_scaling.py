@@ -105,8 +105,10 @@ def peak_mb(question: str, n: int, size: int) -> float:
     ask(question, 10, 1)
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as record:
         ask(question, n, size)
-    assert record.profiler is not None and record.profiler.kineto_results is not None
-    events = [e for e in record.profiler.kineto_results.events() if e.name() == "[memory]"]
+    assert record.profiler is not None
+    results = record.profiler.kineto_results
+    assert results is not None
+    events = [e for e in results.events() if e.name() == "[memory]"]
     held = accumulate(e.nbytes() for e in sorted(events, key=lambda e: e.start_ns()))
     return max(held) / 1e6
 
@@ -305,15 +307,14 @@ def main() -> None:
         "decoding": [],
     }
     print(", ".join(f"{name} {version}" for name, version in report["versions"].items()))
-    print(
-        f"{report['processor']}, {arguments.threads} thread(s), float32, medians of {arguments.repeats}\n"
-    )
+    print(f"{report['processor']}, {arguments.threads} thread(s), float32", end="")
+    print(f", medians of {arguments.repeats}\n")
     print(f"{'':12}{'words':>6}{'sentences':>11}{'ms':>18}{'ns/span':>9}{'peak MB':>9}")
     for row in report["distribution"]:
         exponent = f"({row['exponent']:.1f})" if row["exponent"] is not None else ""
         print(
             f"{row['question']:12}{row['words']:6}{row['sentences']:11}{row['ms']:12.2f}"
-            f"{exponent:>6}{row['ns_per_span']:9,.0f}{row['peak_mb']:9.1f}"
+            f"{exponent:>6}{row['ns_per_span']:9,.0f}{row['peak_mb']:9.2f}"
         )
     print(
         f"\nSpanFormer layer, ns a span{'words':>11}{'spans':>9}{'forward':>10}{'and backward':>14}"

@@ -132,6 +132,56 @@ def test_crossing_phrases_are_an_error(cat):
         constituent_tree(cat[:])
 
 
+# Probabilities
+
+
+def log_probs(doc):
+    return [tree.log_prob for tree in sentence_trees(doc)]
+
+
+def test_log_probs_of_sentences(two):
+    set_constituents(two, [(0, 2, "S")], [0.5], [(0, 2, -1.5), (3, 5, -0.25)])
+    # whitespace at a sentence's end is part of it, or not
+    assert log_probs(two) == [-1.5, -0.25]
+    assert constituent_tree(two[0:2]).log_prob == -1.5
+    assert constituent_tree(two[3:5]).log_prob == -0.25
+    assert two.spans["constituents"].attrs == {
+        "scores": [0.5],
+        "log_probs": [[0, 2, -1.5], [3, 5, -0.25]],
+    }
+    set_constituents(two, [(0, 2, "S")])
+    assert log_probs(two) == [None, None]
+    assert two.spans["constituents"].attrs == {"scores": [None]}
+
+
+def test_log_probs_are_of_a_key(two):
+    set_constituents(two, [], [], [(0, 3, -1.0), (3, 5, -2.0)], key="other")
+    assert log_probs(two) == [None, None]
+    assert [tree.log_prob for tree in sentence_trees(two, "other")] == [-1.0, -2.0]
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ([(0, 1, -1.0), (1, 4, -2.0)], -3.0),
+        ([(0, 4, -1.0)], -1.0),
+        ([(0, 2, -1.0)], None),
+        ([(2, 4, -1.0)], None),
+        ([(0, 1, -1.0), (2, 4, -1.0)], None),
+        ([(0, 5, -1.0)], None),
+        ([], None),
+    ],
+)
+def test_pieces_of_a_sentence_cover_it(cat, entries, expected):
+    set_constituents(cat, CAT, None, entries)
+    assert log_probs(cat) == [expected]
+
+
+def test_phrases_have_no_log_prob(cat):
+    set_constituents(cat, CAT, None, [(0, 4, -1.0)])
+    assert constituent_tree(cat[0:2]).log_prob is None
+
+
 # Dependencies
 
 
@@ -327,6 +377,12 @@ def test_results_survive(carry, cat, ann):
 
 
 @pytest.mark.parametrize("carry", [to_bytes, doc_bin, pickled, Doc.copy])
+def test_log_probs_survive(carry, cat):
+    set_constituents(cat, CAT, None, [(0, 3, -1.0), (3, 4, -0.5)])
+    assert log_probs(carry(cat)) == [-1.5]
+
+
+@pytest.mark.parametrize("carry", [to_bytes, doc_bin, pickled, Doc.copy])
 def test_annotated_without_results_is_not_unannotated(carry, cat):
     set_constituents(cat, [])
     cat = carry(cat)
@@ -347,7 +403,10 @@ def test_trees_of_docs_put_together(cat):
     cat[0].is_sent_start = True
     for token in cat[1:]:
         token.is_sent_start = False
-    assert list(map(str, sentence_trees(Doc.from_docs([cat, cat])))) == [CAT_TREE] * 2
+    set_constituents(cat, CAT, None, [(0, 4, -1.0)])
+    both = Doc.from_docs([cat, cat])
+    assert list(map(str, sentence_trees(both))) == [CAT_TREE] * 2
+    assert log_probs(both) == [None, None]
 
 
 # Extensions

@@ -81,6 +81,34 @@ def test_equality_and_hash_are_by_content():
     assert read("(A (B b))") != "(A (B b))"
 
 
+def test_log_prob_is_no_part_of_a_value():
+    parts = ["cat"], ["NN"], [(0, 1, "NP")]
+    tree = ConstituentTree.from_spans(*parts, log_prob=-0.5)
+    other = ConstituentTree.from_spans(*parts)
+    assert (tree.log_prob, other.log_prob) == (-0.5, None)
+    assert tree == other
+    assert hash(tree) == hash(other)
+    assert str(tree) == str(other) == "(TOP (NP (NN cat)))"
+    assert repr(tree) == repr(other)
+    # of the whole tree, not of what is in it
+    assert tree.children[0].log_prob is None
+    with pytest.raises(AttributeError):
+        tree.log_prob = 0.0
+
+
+def test_log_prob_goes_along():
+    tree = ConstituentTree("S", [leaf("NN", "a")], log_prob=-0.5)
+    assert tree.rooted().log_prob == -0.5
+    assert ConstituentTree("ROOT", tree.children, log_prob=-0.5).rooted().log_prob == -0.5
+    for carried in (pickle.loads(pickle.dumps(tree)), copy.copy(tree), copy.deepcopy(tree)):
+        assert carried == tree
+        assert carried.log_prob == -0.5
+    assert pickle.loads(pickle.dumps(ConstituentTree("TOP", log_prob=0.0))).log_prob == 0.0
+    assert pickle.loads(pickle.dumps(leaf("NN", "a"))).log_prob is None
+    word = ConstituentTree("NN", word="a", log_prob=-1.0)
+    assert pickle.loads(pickle.dumps(word)).log_prob == -1.0
+
+
 def test_a_word_has_no_children():
     with pytest.raises(ValueError, match="both"):
         ConstituentTree("NN", [leaf("NN", "cat")], word="cat")

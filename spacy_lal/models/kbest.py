@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from ..layers.biaffine_spans import label_scores
-from ..structure.chart import inside, packed_spans
+from ..structure.chart import inside, packed_spans, span_position
 from ..structure.kbest import k_best
 from .decoding import SentenceParse
 from .objectives import log_weight
@@ -41,18 +41,18 @@ def _of_sentence(
     batch: SentenceBatch, row: int, k: int, sub_head: int | None
 ) -> list[SentenceParse]:
     of, lengths = batch.scores, batch.lengths[row : row + 1]
-    n = of.tags.shape[1]
+    n = int(lengths)
     starts, ends = (t.to(of.tags.device) for t in packed_spans(n))
+    here = span_position(of.tags.shape[1], starts, ends)
     if of.spans is None:
         assert of.labels is not None
-        chart = of.labels[row : row + 1]
+        chart = of.labels[row, here].unsqueeze(0)
         log_z = inside(torch.logsumexp(chart, -1), lengths)
     else:
-        log_z = inside(of.spans[row : row + 1], lengths)
-        # spans outside the sentence are in no tree
-        sentences = torch.full_like(starts, row)
-        labels = torch.log_softmax(label_scores(of.factors, sentences, starts, ends), -1)
-        chart = (of.spans[row].unsqueeze(-1) + labels).unsqueeze(0)
+        of_spans = of.spans[row, here]
+        log_z = inside(of_spans.unsqueeze(0), lengths)
+        labels = label_scores(of.factors, torch.full_like(starts, row), starts, ends)
+        chart = (of_spans.unsqueeze(-1) + torch.log_softmax(labels, -1)).unsqueeze(0)
     constituents, empty = chart[..., 1:], chart[..., 0]
     if sub_head is not None:
         empty = torch.logaddexp(empty, chart[..., sub_head])
@@ -62,17 +62,16 @@ def _of_sentence(
     found = k_best(best, empty, lengths, k if of.labels is None else WIDER * k)
     there = found.scores[0].isfinite()
     choice = found.labels[0, there]
-    trees = torch.where(
-        choice > 0,
-        label[0].gather(-1, (choice.T - 1).clamp(min=0)).T + 1,
-        0,
-    )
-    log_prob = found.scores[0, there] - log_z
-    if of.labels is not None:
-        exact = [log_weight(chart, tree.unsqueeze(0), lengths, sub_head) for tree in trees]
-        log_prob = torch.cat(exact) - log_z
+    of_choice = label[0].gather(-1, (choice.T - 1).clamp(min=0)).T + 1
+    trees = torch.where(choice > 0, of_choice, 0)
+    if of.labels is None:
+        log_prob = found.scores[0, there] - log_z
+    else:
+        one_each = chart.expand(len(trees), -1, -1), trees, lengths.expand(len(trees))
+        log_prob = log_weight(*one_each, sub_head) - log_z
+    log_prob = log_prob.clamp(max=0)
     order = log_prob.argsort(descending=True, stable=True)[:k]
-    tags = of.tags[row, : int(lengths)].argmax(-1).cpu().numpy()
+    tags = of.tags[row, :n].argmax(-1).cpu().numpy()
     return [
         _parse(trees[number], float(log_prob[number]), tags, starts, ends)
         for number in order.tolist()

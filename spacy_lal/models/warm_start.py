@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from thinc.api import Model
 
 from .bridge import TorchShim, torch_shims
 
-# Parameters with one row a label, and which of the header's lists names the rows.
-ROWS = {
-    "scorer.output.weight": "labels",
-    "scorer.output.bias": "labels",
-    "rows.tag_scores.weight": "tags",
-    "rows.tag_scores.bias": "tags",
-    "rows.tag_embedding": "tags",
-    "dependencies.relation.bilinear": "relations",
-    "dependencies.relation.left": "relations",
-    "dependencies.relation.right": "relations",
-    "dependencies.relation.bias": "relations",
+# Parameters with one row (or column) for each name of a list in the header: which list, which
+# dimension, and how many rows come before the first name (one in two stages: "no constituent").
+NAMED = {
+    "scorer.output.weight": ("labels", 0, 0),
+    "scorer.output.bias": ("labels", 0, 0),
+    "labels.product.bilinear": ("labels", 0, 1),
+    "labels.product.left": ("labels", 0, 1),
+    "labels.product.right": ("labels", 0, 1),
+    "labels.product.bias": ("labels", 0, 1),
+    "labels.product.mixture.weight": ("labels", 0, 1),
+    "labels.product.mixture.bias": ("labels", 0, 1),
+    **{
+        f"rows.{branch}{name}": ("tags", 0, 0)
+        for branch in ("", "bilstm.")
+        for name in ("tag_scores.weight", "tag_scores.bias", "tag_embedding")
+    },
+    "rows.content.weight": ("tags", 1, 0),
+    "dependencies.relation.bilinear": ("relations", 0, 0),
+    "dependencies.relation.left": ("relations", 0, 0),
+    "dependencies.relation.right": ("relations", 0, 0),
+    "dependencies.relation.bias": ("relations", 0, 0),
 }
 
 
@@ -47,8 +55,8 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
             given = have.get(name)
             if given is None:
                 continue
-            if name in ROWS:
-                taken += _take_rows(value, given, *_names(mine, theirs, ROWS[name]))
+            if _by_name(mine, name) or _by_name(theirs, name):
+                taken += _take_named(value, given, name, mine, theirs)
             elif given.shape == value.shape:
                 value.copy_(given)
                 taken += value.numel()
@@ -67,18 +75,32 @@ def _pairs(model: Model, source: Model) -> list[tuple[TorchShim, TorchShim]]:
     return [(shim, theirs[key]) for key, shim in by_layer(model).items() if key in theirs]
 
 
-def _names(mine: TorchShim, theirs: TorchShim, kind: str) -> tuple[list[str], list[str]]:
-    def of(header: dict[str, Any] | None) -> list[str]:
-        return list((header or {}).get(kind, ()))
+def _by_name(shim: TorchShim, name: str) -> bool:
+    """Whether the parameter belongs to names; the content of a branch may be words, not tags."""
+    rows = (shim.header or {}).get("rows", {})
+    return name in NAMED and (name != "rows.content.weight" or rows.get("content") == "tag")
 
-    return of(mine.header), of(theirs.header)
 
-
-def _take_rows(value: torch.Tensor, given: torch.Tensor, mine: list[str], theirs: list[str]) -> int:
-    index = {name: row for row, name in enumerate(theirs)}
-    pairs = [(row, index[name]) for row, name in enumerate(mine) if name in index]
+def _take_named(
+    value: torch.Tensor, given: torch.Tensor, name: str, mine: TorchShim, theirs: TorchShim
+) -> int:
+    if _by_name(mine, name) != _by_name(theirs, name):
+        return 0
+    kind, dimension, before = NAMED[name]
+    value, given = value.movedim(dimension, 0), given.movedim(dimension, 0)
+    unnamed = [""] * before
+    index = {label: row for row, label in enumerate([*unnamed, *_names(theirs, kind)])}
+    pairs = [
+        (row, index[label])
+        for row, label in enumerate([*unnamed, *_names(mine, kind)])
+        if label in index
+    ]
     if not pairs or value.shape[1:] != given.shape[1:]:
         return 0
     to, source = (torch.tensor(rows) for rows in zip(*pairs, strict=True))
     value[to] = given[source].to(value.device)
     return value[0].numel() * len(pairs)
+
+
+def _names(shim: TorchShim, kind: str) -> list[str]:
+    return list((shim.header or {}).get(kind, ()))

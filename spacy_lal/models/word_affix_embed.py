@@ -12,7 +12,6 @@ from torch import Tensor, nn
 
 from .word_embedding import WordEmbedding, word_embedding_model, word_form
 
-
 PREFIXES = (1, 2, 3)
 SUFFIXES = (1, 2, 3, 4)
 FEATURES = ("word", "shape", *(f"prefix{k}" for k in PREFIXES), *(f"suffix{k}" for k in SUFFIXES))

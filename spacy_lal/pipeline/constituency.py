@@ -217,9 +217,10 @@ class ConstituencyPipe(ParserPipe):
     def kbest(self, doc: Doc, k: int) -> list[list[ConstituentTree]]:
         """The k most probable trees of each sentence of `doc`, the best first, with `log_prob`.
 
-        The Doc is not changed. Fewer than k where there are fewer; of a sentence that isn't parsed,
-        none; of one that is parsed in pieces, those of each piece, as if it were a sentence. See
-        `models/kbest.py` for what is searched. Raises ValueError for margins, which are no
+        One list a sentence: fewer than k trees where there are fewer, an empty list for a sentence
+        that isn't parsed; one that is parsed in pieces has a list for each piece. The Doc is not
+        changed. A parser that listens to another component needs a Doc which that one has seen.
+        See `models/kbest.py` for what is searched. Raises ValueError for margins, which are no
         probabilities, and k < 1.
         """
         self._check_initialised()
@@ -238,10 +239,9 @@ class ConstituencyPipe(ParserPipe):
                     self._spans(parse),
                     log_prob=parse.log_prob,
                 )
-                for parse in best[number]
+                for parse in best.get(number, ())
             ]
             for number, sentence in enumerate(scores.sentences)
-            if number in best
         ]
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:

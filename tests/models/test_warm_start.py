@@ -14,7 +14,9 @@ from spacy.language import Language
 from spacy_lal.models.bridge import TorchShim, torch_shims
 from spacy_lal.models.warm_start import take_weights
 from tests.pipeline.toy import (
+    TINY,
     TREES,
+    TWO_STAGE,
     dependency_pipeline,
     headed_examples,
     joint_pipeline,
@@ -186,5 +188,29 @@ def test_a_pipeline_without_a_parser(tmp_path: Path) -> None:
     other = spacy.blank("en")
     other.add_pipe("sentencizer")
     other.to_disk(tmp_path)
-    with pytest.raises(ValueError, match=r"warm_start: .* has no label attention parser"):
+    with pytest.raises(ValueError, match=r"warm_start: .* has no parser of this package"):
         begin(joint_pipeline(), tmp_path)
+
+
+@pytest.mark.parametrize("label_rank", [None, 6])
+@pytest.mark.parametrize("bilstm", [False, True])
+def test_labels_and_tags_of_two_stages_go_by_name(
+    tmp_path: Path, label_rank: int | None, bilstm: bool
+) -> None:
+    """In another order of names, the trained parser finds the same trees and tags."""
+    encoder = {**TINY["encoder"], "arrangement": "stack"}
+    rows_of = {"@misc": "spacy-lal.BranchRows.v1", "width": 16}
+    model = {
+        **TWO_STAGE,
+        "rows": {**rows_of, "bilstm": TINY["rows"] if bilstm else None},
+        "encoder": encoder,
+        "spans": {**TWO_STAGE["spans"], "label_rank": label_rank},
+    }
+    first = train(tiny_pipeline(model=model), steps=30)
+    first.to_disk(tmp_path)
+    pipe = first.get_pipe("lal_constituency")
+    reversed_names = {kind: names[::-1] for kind, names in pipe.label_data.items()}
+    second = begin(tiny_pipeline(model=model), tmp_path, labels=reversed_names)
+    assert second.get_pipe("lal_constituency").labels == pipe.labels[::-1]
+    for tree in TREES:
+        assert predicted(second, tree) == predicted(first, tree)

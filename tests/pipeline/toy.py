@@ -41,6 +41,14 @@ TINY = {
     "hidden_width": 32,
 }
 
+TWO_STAGE = {
+    "@architectures": "spacy-lal.TwoStageParser.v1",
+    "tok2vec": TINY["tok2vec"],
+    "rows": TINY["rows"],
+    "encoder": {"@misc": "spacy-lal.LabelAttentionEncoder.v1", "heads": 0},
+    "spans": {"@misc": "spacy-lal.BiaffineSpans.v1", "span_width": 16, "label_width": 8},
+}
+
 
 def gold_doc(nlp: Language, bracketing: str) -> Doc:
     tree = ConstituentTree.from_string(bracketing)
