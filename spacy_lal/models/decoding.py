@@ -167,16 +167,20 @@ def _two_stages(batch: SentenceBatch, decoder: Decoder) -> _Found:
     of_nodes = torch.zeros_like(of.spans)
     of_nodes[rows, at] = of_labels + of.spans[rows, at]
     log_prob = of_nodes.sum(1)
-    # The probability of a tree is that of its left binarisation, as in training; where another
-    # one was found, its nodes are scored anew.
+    # The probability of a tree is that of its left binarisation, as in training. Where another one
+    # was found, it has the same constituents and other nodes between them.
     other = _binarised_otherwise(labels, tree, lengths)
     if other.any():
         which = other.nonzero().squeeze(1)
         nodes = _nodes_of_charts(labels[which], lengths[which], which)
-        again = torch.log_softmax(label_scores(of.factors, *nodes[:3]), -1)
-        again = again.gather(-1, nodes.labels.unsqueeze(-1)).squeeze(-1)
-        again = again + of.spans[nodes.sentences, span_position(n, nodes.starts, nodes.ends)]
-        log_prob[which] = torch.zeros_like(log_prob).index_add(0, nodes.sentences, again)[which]
+        position = span_position(n, nodes.starts, nodes.ends)
+        new = ~tree[nodes.sentences, position]
+        rows, at = nodes.sentences[new], position[new]
+        unlabelled = torch.log_softmax(label_scores(of.factors, rows, starts[at], ends[at]), -1)
+        of_nodes[rows, at] = unlabelled[:, 0] + of.spans[rows, at]
+        binarised = torch.zeros_like(tree)
+        binarised[nodes.sentences, position] = True
+        log_prob[which] = of_nodes[which].masked_fill(~binarised[which], 0.0).sum(1)
     return _Found(labels, probabilities, log_prob - crf.log_partition)
 
 
