@@ -200,6 +200,7 @@ class Measured:
             self._note("train", words, timed(lambda batches=batches: self.train(batches)))
         docs = bare(self.test)
         self._note("predict", 0, timed(lambda: self.predict(docs)))
+        self._note("from words", 0, timed(lambda: self.predict(bare(self.test))))
 
     def _note(self, what: str, words: int, run: dict[str, float]) -> None:
         self.runs.setdefault((what, words), []).append(run)
@@ -279,9 +280,9 @@ def beside_supar(rows: list[dict[str, Any]], peer: dict[str, Any]) -> list[dict[
             ours = [row for row in own if row["what"] == "train"]
             pairs = list(zip(ours, theirs, strict=False))
             if marginals:
-                pairs += [
-                    (a, b) for a in own for b in peer["rows"] if a["what"] == b["what"] == "predict"
-                ]
+                predicted = [row for row in peer["rows"] if row["what"] == "predict"]
+                whole = [row | row["from_words"] | {"what": "from words"} for row in predicted]
+                pairs += [(a, b) for a in own for b in predicted + whole if a["what"] == b["what"]]
             ratios += [
                 {
                     "size": mine["size"],

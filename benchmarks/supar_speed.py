@@ -18,7 +18,8 @@ child of that root into its chart, which costs accuracy where there are several,
 
 What is timed is supar's own inner loops on its own batches: `_train` (padding of the batch, scores,
 loss, backward pass, clipping, Adam) and `_predict` (padding, scores, marginals, minimum Bayes risk
-decoding, trees). Reading files and looking words up come before. Its batches are of sentences of
+decoding, trees). Reading files and looking words up come before; `from_words` in the JSON is
+prediction with looking up and batching, from lists of words. Its batches are of sentences of
 similar length; of an epoch, every k-th is taken, about `--train-words` in all. `--batch-words` are
 words as such and what supar aims at; as every bucket has batches of its own, the mean, which the
 table has, is smaller. `--predict-tokens` is in supar's unit, which counts a start and a stop with
@@ -211,9 +212,18 @@ def measure_prediction(
     batching = timed(lambda: sum(1 for _ in dataset.loader))
     runs = [timed(lambda: parser._predict(dataset.loader)) for _ in range(repeats)]
     after = peak_mb()
+    sentences = [list(words) for words in dataset.words]
+
+    def from_words() -> None:
+        fresh = Dataset(parser.transform, sentences)
+        fresh.build(batch_tokens, PREDICT_BUCKETS)
+        parser._predict(fresh.loader)
+
+    whole = [timed(from_words) for _ in range(repeats)]
     _, metric = parser.evaluate(str(test), verbose=False)
     return {
         "what": "predict",
+        "from_words": speed(sum(lengths), whole),
         "batch_words": sum(lengths) / len(dataset.loader),
         "batches": len(dataset.loader),
         "sentences": len(lengths),

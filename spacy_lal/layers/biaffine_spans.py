@@ -38,12 +38,13 @@ def label_scores(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends:
     return scores
 
 
-# Pairs at a time in the backward pass: their outer products fit the cache of a core.
-CHUNK = 256
+# Pairs at a time in the backward pass, so that their outer products are few.
+CHUNK = 64
 
 
 class _Bilinear(torch.autograd.Function):
-    """`F.bilinear` of [N,a], [N,b] and [L,a,b], whose own backward pass is thirty times slower."""
+    """`F.bilinear` of [N,a], [N,b] and [L,a,b], whose own backward pass takes thirty times as long
+    for vectors of 65 to 101 features and 120 outputs on a CPU."""
 
     @staticmethod
     def forward(ctx: Any, left: Tensor, right: Tensor, weight: Tensor) -> Tensor:

@@ -37,6 +37,8 @@ class BiLSTMRows(nn.Module):
     The tags are read off the lower `tag_depth` layers of `depth`.
     """
 
+    d_around = 0
+
     def __init__(
         self,
         d_in: int,
@@ -91,6 +93,8 @@ class PositionRows(nn.Module):
     The input of Mrini et al. 2020 (section 4.1): content, the sum of the projected word vector
     and the tag embedding, beside a learned position embedding, each half of d_model; layer norm.
     """
+
+    d_around = 0
 
     def __init__(self, d_in: int, n_tags: int, *, d_model: int, max_length: int) -> None:
         super().__init__()

@@ -89,8 +89,10 @@ def decode(
             heads = found.heads.cpu().numpy()
             relations = best_relations(batch.scores.relations, found.heads, root).cpu().numpy()
         labels = found.labels.cpu().numpy()
-        probabilities = None if found.probabilities is None else found.probabilities.cpu().numpy()
-        # rounding may make a tree more than certain
+        # rounding may make constituents and trees more than certain
+        probabilities = None
+        if found.probabilities is not None:
+            probabilities = found.probabilities.clamp(max=1).cpu().numpy()
         log_prob = None if found.log_prob is None else found.log_prob.clamp(max=0).tolist()
         tags = batch.scores.tags.argmax(-1).cpu().numpy()
         starts, ends = (t.numpy() for t in packed_spans(tags.shape[1]))

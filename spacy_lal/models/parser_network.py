@@ -75,7 +75,7 @@ class ParserNetwork(TorchModule):
         settings = dict(rows)
         kinds = {"bilstm": BiLSTMRows, "positions": PositionRows, "branches": BranchRows}
         self.rows = kinds[settings.pop("kind")](d_in, max(1, len(tags)), **settings)
-        around = getattr(self.rows, "d_around", 0)
+        around = self.rows.d_around
         self.encoder = LabelAttentionEncoder(
             self.rows.output_dim - around, d_around=around, **encoder
         )

@@ -84,6 +84,11 @@ class ConstituencyPipe(ParserPipe):
                 "a two-stage parser is trained as a CRF: leave spacy-lal.margin_objective.v1 out"
             )
         has_dependencies = model.attrs.get("dependencies") is not None
+        if joint_dependencies and model.attrs.get("spans") is not None:
+            raise ValueError(
+                "a two-stage parser finds no heads: joint_dependencies = true needs the model "
+                "spacy-lal.LabelAttentionParser.v1"
+            )
         if joint_dependencies != has_dependencies:
             raise ValueError(
                 f"joint_dependencies = {str(joint_dependencies).lower()}, but the model has "
@@ -164,6 +169,10 @@ class ConstituencyPipe(ParserPipe):
                         f"{reference.text[:60]!r}: they are no tree"
                     )
                 words = numpy.flatnonzero([not token.is_space for token in reference])
+                if any(not label for *_, label in spans):
+                    raise ValueError(
+                        f"a constituent has no label in the training Doc {reference.text[:60]!r}"
+                    )
                 # as in training: spans that differ in whitespace only are a unary chain
                 in_doc = in_words(spans, Sentence(0, 0, len(reference), words))
                 found["labels"].update(label for _, _, label in collapse_unaries(in_doc))
@@ -294,6 +303,12 @@ class ConstituencyPipe(ParserPipe):
     ) -> Callable[[list[Sentence], Scores, Tensor], Tensor]:
         index = {label: k for k, label in enumerate(self.labels, 1)}
         trees = [gold_constituents(example, self.spans_key) for example in examples]
+        for example, tree in zip(examples, trees, strict=True):
+            if pair := crossing(tree or ()):
+                raise ValueError(
+                    f"constituents {pair[0]} and {pair[1]} cross in the training Doc "
+                    f"{example.reference.text[:60]!r}: they are no tree"
+                )
         heads = [gold_heads(example) for example in examples] if self.joint else []
 
         def loss(members: list[Sentence], scores: Scores, lengths: Tensor) -> Tensor:

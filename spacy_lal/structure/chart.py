@@ -43,6 +43,7 @@ def packed_spans(n: int) -> tuple[Tensor, Tensor]:
     return _cached_spans(n) if n <= 128 else _packed_spans(n)
 
 
+@torch.inference_mode(False)  # what is cached must serve training, too
 def _packed_spans(n: int) -> tuple[Tensor, Tensor]:
     widths = torch.arange(1, n + 1)
     counts = n + 1 - widths
@@ -84,7 +85,7 @@ def chart_length(chart: Tensor) -> int:
     return n
 
 
-def _checked(chart: Tensor, lengths: Tensor) -> tuple[int, Tensor]:
+def checked_lengths(chart: Tensor, lengths: Tensor) -> tuple[int, Tensor]:
     """The chart's n, and the sentences' lengths where the chart is."""
     n = chart_length(chart)
     if lengths.numel() and (int(lengths.min()) < 1 or int(lengths.max()) > n):
@@ -98,12 +99,12 @@ def spans_within(n: int, lengths: Tensor) -> Tensor:
     return ends.to(lengths.device) <= lengths.unsqueeze(1)
 
 
-def _here(n: int, width: int) -> slice:
+def width_slice(n: int, width: int) -> slice:
     """Where the spans of `width` are in a packed chart of an n-word sentence."""
     return slice(width_offset(n, width), width_offset(n, width + 1))
 
 
-def _spans(table: Tensor, width: int) -> Tensor:
+def spans_of_width(table: Tensor, width: int) -> Tensor:
     """[2, B, n-width+1]: the spans of `width`, in both of their places in a square table."""
     size, side = table.shape[:2]
     strides = width * (side - 1), side * side, side + 1
@@ -117,7 +118,7 @@ def _children(table: Tensor, width: int) -> Tensor:
     return table.as_strided((2, size, side - width, width - 1), strides, 1)
 
 
-def _sums(table: Tensor, width: int) -> Tensor:
+def split_sums(table: Tensor, width: int) -> Tensor:
     """[B, n-width+1, width-1]: the sums of both children of the spans of `width`, by split."""
     left, right = _children(table, width).unbind()
     return left + right
@@ -128,7 +129,7 @@ def _whole(table: Tensor, lengths: Tensor) -> Tensor:
     return table[torch.arange(len(lengths), device=table.device), 0, lengths]
 
 
-class _Inside(NamedTuple):
+class InsidePass(NamedTuple):
     """What the inside pass knows of every span.
 
     Let x_k be the sum of the totals of a span's children at the split k. The probability of that
@@ -151,13 +152,13 @@ class _Inside(NamedTuple):
 
     def odds(self, width: int) -> Tensor:
         """[B, n-width+1, width-1]: exp(x_k - shift)."""
-        sums = _sums(self.total, width)
-        return sums.sub_(self.shift[:, _here(self.n, width)].unsqueeze(-1)).exp_()
+        sums = split_sums(self.total, width)
+        return sums.sub_(self.shift[:, width_slice(self.n, width)].unsqueeze(-1)).exp_()
 
 
 @torch.no_grad()
-def _inside(scores: Tensor, lengths: Tensor) -> _Inside:
-    n, lengths = _checked(scores, lengths)
+def inside_pass(scores: Tensor, lengths: Tensor) -> InsidePass:
+    n, lengths = checked_lengths(scores, lengths)
     if lengths.numel() and int(lengths.min()) < n:
         # no tree reads the padding, but weights of 0 would meet what is infinite there
         scores = scores.masked_fill(~spans_within(n, lengths), 0.0)
@@ -165,19 +166,19 @@ def _inside(scores: Tensor, lengths: Tensor) -> _Inside:
     total = scores.new_zeros(len(scores), n + 1, n + 1)
     shift, scale = torch.zeros_like(scores), torch.zeros_like(scores)
     for width in range(1, n + 1):
-        here = _here(n, width)
+        here = width_slice(n, width)
         values = scores[:, here]
         if width > 1:
-            sums = _sums(total, width)
+            sums = split_sums(total, width)
             highest = torch.amax(sums, -1, out=shift[:, here]).clamp_(min=lowest)
             sums.sub_(highest.unsqueeze(-1)).exp_()
             values = values + torch.sum(sums, -1, out=scale[:, here]).log().add_(highest)
-        _spans(total, width).copy_(values)
+        spans_of_width(total, width).copy_(values)
     # sums are at least 1 where any split is possible
-    return _Inside(lengths, total, shift, scale.reciprocal().masked_fill_(scale == 0, 0.0))
+    return InsidePass(lengths, total, shift, scale.reciprocal().masked_fill_(scale == 0, 0.0))
 
 
-def _masses(tables: _Inside, tops: Tensor) -> Tensor:
+def _masses(tables: InsidePass, tops: Tensor) -> Tensor:
     """Send the weight of each root, tops [B], down to its spans [B, S].
 
     A span divides its weight over its splits by their probabilities. Parents of a width are
@@ -189,8 +190,8 @@ def _masses(tables: _Inside, tops: Tensor) -> Tensor:
     weights[torch.arange(len(tops), device=tops.device), 0, tables.lengths] = tops
     masses = torch.empty_like(scale)
     for width in range(n, 0, -1):
-        here = _here(n, width)
-        left, right = _spans(weights, width).unbind()
+        here = width_slice(n, width)
+        left, right = spans_of_width(weights, width).unbind()
         mass = torch.add(left, right, out=masses[:, here])
         if width > 1:
             share = tables.odds(width).mul_((mass * scale[:, here]).unsqueeze(-1))
@@ -198,17 +199,17 @@ def _masses(tables: _Inside, tops: Tensor) -> Tensor:
     return masses
 
 
-def _split_values(tables: _Inside, table: Tensor, width: int, surprise: bool) -> Tensor:
+def _split_values(tables: InsidePass, table: Tensor, width: int, surprise: bool) -> Tensor:
     """[B, n-width+1, width-1]: the sums of `table`, plus the splits' -log probability if wanted."""
-    values = _sums(table, width)
+    values = split_sums(table, width)
     if surprise:
-        scale = tables.scale[:, _here(tables.n, width)].unsqueeze(-1)
+        scale = tables.scale[:, width_slice(tables.n, width)].unsqueeze(-1)
         # impossible splits have no part in any mean, but infinity times 0 would be none
         values -= tables.odds(width).log_().add_(scale.log()).clamp_(min=-1e3)
     return values
 
 
-def _means(tables: _Inside, values: Tensor | None = None) -> tuple[Tensor, Tensor]:
+def _means(tables: InsidePass, values: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """The mean of f(T) over the trees T of each span.
 
     f(T) is the sum of `values` [B, S] over the spans of T or, without, T's surprise: the sum of its
@@ -219,16 +220,16 @@ def _means(tables: _Inside, values: Tensor | None = None) -> tuple[Tensor, Tenso
     own = torch.zeros_like(scale) if values is None else values
     means, below = torch.zeros_like(tables.total), torch.zeros_like(scale)
     for width in range(1, n + 1):
-        here = _here(n, width)
+        here = width_slice(n, width)
         if width > 1:
             weighted = _split_values(tables, means, width, surprise).mul_(tables.odds(width))
             torch.mul(weighted.sum(-1), scale[:, here], out=below[:, here])
-        _spans(means, width).copy_(own[:, here] + below[:, here])
+        spans_of_width(means, width).copy_(own[:, here] + below[:, here])
     return means, below
 
 
 def _covariances(
-    tables: _Inside, masses: Tensor, means: Tensor, below: Tensor, surprise: bool
+    tables: InsidePass, masses: Tensor, means: Tensor, below: Tensor, surprise: bool
 ) -> Tensor:
     """[B, S]: the covariance of "the span is in T" and f(T), times the root's weight.
 
@@ -239,8 +240,8 @@ def _covariances(
     changes = torch.zeros_like(tables.total)
     covariances = torch.empty_like(scale)
     for width in range(n, 0, -1):
-        here = _here(n, width)
-        left, right = _spans(changes, width).unbind()
+        here = width_slice(n, width)
+        left, right = spans_of_width(changes, width).unbind()
         change = torch.add(left, right, out=covariances[:, here])
         if width > 1:
             share = _split_values(tables, means, width, surprise)
@@ -251,7 +252,7 @@ def _covariances(
     return covariances
 
 
-class _LogPartition(torch.autograd.Function):
+class LogPartition(torch.autograd.Function):
     """log Z whose gradient is computed as marginals rather than by replaying the loop."""
 
     @staticmethod
@@ -263,15 +264,15 @@ class _LogPartition(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         scores, *tables = ctx.saved_tensors
-        return _Marginals.apply(scores, grads[0], *tables), None, None, None, None
+        return Marginals.apply(scores, grads[0], *tables), None, None, None, None
 
 
-class _Marginals(torch.autograd.Function):
+class Marginals(torch.autograd.Function):
     """The gradient of log Z, times tops [B]. Its own gradient is the Hessian's product."""
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, tops: Tensor, *tables: Tensor) -> Tensor:
-        masses = _masses(_Inside(*tables), tops)
+        masses = _masses(InsidePass(*tables), tops)
         ctx.save_for_backward(masses, *tables)
         return masses
 
@@ -279,18 +280,18 @@ class _Marginals(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         masses, *saved = ctx.saved_tensors
-        tables = _Inside(*saved)
+        tables = InsidePass(*saved)
         means, below = _means(tables, grads[0])
         of_scores = _covariances(tables, masses, means, below, surprise=False)
         return of_scores, _whole(means, tables.lengths), None, None, None, None
 
 
-class _Entropy(torch.autograd.Function):
+class Entropy(torch.autograd.Function):
     """The mean surprise of a tree: a sum of positive terms, not log Z less the mean score."""
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, *saved: Tensor) -> Tensor:
-        tables = _Inside(*saved)
+        tables = InsidePass(*saved)
         means, below = _means(tables)
         ctx.save_for_backward(means, below, *saved)
         return _whole(means, tables.lengths)
@@ -299,7 +300,7 @@ class _Entropy(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         means, below, *saved = ctx.saved_tensors
-        tables = _Inside(*saved)
+        tables = InsidePass(*saved)
         masses = _masses(tables, grads[0])
         # d entropy = -cov(1[span], score), and surprise is the constant log Z less the score
         of_scores = _covariances(tables, masses, means, below, surprise=True)
@@ -313,7 +314,7 @@ def inside(scores: Tensor, lengths: Tensor) -> Tensor:
     the gradient with respect to `scores` is the spans' marginal probability (the inside-outside
     algorithm, Baker 1979; Eisner 2016 for the identity).
     """
-    return _LogPartition.apply(scores, *_inside(scores, lengths))
+    return LogPartition.apply(scores, *inside_pass(scores, lengths))
 
 
 def marginals(scores: Tensor, lengths: Tensor) -> Tensor:
@@ -322,7 +323,7 @@ def marginals(scores: Tensor, lengths: Tensor) -> Tensor:
     Differentiable once: the gradient is a product with the Hessian of log Z, the covariances of
     spans, by carrying derivatives through both passes (Li and Eisner 2009 for such semirings).
     """
-    return _Marginals.apply(scores, scores.new_ones(len(scores)), *_inside(scores, lengths))
+    return Marginals.apply(scores, scores.new_ones(len(scores)), *inside_pass(scores, lengths))
 
 
 @torch.no_grad()
@@ -332,13 +333,13 @@ def best_tree(scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     scores: packed chart [B, S]; returns its score [B] and a mask [B, S], True at its 2n-1
     spans. Of equal splits the one with the shortest left child wins.
     """
-    n, lengths = _checked(scores, lengths)
+    n, lengths = checked_lengths(scores, lengths)
     best = scores.new_zeros(len(scores), n + 1, n + 1)
     for width in range(1, n + 1):
-        values = scores[:, _here(n, width)]
+        values = scores[:, width_slice(n, width)]
         if width > 1:
-            values = values + _sums(best, width).amax(-1)
-        _spans(best, width).copy_(values)
+            values = values + split_sums(best, width).amax(-1)
+        spans_of_width(best, width).copy_(values)
 
     # down from the roots, all spans of one depth at a time: to find a split again is O(n)
     spans = torch.stack(

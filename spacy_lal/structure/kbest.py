@@ -21,7 +21,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from .chart import _checked, _here, _spans, _sums, span_position
+from .chart import checked_lengths, span_position, spans_of_width, split_sums, width_slice
 
 
 class KBest(NamedTuple):
@@ -46,7 +46,7 @@ def k_best(constituent: Tensor, empty: Tensor | None, lengths: Tensor, k: int) -
     """
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")
-    n, lengths = _checked(constituent, lengths)
+    n, lengths = checked_lengths(constituent, lengths)
     values, labels = _choices(constituent, empty, n, k)
     shape, device = (len(constituent), n + 1, n + 1), constituent.device
     best = values.new_zeros(shape)
@@ -54,7 +54,7 @@ def k_best(constituent: Tensor, empty: Tensor | None, lengths: Tensor, k: int) -
     # split, rank of the left child, rank of the right child, label
     origins = torch.zeros(*shape, k, 4, dtype=torch.int32, device=device)
     for width in range(1, n + 1):
-        here = _here(n, width)
+        here = width_slice(n, width)
         if width > 1:
             below, below_origins = _best_splits(best, lists, width, k)
         else:
@@ -71,7 +71,7 @@ def k_best(constituent: Tensor, empty: Tensor | None, lengths: Tensor, k: int) -
         near, far = torch.stack([starts, starts + width]), torch.stack([starts + width, starts])
         lists[:, near, far, : at.shape[-1]] = scores
         origins[:, near, far, : at.shape[-1]] = torch.cat([of_splits, label.unsqueeze(-1)], -1)
-        _spans(best, width).copy_(scores[..., 0].movedim(1, 0))
+        spans_of_width(best, width).copy_(scores[..., 0].movedim(1, 0))
     rows = torch.arange(len(values), device=device)
     return _trace(lists[rows, 0, lengths], origins, lengths, constituent.shape[1])
 
@@ -92,6 +92,7 @@ def _choices(constituent: Tensor, empty: Tensor | None, n: int, k: int) -> tuple
 
 
 @lru_cache
+@torch.inference_mode(False)
 def _candidates(splits: int, first: int, second: int, k: int) -> Tensor:
     """[3, number]: ranks of splits and in two lists that an entry of the k best can have.
 
@@ -113,7 +114,7 @@ def _best_splits(best: Tensor, lists: Tensor, width: int, k: int) -> tuple[Tenso
     best: [B, n+1, n+1], the heads of `lists` [B, n+1, n+1, k]. Also returns where they are from
     [B, n-width+1, k, 3]: the split and the children's ranks.
     """
-    sums = _sums(best, width)
+    sums = split_sums(best, width)
     starts = torch.arange(sums.shape[1], device=best.device).unsqueeze(1)
     splits = sums.topk(min(k, width - 1), -1).indices + starts + 1
     rows = torch.arange(len(best), device=best.device).view(-1, 1, 1)

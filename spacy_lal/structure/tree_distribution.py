@@ -8,13 +8,13 @@ import torch
 from torch import Tensor
 
 from .chart import (
-    _checked,
-    _Entropy,
-    _Inside,
-    _inside,
-    _LogPartition,
-    _Marginals,
+    Entropy,
+    InsidePass,
+    LogPartition,
+    Marginals,
     best_tree,
+    checked_lengths,
+    inside_pass,
     spans_within,
 )
 from .kbest import k_best
@@ -34,17 +34,17 @@ class TreeDistribution:
     """
 
     def __init__(self, scores: Tensor, lengths: Tensor) -> None:
-        self._n, self.lengths = _checked(scores, lengths)
+        self._n, self.lengths = checked_lengths(scores, lengths)
         self.scores = scores
 
     @cached_property
-    def _tables(self) -> _Inside:
-        return _inside(self.scores, self.lengths)
+    def _tables(self) -> InsidePass:
+        return inside_pass(self.scores, self.lengths)
 
     @cached_property
     def log_partition(self) -> Tensor:
         """log Z [B], twice differentiable."""
-        return _LogPartition.apply(self.scores, *self._tables)
+        return LogPartition.apply(self.scores, *self._tables)
 
     @cached_property
     def marginals(self) -> Tensor:
@@ -53,12 +53,12 @@ class TreeDistribution:
         Differentiable once.
         """
         tops = self.scores.new_ones(len(self.scores))
-        return _Marginals.apply(self.scores, tops, *self._tables)
+        return Marginals.apply(self.scores, tops, *self._tables)
 
     @cached_property
     def entropy(self) -> Tensor:
         """[B], in nats: log Z less the mean score of a tree. Differentiable once."""
-        return _Entropy.apply(self.scores, *self._tables)
+        return Entropy.apply(self.scores, *self._tables)
 
     def argmax(self) -> tuple[Tensor, Tensor]:
         """The most probable tree: its score [B] and a mask of its spans [B, S]."""
@@ -104,5 +104,5 @@ class TreeDistribution:
         where no tree is allowed. Twice differentiable.
         """
         allowed_scores = self.scores.masked_fill(~allowed, -torch.inf)
-        tables = _inside(allowed_scores, self.lengths)
-        return _LogPartition.apply(allowed_scores, *tables) - self.log_partition
+        tables = inside_pass(allowed_scores, self.lengths)
+        return LogPartition.apply(allowed_scores, *tables) - self.log_partition

@@ -448,7 +448,7 @@ def test_margins_are_refused() -> None:
 
 
 def test_heads_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"joint_dependencies = true, but the model has no"):
+    with pytest.raises(ValueError, match=r"a two-stage parser finds no heads"):
         pipeline(joint_dependencies=True)
 
 
