@@ -32,7 +32,7 @@ from .gold import gold_heads, gold_tags, heads_in_words
 
 WEIGHTS = "model.safetensors"
 
-DEFAULT_ENCODER = """
+DEFAULT_INPUT = """
     [model.tok2vec]
     @architectures = "spacy-lal.WordAffixEmbed.v1"
     word_width = 128
@@ -44,7 +44,12 @@ DEFAULT_ENCODER = """
     depth = 3
     tag_depth = 1
     tag_width = 64
+"""
+"""What reads words in the default models of all parsers."""
 
+DEFAULT_ENCODER = (
+    DEFAULT_INPUT
+    + """
     [model.encoder]
     @misc = "spacy-lal.LabelAttentionEncoder.v1"
     heads = 64
@@ -53,7 +58,8 @@ DEFAULT_ENCODER = """
     projection_width = 16
     arrangement = "concatenate"
 """
-"""What the default models of the components have in common."""
+)
+"""The same, with label attention."""
 
 ROOT = "ROOT"
 UNKNOWN_RELATION = "dep"

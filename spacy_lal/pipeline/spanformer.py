@@ -13,24 +13,15 @@ from ..models.objectives import crf_loss
 from ..models.parser import ParserScores
 from ..models.sentences import LongSentencePolicy, SentencePolicy
 from .constituency import ASSIGNS, SCORE_WEIGHTS, ConstituencyPipe
+from .parser import DEFAULT_INPUT
 
 DEFAULT_MODEL = Config().from_str(
     """
     [model]
     @architectures = "spacy-lal.TwoStageParser.v1"
-
-    [model.tok2vec]
-    @architectures = "spacy-lal.WordAffixEmbed.v1"
-    word_width = 128
-    affix_width = 32
-
-    [model.rows]
-    @misc = "spacy-lal.BiLSTMRows.v1"
-    hidden_width = 300
-    depth = 3
-    tag_depth = 1
-    tag_width = 64
-
+    """
+    + DEFAULT_INPUT
+    + """
     [model.encoder]
     @misc = "spacy-lal.LabelAttentionEncoder.v1"
     heads = 0
