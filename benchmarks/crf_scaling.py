@@ -27,10 +27,8 @@ than a tenth of the pipeline's time, padded as there.
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 import json
 import math
-import platform
 import random
 import statistics
 import time
@@ -42,6 +40,7 @@ from typing import Any
 
 import spacy
 import torch
+from crf_speed import processor, versions
 from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Model
@@ -263,21 +262,6 @@ def decoding(
 
 
 # The report
-
-
-def versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for name in ("spacy", "torch", "numpy", "spacy-lal"):
-        found[name] = importlib.metadata.version(name)
-    return found
-
-
-def processor() -> str:
-    listing = Path("/proc/cpuinfo")
-    for line in listing.read_text(encoding="utf8").splitlines() if listing.exists() else ():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
 
 
 def main() -> None:

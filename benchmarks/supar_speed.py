@@ -199,7 +199,7 @@ def measure_prediction(
     repeats: int,
     weights: Path,
 ) -> dict[str, Any]:
-    parser.model.load_state_dict(torch.load(weights))
+    parser.model.load_state_dict(torch.load(weights, weights_only=True))
     parser.transform.eval()
     dataset = Dataset(parser.transform, str(test))
     lengths = [len(words) for words in dataset.words]
