@@ -54,7 +54,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what a project run needs."""
     path = tmp_path_factory.mktemp("project")
     shutil.copy(ROOT / "project.yml", path)
-    for folder in ("configs", "scripts", "assets/toy"):
+    for folder in ("configs", "scripts", "assets/toy", "assets/vectors"):
         shutil.copytree(ROOT / folder, path / folder)
     (path / "docs/training").mkdir(parents=True)
     for paper in ("ablation_paper.json", "crf_paper.json"):

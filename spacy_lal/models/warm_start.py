@@ -30,6 +30,14 @@ NAMED = {
     "dependencies.relation.bias": ("relations", 0, 0),
 }
 
+# What reads the words' vectors, and may find more features behind those it was trained on: static
+# vectors, which `spacy-lal.WithVectors.v1` puts behind the embedding's.
+READS_WORDS = {
+    f"rows.{branch}lower.{direction}.0.weight_ih_l0"
+    for branch in ("", "bilstm.")
+    for direction in ("ahead", "back")
+}
+
 
 def adopt_vocabulary(model: Model, source: Model) -> None:
     """Give the word embeddings in `model` the vocabulary of those in `source`, before it is built.
@@ -44,8 +52,9 @@ def adopt_vocabulary(model: Model, source: Model) -> None:
 def take_weights(model: Model, source: Model) -> tuple[int, int]:
     """Copy every parameter of `source` that fits one of the same name in `model`.
 
-    Rows that belong to labels, tags or relations go by their names. Returns how many values of
-    `model` were taken over, and how many it has.
+    Rows that belong to labels, tags or relations go by their names. A first layer that reads more
+    features than its partner in `source` did ignores the further ones at first: it begins as that
+    partner ended. Returns how many values of `model` were taken over, and how many it has.
     """
     taken = total = 0
     for mine, theirs in _pairs(model, source):
@@ -60,6 +69,10 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
             elif given.shape == value.shape:
                 value.copy_(given)
                 taken += value.numel()
+            elif name in READS_WORDS and _narrower(given, value):
+                value[:, : given.shape[1]] = given.to(value.device)
+                value[:, given.shape[1] :] = 0.0
+                taken += given.numel()
     return taken, total
 
 
@@ -73,6 +86,10 @@ def _pairs(model: Model, source: Model) -> list[tuple[TorchShim, TorchShim]]:
 
     theirs = by_layer(source)
     return [(shim, theirs[key]) for key, shim in by_layer(model).items() if key in theirs]
+
+
+def _narrower(given: torch.Tensor, value: torch.Tensor) -> bool:
+    return len(given) == len(value) and given.shape[1] < value.shape[1]
 
 
 def _by_name(shim: TorchShim, name: str) -> bool:

@@ -6,10 +6,12 @@ import json
 import logging
 from pathlib import Path
 
+import numpy
 import pytest
 import spacy
 import torch
 from spacy.language import Language
+from spacy.vectors import Vectors
 
 from spacy_lal.models.bridge import TorchShim, torch_shims
 from spacy_lal.models.warm_start import take_weights
@@ -177,6 +179,27 @@ def test_a_model_of_other_widths_takes_what_fits(folder: Path) -> None:
     loaded = spacy.load(folder)
     mine, theirs = (shims(each)[1].tensors() for each in (nlp, loaded))
     assert all(torch.equal(mine[name], theirs[name]) for name in theirs)
+
+
+def test_word_vectors_behind_the_embedding_change_nothing_at_first(
+    source: Language, folder: Path, tmp_path: Path
+) -> None:
+    """The first LSTM finds more features than it was trained on, and does not listen yet."""
+    vectors = spacy.blank("en")
+    numbers = numpy.random.default_rng(0).normal(size=(50, 10)).astype("float32")
+    vectors.vocab.vectors = Vectors(data=numbers, mode="floret", minn=2, maxn=3)
+    vectors.to_disk(tmp_path)
+    embed = {"@architectures": "spacy-lal.WithVectors.v1", "embed": TINY["tok2vec"], "width": 6}
+    nlp = tiny_pipeline(model={**TINY, "tok2vec": embed})
+    nlp.config["initialize"]["vectors"] = str(tmp_path)
+    begin(nlp, folder)
+    given = shims(source)[0].tensors()["rows.lower.back.0.weight_ih_l0"]
+    mine = shims(nlp)[0].tensors()["rows.lower.back.0.weight_ih_l0"]
+    assert mine.shape[1] == given.shape[1] + 6
+    assert [predicted(nlp, tree) for tree in TREES] == [predicted(source, tree) for tree in TREES]
+    nlp.update(headed_examples(nlp), sgd=nlp.create_optimizer())
+    trained = shims(nlp)[0].tensors()["rows.lower.back.0.weight_ih_l0"]
+    assert trained[:, given.shape[1] :].abs().max() > 0
 
 
 def test_a_path_that_is_not_there() -> None:
