@@ -52,11 +52,14 @@ def adopt_vocabulary(model: Model, source: Model) -> None:
 def take_weights(model: Model, source: Model) -> tuple[int, int]:
     """Copy every parameter of `source` that fits one of the same name in `model`.
 
-    Rows that belong to labels, tags or relations go by their names. A first layer that reads more
-    features than its partner in `source` did ignores the further ones at first: it begins as that
-    partner ended. Returns how many values of `model` were taken over, and how many it has.
+    Rows that belong to labels, tags or relations go by their names. Where one model has static
+    vectors behind the same embedding and the other has none, what reads words takes over what it
+    learned of the embedding, and ignores static vectors at first. Returns how many values of
+    `model` were taken over, and how many it has.
     """
     taken = total = 0
+    embedded = _embedding_width(model)
+    same_embedding = embedded is not None and embedded == _embedding_width(source)
     for mine, theirs in _pairs(model, source):
         have = theirs.tensors()
         for name, value in mine.module.state_dict().items():
@@ -69,11 +72,19 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
             elif given.shape == value.shape:
                 value.copy_(given)
                 taken += value.numel()
-            elif name in READS_WORDS and _narrower(given, value):
-                value[:, : given.shape[1]] = given.to(value.device)
-                value[:, given.shape[1] :] = 0.0
-                taken += given.numel()
+            elif name in READS_WORDS and same_embedding and len(given) == len(value):
+                value[:, :embedded] = given[:, :embedded].to(value.device)
+                value[:, embedded:] = 0.0
+                taken += value[:, :embedded].numel()
     return taken, total
+
+
+def _embedding_width(model: Model) -> int | None:
+    """Of what words begin as, without static vectors behind it."""
+    tok2vec = model.get_ref("tok2vec")
+    return (tok2vec.get_ref("embed") if tok2vec.name == "with_vectors" else tok2vec).maybe_get_dim(
+        "nO"
+    )
 
 
 def _pairs(model: Model, source: Model) -> list[tuple[TorchShim, TorchShim]]:
@@ -86,10 +97,6 @@ def _pairs(model: Model, source: Model) -> list[tuple[TorchShim, TorchShim]]:
 
     theirs = by_layer(source)
     return [(shim, theirs[key]) for key, shim in by_layer(model).items() if key in theirs]
-
-
-def _narrower(given: torch.Tensor, value: torch.Tensor) -> bool:
-    return len(given) == len(value) and given.shape[1] < value.shape[1]
 
 
 def _by_name(shim: TorchShim, name: str) -> bool:
