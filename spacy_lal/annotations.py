@@ -4,9 +4,8 @@ Everything is a span group, so that `Doc.to_bytes`, `DocBin`, pickle, `Doc.copy`
 processes carry results without further ado; extensions only read.
 
 `doc.spans["constituents"]`: one span per phrase in preorder, `label_` its category.
-`doc.spans["srl"]`: for each frame the predicate's span, labelled V, and then its arguments, all
-with the frame's id. A group without spans means "annotated, nothing there"; no group means
-"not annotated".
+`doc.spans["srl"]`: frames, see frames.py.
+A group without spans means "annotated, nothing there"; no group means "not annotated".
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy
 from numpy.typing import NDArray
@@ -22,12 +21,15 @@ from spacy.attrs import DEP, HEAD, SENT_START
 from spacy.tokens import Doc, Span, SpanGroup, Token
 from spacy.training.alignment_array import AlignmentArray
 
+from .frames import FRAMES_KEY as FRAMES_KEY
+from .frames import PREDICATE as PREDICATE
+from .frames import Frame, get_frames
+from .frames import FrameSpans as FrameSpans
+from .frames import set_frames as set_frames
 from .trees import ConstituentTree, LabelledSpan
 
 CONSTITUENTS_KEY = "constituents"
-FRAMES_KEY = "srl"
 ROOT = "TOP"
-PREDICATE = "V"
 UNKNOWN_TAG = "XX"
 
 Scores = Sequence[float | None]
@@ -53,9 +55,14 @@ def set_constituents(
         sentence was parsed in pieces, of each; kept in `attrs["log_probs"]`.
     Raises ValueError if there are more or fewer scores than spans.
     """
-    _set_group(doc, key, [Span(doc, *span) for span in spans], scores)
+    group = [Span(doc, *span) for span in spans]
+    scores = [None] * len(group) if scores is None else list(scores)
+    if len(scores) != len(group):
+        raise ValueError(f"{len(scores)} scores for {len(group)} spans in {key!r}")
+    attrs: dict[str, Any] = {"scores": scores}
     if log_probs:
-        doc.spans[key].attrs["log_probs"] = [list(entry) for entry in log_probs]
+        attrs["log_probs"] = [list(entry) for entry in log_probs]
+    doc.spans[key] = SpanGroup(doc, name=key, attrs=attrs, spans=group)
 
 
 def get_constituents(doc: Doc, key: str = CONSTITUENTS_KEY) -> list[LabelledSpan]:
@@ -236,118 +243,6 @@ def _beginnings(heads: NDArray[numpy.int64]) -> tuple[NDArray[numpy.int64], NDAr
     return first[trees], root[trees]
 
 
-# Frames
-
-
-class FrameSpans(NamedTuple):
-    """A frame by token offsets: what `set_frames` writes.
-
-    spans: (start, end, label) of the predicate, labelled V, and of its arguments.
-    predicate: the token that has the roleset; mostly the first one labelled V.
-    """
-
-    predicate: int
-    roleset: str
-    spans: Sequence[LabelledSpan]
-
-
-class Frame(NamedTuple):
-    """A predicate with its arguments, as read from a Doc.
-
-    arguments: in the order of the text where `set_frames` wrote them; `C-V`, the second part of
-        a predicate in two pieces, is among them.
-    """
-
-    predicate: Token
-    roleset: str
-    arguments: tuple[Span, ...]
-
-
-def set_frames(
-    doc: Doc,
-    frames: Iterable[FrameSpans],
-    scores: Sequence[Scores] | None = None,
-    *,
-    key: str = FRAMES_KEY,
-) -> None:
-    """Write frames to `doc.spans[key]`, replacing what is there.
-
-    scores: for each frame one score for each of its spans, as given; kept in `attrs["scores"]`.
-    Raises ValueError for a frame without exactly one V, or if scores and spans don't match.
-    """
-    frames = list(frames)
-    if scores is not None and [len(frame.spans) for frame in frames] != list(map(len, scores)):
-        raise ValueError("scores must have one list for each frame, with one for each of its spans")
-    spans: list[Span] = []
-    ordered: list[float | None] = []
-    for i, frame in enumerate(frames):
-        verbs = [span for span in frame.spans if span[2] == PREDICATE]
-        if len(verbs) != 1:
-            raise ValueError(
-                f"a frame has one span labelled {PREDICATE}, that of {frame.roleset!r} at token "
-                f"{frame.predicate} has {len(verbs)}"
-            )
-        frame_id = _frame_id(frame.predicate, verbs[0][0], frame.roleset)
-        own: Scores = scores[i] if scores is not None else [None] * len(frame.spans)
-        for span, score in sorted(
-            zip(frame.spans, own, strict=True), key=lambda pair: (pair[0][2] != PREDICATE, pair[0])
-        ):
-            spans.append(Span(doc, *span, span_id=frame_id))
-            ordered.append(score)
-    _set_group(doc, key, spans, ordered)
-
-
-def get_frames(doc: Doc, key: str = FRAMES_KEY) -> list[Frame]:
-    """The frames in `doc.spans[key]`, in its order; none if it isn't set.
-
-    A span labelled V opens a frame, so that frames stay apart even where `Doc.from_docs` brought
-    equal ids together.
-    """
-    found: list[tuple[Token, str, list[Span]]] = []
-    latest: dict[str, list[Span]] = {}
-    for span in doc.spans.get(key, ()):
-        if span.label_ == PREDICATE:
-            offset, roleset = _parse_frame_id(span.id_)
-            position = span.start + offset
-            # An id of someone else's making may point anywhere.
-            predicate = doc[position] if 0 <= position < len(doc) else span[0]
-            latest[span.id_] = []
-            found.append((predicate, roleset, latest[span.id_]))
-        elif span.id_ in latest:
-            latest[span.id_].append(span)
-    return [Frame(predicate, roleset, tuple(arguments)) for predicate, roleset, arguments in found]
-
-
-def _frame_id(predicate: int, verb: int, roleset: str) -> str:
-    """ "7:give.01", or "9@7:give.01" if the V that begins at 7 has its predicate at 9.
-
-    Unlike the positions, their difference stays true when Docs are put together.
-    """
-    place = f"{predicate}" if predicate == verb else f"{predicate}@{verb}"
-    return f"{place}:{roleset}"
-
-
-def _parse_frame_id(frame_id: str) -> tuple[int, str]:
-    """(tokens from the beginning of V to the predicate, roleset)."""
-    place, colon, roleset = frame_id.partition(":")
-    if not colon:
-        return 0, frame_id
-    predicate, _, verb = place.partition("@")
-    if predicate.isdecimal() and verb.isdecimal():
-        return int(predicate) - int(verb), roleset
-    return 0, roleset
-
-
-# Both
-
-
-def _set_group(doc: Doc, key: str, spans: list[Span], scores: Scores | None) -> None:
-    scores = [None] * len(spans) if scores is None else list(scores)
-    if len(scores) != len(spans):
-        raise ValueError(f"{len(scores)} scores for {len(spans)} spans in {key!r}")
-    doc.spans[key] = SpanGroup(doc, name=key, attrs={"scores": scores}, spans=spans)
-
-
 # Getters live at module level: lambdas can't be sent to worker processes.
 
 
@@ -359,15 +254,25 @@ def _doc_frames(doc: Doc) -> list[Frame]:
     return get_frames(doc)
 
 
+def _token_frame(token: Token) -> Frame | None:
+    return next((frame for frame in get_frames(token.doc) if frame.predicate.i == token.i), None)
+
+
 def _span_tree(span: Span) -> ConstituentTree | None:
     return constituent_tree(span)
 
 
 def install_extensions() -> None:
-    """Register `Doc._.trees`, `Doc._.frames` and `Span._.tree`; a name already taken stays."""
+    """Register the views `Doc._.trees`, `Span._.tree`, `Doc._.frames` and `Token._.frame`.
+
+    `Token._.frame` is the first frame whose predicate is the token, or None. All read the Doc anew
+    each time. A name already taken stays.
+    """
     if not Doc.has_extension("trees"):
         Doc.set_extension("trees", getter=_doc_trees)
-    if not Doc.has_extension("frames"):
-        Doc.set_extension("frames", getter=_doc_frames)
     if not Span.has_extension("tree"):
         Span.set_extension("tree", getter=_span_tree)
+    if not Doc.has_extension("frames"):
+        Doc.set_extension("frames", getter=_doc_frames)
+    if not Token.has_extension("frame"):
+        Token.set_extension("frame", getter=_token_frame)

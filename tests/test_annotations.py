@@ -1,6 +1,4 @@
-"""Trees and frames on Docs, against hand-worked sentences, and what survives serialisation."""
-
-import pickle
+"""Trees and heads on Docs, against hand-worked sentences, and what survives serialisation."""
 
 import numpy
 import pytest
@@ -8,18 +6,16 @@ from spacy.tokens import Doc, DocBin, Span
 from spacy.vocab import Vocab
 
 from spacy_lal.annotations import (
-    Frame,
-    FrameSpans,
     constituent_tree,
     get_constituents,
-    get_frames,
     install_extensions,
     sentence_trees,
     set_constituents,
     set_dependencies,
-    set_frames,
 )
 from spacy_lal.treebanks.docs import language_vocab
+
+from .carriers import CARRIERS
 
 VOCAB = language_vocab("en")  # a bare Vocab doesn't know what whitespace is
 
@@ -268,135 +264,29 @@ def test_trees_of_any_shape_are_written_as_they_are():
         assert starts(doc) == [0]
 
 
-# Frames
-
-# "Ann made him give it up": "give … up" is one verb in two pieces, "made" another.
-MAKE = FrameSpans(1, "make.02", [(0, 1, "ARG0"), (1, 2, "V"), (2, 6, "ARG1")])
-GIVE = FrameSpans(3, "give_up.07", [(2, 3, "ARG0"), (3, 4, "V"), (4, 5, "ARG1"), (5, 6, "C-V")])
-
-
-@pytest.fixture
-def ann():
-    doc = Doc(Vocab(), words=["Ann", "made", "him", "give", "it", "up"])
-    set_frames(doc, [MAKE, GIVE])
-    return doc
-
-
-def facts(doc, key="srl"):
-    return [
-        (
-            frame.predicate.text,
-            frame.roleset,
-            [(span.text, span.label_) for span in frame.arguments],
-        )
-        for frame in get_frames(doc, key)
-    ]
-
-
-ANN = [
-    ("made", "make.02", [("Ann", "ARG0"), ("him give it up", "ARG1")]),
-    ("give", "give_up.07", [("him", "ARG0"), ("it", "ARG1"), ("up", "C-V")]),
-]
-
-
-def test_frames_are_spans_that_share_an_id(ann):
-    assert [(span.text, span.label_, span.id_) for span in ann.spans["srl"]] == [
-        ("made", "V", "1:make.02"),
-        ("Ann", "ARG0", "1:make.02"),
-        ("him give it up", "ARG1", "1:make.02"),
-        ("give", "V", "3:give_up.07"),
-        ("him", "ARG0", "3:give_up.07"),
-        ("it", "ARG1", "3:give_up.07"),
-        ("up", "C-V", "3:give_up.07"),
-    ]
-    assert ann.spans["srl"].attrs["scores"] == [None] * 7
-    assert facts(ann) == ANN
-    assert isinstance(get_frames(ann)[0], Frame)
-
-
-def test_scores_follow_their_spans(ann):
-    set_frames(ann, [MAKE], [[0.1, 0.2, 0.3]])
-    assert ann.spans["srl"].attrs["scores"] == [0.2, 0.1, 0.3]
-    with pytest.raises(ValueError, match="one for each of its spans"):
-        set_frames(ann, [MAKE], [[0.1]])
-
-
-def test_the_predicate_may_lie_outside_its_first_piece(ann):
-    """With "up" as the token that has the roleset, V is still "give"."""
-    set_frames(ann, [FrameSpans(5, "give_up.07", [*GIVE.spans[:3], (5, 6, "C-V")])])
-    assert ann.spans["srl"][0].id_ == "5@3:give_up.07"
-    assert facts(ann) == [("up", *ANN[1][1:])]
-
-
-def test_a_frame_has_one_predicate(ann):
-    with pytest.raises(ValueError, match=r"'make.02' at token 1 has 0"):
-        set_frames(ann, [FrameSpans(1, "make.02", [(0, 1, "ARG0")])])
-    with pytest.raises(ValueError, match="has 2"):
-        set_frames(ann, [FrameSpans(1, "make.02", [(1, 2, "V"), (3, 4, "V")])])
-
-
-def test_ids_of_other_makers(ann):
-    ann.spans["srl"] = [
-        Span(ann, 4, 5, label="ARG1", span_id="lost"),
-        Span(ann, 3, 4, label="V", span_id="give"),
-        Span(ann, 2, 3, label="ARG0", span_id="give"),
-        Span(ann, 1, 2, label="V", span_id="90@1:make"),
-    ]
-    assert facts(ann) == [("give", "give", [("him", "ARG0")]), ("made", "make", [])]
-
-
-def test_no_frames(ann):
-    assert get_frames(ann, "none") == []
-    set_frames(ann, [])
-    assert get_frames(ann) == []
-
-
 # Carrying
 
 
-def to_bytes(doc):
-    return Doc(Vocab()).from_bytes(doc.to_bytes())
-
-
-def doc_bin(doc):
-    data = DocBin(docs=[doc], store_user_data=False).to_bytes()
-    return next(DocBin().from_bytes(data).get_docs(Vocab()))
-
-
-def pickled(doc):
-    return pickle.loads(pickle.dumps(doc))
-
-
-@pytest.mark.parametrize("carry", [to_bytes, doc_bin, pickled, Doc.copy])
-def test_results_survive(carry, cat, ann):
-    cat, ann = carry(cat), carry(ann)
+@pytest.mark.parametrize("carry", CARRIERS)
+def test_results_survive(carry, cat):
+    cat = carry(cat)
     assert get_constituents(cat) == CAT
     assert cat.spans["constituents"].attrs["scores"] == [0.5, 0.75, 1.0, None]
     assert str(constituent_tree(cat[:])) == CAT_TREE
-    assert facts(ann) == ANN
 
 
-@pytest.mark.parametrize("carry", [to_bytes, doc_bin, pickled, Doc.copy])
+@pytest.mark.parametrize("carry", CARRIERS)
 def test_log_probs_survive(carry, cat):
     set_constituents(cat, CAT, None, [(0, 3, -1.0), (3, 4, -0.5)])
     assert log_probs(carry(cat)) == [-1.5]
 
 
-@pytest.mark.parametrize("carry", [to_bytes, doc_bin, pickled, Doc.copy])
+@pytest.mark.parametrize("carry", CARRIERS)
 def test_annotated_without_results_is_not_unannotated(carry, cat):
     set_constituents(cat, [])
     cat = carry(cat)
     assert "constituents" in cat.spans
     assert "srl" not in cat.spans
-
-
-def test_docs_put_together(ann):
-    """Equal ids come together and scores are lost; frames stay apart and predicates right."""
-    other = ann.copy()
-    set_frames(other, [FrameSpans(5, "give_up.07", GIVE.spans)])
-    both = Doc.from_docs([ann, ann, other])
-    assert facts(both) == [*ANN, *ANN, ("up", *ANN[1][1:])]
-    assert [frame.predicate.i for frame in get_frames(both)] == [1, 3, 7, 9, 17]
 
 
 def test_trees_of_docs_put_together(cat):
@@ -412,13 +302,12 @@ def test_trees_of_docs_put_together(cat):
 # Extensions
 
 
-def test_extensions(cat, ann):
+def test_extensions(cat):
     install_extensions()
     install_extensions()
     assert list(map(str, cat._.trees)) == [CAT_TREE]
     assert str(cat[0:2]._.tree) == "(NP (NP (DT The) (NN cat)))"
     assert cat[1:3]._.tree is None
-    assert ann._.frames == get_frames(ann)
     assert cat.user_data == {}
 
 

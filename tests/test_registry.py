@@ -14,6 +14,7 @@ from spacy.util import registry
 
 NAMES = {
     "architectures": [
+        "spacy-lal.LISA.v1",
         "spacy-lal.LabelAttentionDependencyParser.v1",
         "spacy-lal.LabelAttentionParser.v1",
         "spacy-lal.TwoStageParser.v1",
@@ -34,10 +35,16 @@ NAMES = {
         "spacy-lal.margin_objective.v1",
         "spacy-lal.mbr_decoder.v1",
     ],
+    "optimizers": ["spacy-lal.Nadam.v1"],
     "readers": ["spacy-lal.Corpus.v1"],
-    "scorers": ["spacy-lal.attachment_scorer.v1", "spacy-lal.constituency_scorer.v1"],
+    "schedules": ["spacy-lal.inverse_sqrt.v1"],
+    "scorers": [
+        "spacy-lal.attachment_scorer.v1",
+        "spacy-lal.constituency_scorer.v1",
+        "spacy-lal.srl_scorer.v1",
+    ],
 }
-FACTORIES = ["lal_constituency", "lal_dependency", "spanformer"]
+FACTORIES = ["lal_constituency", "lal_dependency", "lisa_srl", "spanformer"]
 CLI = ["lal"]
 
 
@@ -54,7 +61,7 @@ def test_factories(name: str) -> None:
 def test_no_name_is_missing_here() -> None:
     """The lists above are the entry points that the package declares, no more and no less."""
     declared = {
-        group.removeprefix("spacy_"): sorted(
+        group.removeprefix("spacy_").removeprefix("thinc_"): sorted(
             e.name for e in entry_points(group=group) if e.value.startswith("spacy_lal")
         )
         for group in _groups()

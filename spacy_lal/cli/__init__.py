@@ -5,7 +5,9 @@ from spacy.cli._util import app as spacy_app
 
 from .convert import convert_app
 from .evalb import evalb
+from .export_props import export_props
 from .heads import heads
+from .srl_eval import srl_eval
 
 app = typer.Typer(
     name="lal",
@@ -15,5 +17,7 @@ app = typer.Typer(
 )
 app.add_typer(convert_app)
 app.command()(evalb)
+app.command()(export_props)
 app.command()(heads)
+app.command()(srl_eval)
 spacy_app.add_typer(app)

@@ -14,15 +14,17 @@ import srsly
 import typer
 from wasabi import msg
 
-from ..treebanks import brackets, conllu
+from ..treebanks import brackets, conll2005, conll2012, conllu
 from ..treebanks.docs import Sentence, write_docs
 from ..treebanks.ewt import SPLITS, find_skeletons, join, read_ud_split
 from ..treebanks.files import FormatError
 from ..treebanks.head_rules import HeadRules, heads_by_rules
-from ..trees import BracketError
+from ..treebanks.propbank import read_propbank
+from ..treebanks.props import Drop
+from ..trees import BracketError, ptb_unescape
 
 Counts = dict[str, Any]
-"""What one file came to: numbers by name, then "dropped" and "without heads" with reasons."""
+"""What one file came to: numbers by name, and lists of what was left out: place and reason."""
 
 convert_app = typer.Typer(
     name="convert",
@@ -143,6 +145,88 @@ def convert_conllu(
     _finish({output.name: _counts(sentences, headless=headless)}, report)
 
 
+@convert_app.command("conll05")
+def convert_conll05(
+    inputs: Annotated[
+        list[Path],
+        typer.Argument(help="Folders of a set, with words/ and props/, or files.", exists=True),
+    ],
+    output: OutputArgument,
+    lang: LangOption = "en",
+    synt: Annotated[
+        str, typer.Option("--synt", help="Folder of parses beside words/, e.g. synt.cha.")
+    ] = "",
+    ptb_escapes: Annotated[
+        bool, typer.Option("--ptb-escapes", help="Undo the Penn Treebank's escapes in words.")
+    ] = False,
+    report: ReportOption = None,
+) -> None:
+    """Convert CoNLL-2005: the release's parallel files, or files with all columns in one."""
+    unescape = ptb_unescape if ptb_escapes else str
+    with _clear_errors():
+        read = (
+            found
+            for path in inputs
+            for found in conll2005.read_conll2005(path, synt=synt, unescape=unescape)
+        )
+        sentences, left_out = _collect(read)
+        write_docs(sentences, output, lang)
+    _finish({output.name: _counts(sentences) | {"frames left out": left_out}}, report)
+
+
+@convert_app.command("conll12")
+def convert_conll12(
+    inputs: InputsArgument,
+    output: OutputArgument,
+    lang: LangOption = "en",
+    pattern: Annotated[
+        str, typer.Option("--pattern", help="Which files to take from a folder.")
+    ] = "*gold_conll",
+    ptb_escapes: Annotated[
+        bool,
+        typer.Option("--ptb-escapes", help="Undo the treebank's escapes in words: -LRB-, /. etc."),
+    ] = False,
+    report: ReportOption = None,
+) -> None:
+    """Convert CoNLL-2012, the column files of OntoNotes."""
+    unescape = conll2012.ontonotes_unescape if ptb_escapes else str
+    with _clear_errors():
+        read = (
+            found
+            for path in _files(inputs, pattern)
+            for found in conll2012.read_conll2012(path, unescape=unescape)
+        )
+        sentences, left_out = _collect(read)
+        write_docs(sentences, output, lang)
+    _finish({output.name: _counts(sentences) | {"frames left out": left_out}}, report)
+
+
+@convert_app.command("propbank")
+def convert_propbank(
+    skeletons: Annotated[
+        Path, typer.Argument(help="A skeleton, or a folder of .gold_skel files.", exists=True)
+    ],
+    output: OutputArgument,
+    words: Annotated[
+        Path,
+        typer.Option(
+            "--words",
+            help="CoNLL-U, or one tokenised sentence a line: the skeletons' sentences in order.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ],
+    lang: LangOption = "en",
+    report: ReportOption = None,
+) -> None:
+    """Convert PropBank's skeletons, with words from a file that has the same sentences."""
+    with _clear_errors():
+        read = read_propbank(_files([skeletons], "*.gold_skel"), words)
+        sentences, headless = _collect(read)
+        write_docs(sentences, output, lang)
+    _finish({output.name: _counts(sentences, headless=headless)}, report)
+
+
 @contextmanager
 def _clear_errors() -> Iterator[None]:
     """Bad input ends the command with one line, which names the place, not with a traceback."""
@@ -161,6 +245,16 @@ def _files(inputs: Iterable[Path], pattern: str) -> Iterator[Path]:
             yield from found
         else:
             raise FileNotFoundError(f"no {pattern} in {path}")
+
+
+def _collect(read: Iterable[tuple[Sentence, list[Drop]]]) -> tuple[list[Sentence], list[Drop]]:
+    """All sentences, and all that was left out of them."""
+    sentences: list[Sentence] = []
+    drops: list[Drop] = []
+    for sentence, own in read:
+        sentences.append(sentence)
+        drops += own
+    return sentences, drops
 
 
 def _counts(
@@ -185,9 +279,10 @@ def _finish(results: dict[str, Counts], report: Path | None) -> None:
         for item, count in counts.items():
             if not isinstance(count, list):
                 rows.setdefault(item, {})[name] = count
-        for item in ("dropped", "without heads"):
-            for reason, count in Counter(reason for _, reason in counts[item]).items():
-                rows.setdefault(f"{item}: {reason}", {})[name] = count
+        for item, drops in counts.items():
+            if isinstance(drops, list):
+                for reason, count in Counter(reason for _, reason in drops).items():
+                    rows.setdefault(f"{item}: {reason}", {})[name] = count
     table = [
         [item, *(f"{found.get(name, 0):,}" for name in results)] for item, found in rows.items()
     ]

@@ -2,70 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from ..structure.chart import pack, packed_spans
 from .biaffine import Biaffine, FactorisedBiaffine
 from .dropout import feature_dropout
-
-
-class LabelFactors(NamedTuple):
-    """What label scores of chosen spans are computed from, see `label_scores`.
-
-    left [B,n+1,a], right [B,n+1,b] of the fenceposts; weight [L,a+1,b+1] of a biaffine product, or
-    [L,r+1] of a factorised one, where a = b = r.
-    """
-
-    left: Tensor
-    right: Tensor
-    weight: Tensor
-
-
-def label_scores(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
-    """Scores [N,L] of the labels of N spans: (starts[k], ends[k]) of sentence sentences[k]."""
-    left, right = factors.left[sentences, starts], factors.right[sentences, ends]
-    weight = factors.weight
-    if weight.dim() == 2:
-        return F.linear(left * right, weight[:, :-1], weight[:, -1])
-    scores: Tensor = _Bilinear.apply(
-        F.pad(left, (0, 1), value=1.0), F.pad(right, (0, 1), value=1.0), weight
-    )
-    return scores
-
-
-# Pairs at a time in the backward pass, so that their outer products are few.
-CHUNK = 64
-
-
-class _Bilinear(torch.autograd.Function):
-    """`F.bilinear` of [N,a], [N,b] and [L,a,b], whose own backward pass takes thirty times as long
-    for vectors of 65 to 101 features and 120 outputs on a CPU."""
-
-    @staticmethod
-    def forward(ctx: Any, left: Tensor, right: Tensor, weight: Tensor) -> Tensor:
-        ctx.save_for_backward(left, right, weight)
-        return F.bilinear(left, right, weight)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        left, right, weight = ctx.saved_tensors
-        flat = weight.flatten(1)
-        of_weight = torch.zeros_like(flat)
-        of_left, of_right = torch.empty_like(left), torch.empty_like(right)
-        for start in range(0, len(left), CHUNK):
-            here = slice(start, start + CHUNK)
-            x, y, grad = left[here], right[here], grads[0][here]
-            of_weight.addmm_(grad.T, (x.unsqueeze(2) * y.unsqueeze(1)).flatten(1))
-            matrix = (grad @ flat).view(len(x), x.shape[1], y.shape[1])
-            of_left[here] = torch.bmm(matrix, y.unsqueeze(2)).squeeze(2)
-            of_right[here] = torch.bmm(x.unsqueeze(1), matrix).squeeze(1)
-        return of_left, of_right, of_weight.view_as(weight)
+from .label_factors import LabelFactors, label_factors
 
 
 def pairs_of_spans(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
@@ -112,12 +55,7 @@ class BiaffineLabels(nn.Module):
         self.views.dropout = rate
 
     def forward(self, fenceposts: Tensor) -> LabelFactors:
-        left, right = self.views(fenceposts)
-        if isinstance(self.product, Biaffine):
-            return LabelFactors(left, right, self.product.matrices())
-        left, right = self.product.factors(left, right)
-        mixture = self.product.mixture
-        return LabelFactors(left, right, torch.cat([mixture.weight, mixture.bias.unsqueeze(1)], 1))
+        return label_factors(self.product, *self.views(fenceposts))
 
 
 class BiaffineSpans(nn.Module):

@@ -9,7 +9,7 @@ import numpy
 import torch
 from torch import Tensor
 
-from ..layers.biaffine_spans import label_scores
+from ..layers.label_factors import label_scores
 from ..structure.chart import (
     best_tree,
     chart_length,

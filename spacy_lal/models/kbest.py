@@ -6,7 +6,7 @@ import numpy
 import torch
 from torch import Tensor
 
-from ..layers.biaffine_spans import label_scores
+from ..layers.label_factors import label_scores
 from ..structure.chart import inside, packed_spans, span_position
 from ..structure.kbest import k_best
 from .decoding import SentenceParse

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..layers.biaffine_spans import label_scores
+from ..layers.label_factors import label_scores
 from ..structure.chart import (
     best_tree,
     chart_length,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy
 import torch
@@ -15,28 +15,31 @@ from torch import Tensor
 
 from ..structure.chart import chart_size
 from .bridge import TorchShim, to_rows, to_tensor, torch_shim
-from .parser_network import Scores, build_network
+from .parser_network import build_network
 from .sentences import Sentence, split_sentences
 
 NETWORK_SETTINGS = ("rows", "encoder", "d_hidden", "spans", "dependencies")
 """The settings of a `ParserNetwork` that a config decides."""
 
 
+S = TypeVar("S", bound=tuple)
+
+
 @dataclass
-class SentenceBatch:
+class SentenceBatch(Generic[S]):
     """Scores of sentences of similar length, padded together.
 
     members: index of each sentence in `ParserScores.sentences` [B]; lengths: its words [B].
-    scores: see `Scores`.
+    scores: of parsers `Scores`, of LISA `LisaScores`.
     """
 
     members: list[int]
     lengths: Tensor
-    scores: Scores
+    scores: S
 
 
 @dataclass
-class ParserScores:
+class ParserScores(Generic[S]):
     """What the model predicts for a batch of Docs; `d_scores` for it has the same shape.
 
     batches: a list in training; from `predict`, computed one after another as they are asked for,
@@ -44,7 +47,7 @@ class ParserScores:
     """
 
     sentences: list[Sentence]
-    batches: Iterable[SentenceBatch]
+    batches: Iterable[SentenceBatch[S]]
 
 
 def parser_model(
@@ -119,7 +122,7 @@ def batch_by_spans(
 
 
 def read_docs(
-    model: Model[list[Doc], ParserScores], docs: list[Doc], is_train: bool
+    model: Model, docs: list[Doc], is_train: bool
 ) -> tuple[list[Sentence], Tensor, Callable[[list[Floats2d]], list[Doc]]]:
     """The sentences of all docs, the vectors of all tokens [tokens, d_in], tok2vec's backprop."""
     attrs = model.attrs
@@ -173,15 +176,20 @@ def _forward(
     scores = ParserScores(sentences, list(score()) if is_train else score())
 
     def backprop(d_scores: ParserScores) -> list[Doc]:
-        outputs, gradients = [], []
-        for batch, d_batch in zip(scores.batches, d_scores.batches, strict=True):
-            for output, gradient in zip(batch.scores, d_batch.scores, strict=True):
-                if output is not None:
-                    outputs.append(output)
-                    gradients.append(gradient)
-        if outputs:
-            torch.autograd.backward(outputs, gradients)
-        d_flat = flat.grad if flat.grad is not None else torch.zeros_like(flat)
+        d_flat = d_vectors(scores, d_scores, flat)
         return backprop_tok2vec(to_rows(model, d_flat, [len(doc) for doc in docs]))
 
     return scores, backprop
+
+
+def d_vectors(scores: ParserScores, d_scores: ParserScores, flat: Tensor) -> Tensor:
+    """Walk back from the scores' gradients, through the network's parameters, to that of `flat`."""
+    outputs, gradients = [], []
+    for batch, d_batch in zip(scores.batches, d_scores.batches, strict=True):
+        for output, gradient in zip(batch.scores, d_batch.scores, strict=True):
+            if output is not None:
+                outputs.append(output)
+                gradients.append(gradient)
+    if outputs:
+        torch.autograd.backward(outputs, gradients)
+    return flat.grad if flat.grad is not None else torch.zeros_like(flat)

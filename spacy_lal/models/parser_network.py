@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from ..layers.biaffine_spans import BiaffineLabels, BiaffineSpans, LabelFactors
+from ..layers.biaffine_spans import BiaffineLabels, BiaffineSpans
 from ..layers.dependency_scorer import DependencyScorer
 from ..layers.encoder import LabelAttentionEncoder
+from ..layers.label_factors import LabelFactors
 from ..layers.rows import BiLSTMRows, BranchRows, PositionRows, row_mask
 from ..layers.span_attention import SpanTransformer
 from ..layers.span_scorer import SpanScorer

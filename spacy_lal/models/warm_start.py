@@ -87,12 +87,17 @@ def _embedding_width(model: Model) -> int | None:
     )
 
 
+# Networks over sentences whose parts of the same name are the same.
+OVER_SENTENCES = {"label_attention_parser", "lisa"}
+
+
 def _pairs(model: Model, source: Model) -> list[tuple[TorchShim, TorchShim]]:
     def by_layer(of: Model) -> dict[tuple[str, int], TorchShim]:
         found: dict[tuple[str, int], TorchShim] = {}
         for node, shim in torch_shims(of):
-            number = sum(name == node.name for name, _ in found)
-            found[node.name, number] = shim
+            name = "sentences" if node.name in OVER_SENTENCES else node.name
+            number = sum(name == other for other, _ in found)
+            found[name, number] = shim
         return found
 
     theirs = by_layer(source)

@@ -9,7 +9,7 @@ import numpy
 from spacy.attrs import DEP, HEAD, ORTH
 from spacy.training import Example
 
-from ..annotations import get_constituents, project_constituents
+from ..annotations import get_constituents, get_frames, project_constituents
 from ..models.sentences import Sentence
 from ..trees import LabelledSpan
 
@@ -98,3 +98,50 @@ def in_words(spans: Iterable[LabelledSpan], sentence: Sentence) -> list[Labelled
         for i, j, (_, _, label) in zip(starts, ends, inside, strict=True)
         if i < j
     ]
+
+
+class GoldFrame(NamedTuple):
+    """predicate: a token. spans: (start, end, label, exact) of V and the arguments; see
+    `project_constituents` for "exact"."""
+
+    predicate: int
+    spans: list[tuple[int, int, str, bool]]
+
+
+def gold_frames(example: Example, key: str) -> list[GoldFrame] | None:
+    """Frames in predicted tokens; None if the reference has no such span group.
+
+    Predicates without a counterpart are left out.
+    """
+    if key not in example.reference.spans:
+        return None
+    frames = get_frames(example.reference, key)
+    own = [
+        (frame.predicate.i, [(span.start, span.end, span.label_) for span in frame.spans])
+        for frame in frames
+    ]
+    if same_tokens(example):
+        return [GoldFrame(i, [(*span, True) for span in spans]) for i, spans in own]
+    alignment = example.alignment
+    found = []
+    for predicate, spans in own:
+        there = alignment.y2x[predicate]
+        if len(there):
+            projected = project_constituents(spans, alignment.y2x, alignment.x2y)
+            found.append(GoldFrame(int(there[0]), list(projected)))
+    return found
+
+
+def role_labels(frame: GoldFrame, sentence: Sentence, labels: dict[str, int]) -> list[int]:
+    """The number of each word's BIO label for one predicate.
+
+    -1 for words of an argument whose borders are no token borders, or whose label is not among
+    `labels`; 0 is "O".
+    """
+    numbers = [0] * len(sentence.words)
+    for start, end, name, exact in frame.spans:
+        for start_word, end_word, label in in_words([(start, end, name)], sentence):
+            first = labels.get(f"B-{label}", -1) if exact else -1
+            inner = labels.get(f"I-{label}", -1) if exact else -1
+            numbers[start_word:end_word] = [first] + [inner] * (end_word - start_word - 1)
+    return numbers

@@ -66,6 +66,7 @@ UNKNOWN_RELATION = "dep"
 
 Parses = tuple[list[Sentence], dict[int, SentenceParse]]
 Self = TypeVar("Self", bound="ParserPipe")
+S = TypeVar("S", bound=tuple)
 
 
 class ParserPipe(TrainablePipe):
@@ -79,7 +80,7 @@ class ParserPipe(TrainablePipe):
     def __init__(
         self,
         vocab: Vocab,
-        model: Model[list[Doc], ParserScores],
+        model: Model,
         name: str,
         *,
         tag_weight: float,
@@ -152,13 +153,14 @@ class ParserPipe(TrainablePipe):
         self,
         get_examples: Callable[[], Iterable[Example]],
         found: dict[str, Counter[str]],
-        sample: list[Doc],
+        sample: Any,
         labels: dict[str, list[str]] | None,
         warm_start: str | None,
     ) -> None:
         """Settle the names of all outputs and set up the model.
 
-        found: what the training data have, by kind; labels: what to take instead.
+        found: what the training data have, by kind; labels: what to take instead; sample: an
+        input of the model.
         """
         for kind in self.kinds:
             if labels is not None:
@@ -212,7 +214,7 @@ class ParserPipe(TrainablePipe):
             if kind in self.cfg
         }
         loss = 0.0
-        gradients = []
+        d_batches = []
         structure_loss = self._structure_loss(examples)
         for batch in batches:
             members = [scores.sentences[k] for k in batch.members]
@@ -220,7 +222,7 @@ class ParserPipe(TrainablePipe):
                 None if s is None else s.detach().requires_grad_() for s in batch.scores
             )
             words = [sentence.words.tolist() for sentence in members]
-            gold = _padded(
+            gold = padded(
                 leaves.tags,
                 (
                     [indices["tags"].get(tags[s.doc][i], -1) for i in tokens]
@@ -235,8 +237,8 @@ class ParserPipe(TrainablePipe):
                 of_arcs, of_relations = dependency_loss(
                     leaves.arcs,
                     leaves.relations,
-                    _padded(leaves.tags, (heads_in_words(heads[s.doc], s) for s in members)),
-                    _padded(
+                    padded(leaves.tags, (heads_in_words(heads[s.doc], s) for s in members)),
+                    padded(
                         leaves.tags,
                         (
                             [indices["relations"].get(heads[s.doc].relations[i], -1) for i in ids]
@@ -249,14 +251,14 @@ class ParserPipe(TrainablePipe):
             value = value / total
             value.backward()
             loss += float(value.detach())
-            gradients.append(
+            d_batches.append(
                 SentenceBatch(
                     batch.members,
                     batch.lengths,
-                    Scores._make(None if leaf is None else _grad(leaf) for leaf in leaves),
+                    gradients(leaves),
                 )
             )
-        return loss, ParserScores(scores.sentences, gradients)
+        return loss, ParserScores(scores.sentences, d_batches)
 
     def _structure_loss(
         self, examples: list[Example]
@@ -396,7 +398,7 @@ class ParserPipe(TrainablePipe):
         return self
 
 
-def _padded(like: Tensor, rows: Iterable[list[int]]) -> Tensor:
+def padded(like: Tensor, rows: Iterable[list[int]]) -> Tensor:
     """Rows of numbers as [B, n], n and the device those of `like` [B, n, …]; -1 behind a row."""
     padded = numpy.full(like.shape[:2], -1, dtype=numpy.int64)
     for row, values in enumerate(rows):
@@ -404,5 +406,9 @@ def _padded(like: Tensor, rows: Iterable[list[int]]) -> Tensor:
     return torch.from_numpy(padded).to(like.device)
 
 
-def _grad(leaf: Tensor) -> Tensor:
-    return leaf.grad if leaf.grad is not None else torch.zeros_like(leaf)
+def gradients(leaves: S) -> S:
+    """The gradients of scores, in the same tuple."""
+    return type(leaves)._make(  # type: ignore[attr-defined]
+        None if leaf is None else leaf.grad if leaf.grad is not None else torch.zeros_like(leaf)
+        for leaf in leaves
+    )

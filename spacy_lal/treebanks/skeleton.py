@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from ..annotations import PREDICATE, ROOT, FrameSpans
 from ..trees import LabelledSpan
 from .files import FormatError
+from .props import column_spans
 
 _PARSE_BIT = re.compile(r"((?:\([^()*\s]+)*)\*(\)*)")
-_ROLE_CELL = re.compile(r"(?:\(([^()*\s]+))?\*(\))?")
 _FIXED = 8
 
 
@@ -103,23 +103,7 @@ def role_spans(cells: Sequence[str], *, source: str, line: int) -> list[Labelled
 
     Raises FormatError for a malformed column, or one without exactly one V.
     """
-    spans: list[LabelledSpan] = []
-    opened: tuple[int, str] | None = None
-    for i, cell in enumerate(cells):
-        match = _ROLE_CELL.fullmatch(cell)
-        if match is None:
-            raise FormatError(f"bad role {cell!r}", source=source, line=line + i)
-        if match[1]:
-            if opened:
-                raise FormatError("a role within a role", source=source, line=line + i)
-            opened = i, match[1]
-        if match[2]:
-            if not opened:
-                raise FormatError("a role ends without a beginning", source=source, line=line + i)
-            spans.append((opened[0], i + 1, opened[1]))
-            opened = None
-    if opened:
-        raise FormatError(f"role {opened[1]} never ends", source=source, line=line + len(cells) - 1)
+    spans = column_spans(cells, source=source, line=line)
     verbs = sum(label == PREDICATE for _, _, label in spans)
     if verbs != 1:
         raise FormatError(

@@ -1,0 +1,219 @@
+"""Semantic frames in a Doc's span groups: how they are written there, and typed views of them.
+
+`doc.spans["srl"]`: for each frame the predicate's span, labelled V, and then its arguments, all
+with the frame's id. Frames may overlap. As with all groups here, one without spans means
+"annotated, nothing there"; no group means "not annotated".
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from spacy.tokens import Doc, Span, SpanGroup, Token
+
+from .trees import LabelledSpan
+
+FRAMES_KEY = "srl"
+PREDICATE = "V"
+CONTINUATION = "C-"
+
+_SENSE = re.compile(r"(?<=.)\.(?:\d+|[A-Z]+)$")
+
+
+class FrameSpans(NamedTuple):
+    """A frame by token offsets: what `set_frames` writes.
+
+    spans: (start, end, label) of the predicate, labelled V, and of its arguments.
+    predicate: the token that has the roleset; mostly the first one labelled V.
+    """
+
+    predicate: int
+    roleset: str
+    spans: Sequence[LabelledSpan]
+
+
+class Argument(NamedTuple):
+    """A role with all its pieces in order of the text; mostly there is one."""
+
+    label: str
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A predicate with its arguments, as read from a Doc.
+
+    predicate: the token that has the roleset; mostly the first one of `verb`.
+    arguments: in the order of the text where `set_frames` wrote them; R-X, and C-X, the further
+        pieces of X, are among them, and so is `C-V`, the second part of a predicate in two pieces.
+    verb: the span labelled V, whatever its part of speech.
+    scores: of each argument, None where there is none. verb_score: that of `verb`.
+    """
+
+    predicate: Token
+    roleset: str
+    arguments: tuple[Span, ...]
+    verb: Span
+    scores: tuple[float | None, ...]
+    verb_score: float | None
+
+    @property
+    def lemma(self) -> str:
+        """The roleset's ("give" of "give.01", "have" of "have.LV"), else the token's, or ""."""
+        return _SENSE.sub("", self.roleset) or self.predicate.lemma_
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """V and the arguments in order of the text, outer before inner."""
+        return tuple(sorted((self.verb, *self.arguments), key=lambda span: (span.start, -span.end)))
+
+    def merged(self) -> tuple[Argument, ...]:
+        """V and the arguments in order of the text, each with its continuations.
+
+        See `join_continuations`. R-X is an argument of its own.
+        """
+        spans = self.spans
+        return tuple(
+            Argument(label, tuple(spans[i] for i in pieces))
+            for label, pieces in join_continuations(span.label_ for span in spans)
+        )
+
+    def __str__(self) -> str:
+        """The predicate's sentence with its roles: "[ARG0: The cat] [V: sat] down ."
+
+        Words stand between single spaces, a role within another in brackets within its brackets.
+        Without sentence boundaries it is the whole Doc; if arguments lie in other sentences, it is
+        all from the first to the last of these.
+        """
+        doc, spans = self.predicate.doc, self.spans
+        start, end = 0, len(doc)
+        if doc.has_annotation("SENT_START"):
+            start = doc[min(self.predicate.i, spans[0].start)].sent.start
+            end = doc[max(self.predicate.i, *(span.end - 1 for span in spans))].sent.end
+        before, after = defaultdict[int, str](str), defaultdict[int, str](str)
+        for span in spans:
+            if words := [token.i for token in span if not token.is_space]:
+                before[words[0]] += f"[{span.label_}: "
+                after[words[-1]] += "]"
+        return " ".join(
+            f"{before[token.i]}{token.text}{after[token.i]}"
+            for token in doc[start:end]
+            if not token.is_space
+        )
+
+
+def join_continuations(labels: Iterable[str]) -> list[tuple[str, list[int]]]:
+    """Arguments as (label, positions of their pieces) from the labels of pieces in text order.
+
+    C-X is a further piece of the latest X before it. If there is none, it is an X itself, as
+    srl-eval.pl has it (Carreras and Màrquez 2005, "Introduction to the CoNLL-2005 Shared Task").
+    """
+    arguments: list[tuple[str, list[int]]] = []
+    latest: dict[str, list[int]] = {}
+    for i, label in enumerate(labels):
+        base = label.removeprefix(CONTINUATION)
+        if base != label and base in latest:
+            latest[base].append(i)
+        else:
+            latest[base] = [i]
+            arguments.append((base, latest[base]))
+    return arguments
+
+
+def set_frames(
+    doc: Doc,
+    frames: Iterable[FrameSpans],
+    scores: Sequence[Sequence[float | None]] | None = None,
+    *,
+    key: str = FRAMES_KEY,
+) -> None:
+    """Write frames to `doc.spans[key]`, replacing what is there.
+
+    scores: for each frame one score for each of its spans, as given; kept in `attrs["scores"]`.
+    Raises ValueError for a frame without exactly one V, or if scores and spans don't match.
+    """
+    frames = list(frames)
+    if scores is not None and [len(frame.spans) for frame in frames] != list(map(len, scores)):
+        raise ValueError("scores must have one list for each frame, with one for each of its spans")
+    spans: list[Span] = []
+    ordered: list[float | None] = []
+    for i, frame in enumerate(frames):
+        verbs = [span for span in frame.spans if span[2] == PREDICATE]
+        if len(verbs) != 1:
+            raise ValueError(
+                f"a frame has one span labelled {PREDICATE}, that of {frame.roleset!r} at token "
+                f"{frame.predicate} has {len(verbs)}"
+            )
+        frame_id = _frame_id(frame.predicate, verbs[0][0], frame.roleset)
+        own = scores[i] if scores is not None else [None] * len(frame.spans)
+        for span, score in sorted(
+            zip(frame.spans, own, strict=True), key=lambda pair: (pair[0][2] != PREDICATE, pair[0])
+        ):
+            spans.append(Span(doc, *span, span_id=frame_id))
+            ordered.append(score)
+    doc.spans[key] = SpanGroup(doc, name=key, attrs={"scores": ordered}, spans=spans)
+
+
+def get_frames(doc: Doc, key: str = FRAMES_KEY) -> list[Frame]:
+    """The frames in `doc.spans[key]`, in its order; none if it isn't set.
+
+    A span labelled V opens a frame, so that frames stay apart even where `Doc.from_docs` brought
+    equal ids together. Without one score for each span, which is what `Doc.from_docs` leaves, all
+    are None.
+    """
+    if key not in doc.spans:
+        return []
+    group = doc.spans[key]
+    scores = group.attrs.get("scores")
+    if scores is None or len(scores) != len(group):
+        scores = [None] * len(group)
+    found: list[tuple[Span, float | None, list[tuple[Span, float | None]]]] = []
+    latest: dict[str, list[tuple[Span, float | None]]] = {}
+    for span, score in zip(group, scores, strict=True):
+        if span.label_ == PREDICATE:
+            latest[span.id_] = []
+            found.append((span, score, latest[span.id_]))
+        elif span.id_ in latest:
+            latest[span.id_].append((span, score))
+    return [_frame(*each) for each in found]
+
+
+def _frame(
+    verb: Span, verb_score: float | None, arguments: list[tuple[Span, float | None]]
+) -> Frame:
+    doc = verb.doc
+    offset, roleset = _parse_frame_id(verb.id_)
+    position = verb.start + offset
+    return Frame(
+        # An id of someone else's making may point anywhere.
+        doc[position] if 0 <= position < len(doc) else verb[0],
+        roleset,
+        tuple(span for span, _ in arguments),
+        verb,
+        tuple(score for _, score in arguments),
+        verb_score,
+    )
+
+
+def _frame_id(predicate: int, verb: int, roleset: str) -> str:
+    """ "7:give.01", or "9@7:give.01" if the V that begins at 7 has its predicate at 9.
+
+    Unlike the positions, their difference stays true when Docs are put together.
+    """
+    place = f"{predicate}" if predicate == verb else f"{predicate}@{verb}"
+    return f"{place}:{roleset}"
+
+
+def _parse_frame_id(frame_id: str) -> tuple[int, str]:
+    """(tokens from the beginning of V to the predicate, roleset)."""
+    place, colon, roleset = frame_id.partition(":")
+    if not colon:
+        return 0, frame_id
+    predicate, _, verb = place.partition("@")
+    if predicate.isdecimal() and verb.isdecimal():
+        return int(predicate) - int(verb), roleset
+    return 0, roleset

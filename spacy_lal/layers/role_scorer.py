@@ -1,0 +1,57 @@
+"""Scores of every word's role for every predicate (Strubell et al. 2018, section 3.5)."""
+
+from __future__ import annotations
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from .biaffine import Biaffine, FactorisedBiaffine
+from .dropout import feature_dropout
+from .label_factors import LabelFactors, label_factors
+
+
+def role_scores(factors: LabelFactors, sentences: Tensor, predicates: Tensor) -> Tensor:
+    """Scores [P,n,L] of the labels of all n words for P predicates at once (eq. 6).
+
+    factors: of `RoleScorer`; the k-th predicate is word predicates[k] of sentence sentences[k].
+    """
+    of_predicates = factors.left[sentences, predicates]
+    of_words = factors.right[sentences]
+    weight = factors.weight
+    if weight.dim() == 2:
+        of_labels = of_predicates.unsqueeze(1) * weight[:, :-1]  # [P, L, r]
+        return of_words @ of_labels.transpose(1, 2) + weight[:, -1]
+    n_labels, d_predicate, d_role = weight.shape
+    flat = weight.transpose(0, 1).reshape(d_predicate, -1)
+    of_labels = F.pad(of_predicates, (0, 1), value=1.0) @ flat
+    of_labels = of_labels.view(-1, n_labels, d_role)
+    # [r;1] without writing the ones behind every word
+    return of_words @ of_labels[..., :-1].transpose(1, 2) + of_labels[..., -1].unsqueeze(1)
+
+
+class RoleScorer(nn.Module):
+    """x [B,n,d_in] -> the factors of role scores, s(f, t) = [p_f;1]^T U_l [r_t;1] (eq. 6).
+
+    One perceptron with a leaky ReLU sees each word as a predicate and as the bearer of a role.
+    rank: share this number of rank-one matrices among the labels; None: a full one for each.
+    """
+
+    def __init__(
+        self, d_in: int, n_labels: int, *, d_predicate: int, d_role: int, rank: int | None
+    ) -> None:
+        super().__init__()
+        self.sizes = [d_predicate, d_role]
+        self.views = nn.Linear(d_in, d_predicate + d_role)
+        nn.init.xavier_uniform_(self.views.weight)
+        nn.init.zeros_(self.views.bias)
+        self.product: Biaffine | FactorisedBiaffine
+        if rank is None:
+            self.product = Biaffine(d_predicate, d_role, n_labels)
+        else:
+            self.product = FactorisedBiaffine(d_predicate, d_role, n_labels, rank)
+        self.dropout = 0.0
+
+    def forward(self, x: Tensor) -> LabelFactors:
+        views = feature_dropout(F.leaky_relu(self.views(x), 0.1), self.dropout, self.training)
+        predicates, roles = views.split(self.sizes, -1)
+        return label_factors(self.product, predicates, roles)

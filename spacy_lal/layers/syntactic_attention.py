@@ -1,0 +1,126 @@
+"""Self-attention of which one head attends to syntactic heads (Strubell et al. 2018)."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from .biaffine import Biaffine
+from .dropout import feature_dropout
+from .label_factors import LabelFactors, label_factors
+
+
+def sinusoids(n: int, width: int, like: Tensor) -> Tensor:
+    """Positions [n, width]: sines, then cosines, of timescales from 1 to 10,000 (section 3.1)."""
+    half = width // 2
+    exponents = torch.arange(half, dtype=like.dtype, device=like.device) / max(1, half - 1)
+    timescales = torch.exp(exponents * -math.log(1e4))
+    angles = torch.arange(n, dtype=like.dtype, device=like.device).unsqueeze(1) * timescales
+    return F.pad(torch.cat([angles.sin(), angles.cos()], 1), (0, width % 2))
+
+
+class SyntacticScorer(nn.Module):
+    """The deep biaffine parser (Dozat and Manning 2017) that is also an attention head (eq. 4).
+
+    x [B,n,d_in] -> arcs [B,n,n], the score of word j as the head of word i at [i,j], where the
+    root's dependent is its own head; and the factors of relation scores, `label_scores` of which
+    takes dependents as left and heads as right ends. One perceptron with a leaky ReLU gives all
+    four views of a word. Arc scores begin as zero.
+    """
+
+    def __init__(self, d_in: int, n_relations: int, *, d_arc: int, d_relation: int) -> None:
+        super().__init__()
+        self.sizes = [d_arc, d_relation] * 2
+        self.views = nn.Linear(d_in, sum(self.sizes))
+        self.arc = nn.Parameter(torch.zeros(d_arc + 1, d_arc))
+        self.relation = Biaffine(d_relation, d_relation, n_relations)
+        self.dropout = 0.0
+
+    def forward(self, x: Tensor) -> tuple[Tensor, LabelFactors]:
+        views = feature_dropout(F.leaky_relu(self.views(x), 0.1), self.dropout, self.training)
+        dependent, governed, head, governor = views.split(self.sizes, -1)
+        arcs = (dependent @ self.arc[:-1] + self.arc[-1]) @ head.transpose(1, 2)
+        return arcs, label_factors(self.relation, governed, governor)
+
+
+def attend_to_heads(arcs: Tensor, mask: Tensor, heads: Tensor | None = None) -> Tensor:
+    """Attention weights [B,n,n] of the syntactic head: softmax over the words that may be heads
+    (eq. 4), or, where `heads` [B,n] says which word it is, that word alone; -1: not known.
+
+    arcs [B,n,n]; mask [B,n], True at words: padding is nobody's head.
+    """
+    weights = torch.softmax(arcs.masked_fill(~mask.unsqueeze(1), -torch.inf), -1)
+    if heads is None:
+        return weights
+    given = F.one_hot(heads.clamp(min=0), arcs.shape[-1]).to(weights.dtype)
+    return torch.where((heads >= 0).unsqueeze(-1), given, weights)
+
+
+class SyntacticAttention(nn.Module):
+    """Multi-head self-attention (eqs. 1-3) [B,n,d] -> [B,n,d], with `syntactic` the last of whose
+    heads is given its attention weights and has values only.
+
+    d = n_heads * d_head. mask [B,n] is True at words: padding receives no attention.
+    """
+
+    def __init__(self, n_heads: int, d_head: int, *, syntactic: bool = False) -> None:
+        super().__init__()
+        width = n_heads * d_head
+        self.n_heads, self.d_head = n_heads, d_head
+        self.n_own = n_heads - syntactic
+        self.queries_keys_values = nn.Linear(width, (2 * self.n_own + n_heads) * d_head, bias=False)
+        self.output = nn.Linear(width, width, bias=False)
+        for weight in (self.queries_keys_values.weight, self.output.weight):
+            nn.init.xavier_uniform_(weight)
+        self.dropout = 0.0
+
+    def forward(self, x: Tensor, mask: Tensor, syntax: Tensor | None = None) -> Tensor:
+        batch, n, _ = x.shape
+        own = self.n_own
+        of_heads = self.queries_keys_values(x).view(batch, n, -1, self.d_head).transpose(1, 2)
+        queries, keys, values = of_heads.split([own, own, self.n_heads], 1)
+        logits = (queries * self.d_head**-0.5) @ keys.transpose(2, 3)
+        weights = torch.softmax(logits.masked_fill(~mask[:, None, None], -torch.inf), -1)
+        if syntax is not None:
+            weights = torch.cat([weights, syntax.unsqueeze(1)], 1)
+        weights = F.dropout(weights, self.dropout, self.training)
+        mixed = (weights @ values).transpose(1, 2).reshape(batch, n, -1)
+        return self.output(mixed)
+
+
+class LisaLayer(nn.Module):
+    """Self-attention, then a position-wise network, each behind a layer normalisation from whose
+    output its residual connection starts: x [B,n,d] -> [B,n,d], not normalised.
+
+    `norm` is the first normalisation; the caller applies it, since the syntactic head may read its
+    output: forward takes norm(x). The network has `depth` hidden layers of d_ff leaky ReLUs.
+    """
+
+    def __init__(
+        self, n_heads: int, d_head: int, d_ff: int, *, depth: int = 2, syntactic: bool = False
+    ) -> None:
+        super().__init__()
+        width = n_heads * d_head
+        self.norm = nn.LayerNorm(width, eps=1e-6)
+        self.attention = SyntacticAttention(n_heads, d_head, syntactic=syntactic)
+        self.feed_forward_norm = nn.LayerNorm(width, eps=1e-6)
+        widths = [width, *[d_ff] * depth]
+        self.hidden = nn.ModuleList(nn.Linear(a, b, bias=False) for a, b in pairwise(widths))
+        self.output = nn.Linear(d_ff, width, bias=False)
+        self.dropout = 0.0
+
+    def set_dropout(self, rate: float) -> None:
+        self.dropout = self.attention.dropout = rate
+
+    def forward(self, normed: Tensor, mask: Tensor, syntax: Tensor | None = None) -> Tensor:
+        attended = self.attention(normed, mask, syntax)
+        x = self.feed_forward_norm(normed + F.dropout(attended, self.dropout, self.training))
+        hidden = x
+        for layer in self.hidden:
+            hidden = F.leaky_relu(layer(hidden), 0.1)
+            hidden = F.dropout(hidden, self.dropout, self.training)
+        return x + F.dropout(self.output(hidden), self.dropout, self.training)

@@ -1,0 +1,154 @@
+"""`spacy-lal.Nadam.v1`: Adam with Nesterov's momentum (Dozat 2016), on request a lazy one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from thinc.api import Optimizer
+from thinc.backends import get_array_ops
+from thinc.optimizers import FloatOrSeq, KeyT
+from thinc.types import FloatsXd, Ints1d
+
+Rows = slice | Ints1d
+"""Rows of an array, from one to another or by their numbers."""
+
+_BLOCK = 1 << 15
+"""Numbers of a parameter that are updated at once: with what is computed from them, they stay in a
+processor's cache, which makes the update of a large matrix twice as fast."""
+
+
+def make_nadam(
+    learn_rate: FloatOrSeq = 0.001,
+    *,
+    beta1: FloatOrSeq = 0.9,
+    beta2: FloatOrSeq = 0.999,
+    eps: FloatOrSeq = 1e-8,
+    L2: FloatOrSeq = 0.0,
+    L2_is_weight_decay: bool = True,
+    grad_clip: FloatOrSeq = 1.0,
+    use_averages: bool = True,
+    lazy: bool = False,
+) -> Nadam:
+    """Make the optimizer of Strubell et al. 2018: Adam with Nesterov's momentum.
+
+    With gradient g, at update t = 1, 2, ... of a parameter w:
+
+        m = beta1 m + (1 - beta1) g
+        v = beta2 v + (1 - beta2) g^2
+        rate = learn_rate sqrt(1 - beta2^t) / (1 - beta1^t)
+        w = w - rate (beta1 m + (1 - beta1) g) / (sqrt(v) + eps)
+
+    The correction of m and v is Adam's (Kingma and Ba 2015, end of section 2: eps is their epsilon
+    hat), as in TensorFlow's NadamOptimizer and the released program. Dozat's own form lets beta1
+    grow from step to step, and corrects the term in m for one step more than the term in g.
+
+    All but `lazy` have the meaning that they have in Thinc's `Adam.v1`, so any float may be a
+    schedule. The released program sets beta2 = 0.98 and eps = 1e-12.
+
+    grad_clip: the largest norm of the gradient of one parameter; 0 for no limit. The paper limits
+    the norm of all gradients together, to 1. An optimizer sees one parameter at a time, so it
+    can't: the same limit is reached less often here, and parameters are scaled each by its own
+    norm instead of all alike.
+
+    lazy: in parameters with two or more dimensions, leave rows (along the first dimension) alone
+    whose gradient is exactly zero: their values, their m and their v do not change, and no L2
+    reaches them. So a word's vector moves in those steps only in which the word occurs. t counts
+    the updates of the whole parameter, so that a row's first gradient, if it comes late, moves it
+    by up to (1 - beta1^2) / sqrt(1 - beta2) learning rates. (The released program gives rows of
+    tables each other's m; this does not.) It is meant for tables of embeddings but holds for every
+    matrix: a unit that does not matter to any output of this step keeps its incoming weights,
+    where they otherwise coast on under their momentum.
+    """
+    return Nadam(
+        learn_rate,
+        beta1=beta1,
+        beta2=beta2,
+        eps=eps,
+        L2=L2,
+        L2_is_weight_decay=L2_is_weight_decay,
+        grad_clip=grad_clip,
+        use_averages=use_averages,
+        lazy=lazy,
+    )
+
+
+class Nadam(Optimizer):
+    """Thinc's optimizer with the update of `make_nadam`; `settings` are Thinc's."""
+
+    # Thinc's class forbids attributes that are not declared
+    __slots__ = ["lazy"]
+
+    def __init__(self, learn_rate: FloatOrSeq, *, lazy: bool, **settings: Any) -> None:
+        super().__init__(learn_rate, **settings)
+        self.lazy = lazy
+
+    def __call__(
+        self, key: KeyT, weights: FloatsXd, gradient: FloatsXd, *, lr_scale: float = 1.0
+    ) -> tuple[FloatsXd, FloatsXd]:
+        """Update `weights` in place, set `gradient`, of the same shape, to zero; return both.
+
+        key: of the parameter; its state is kept under it. Raises ValueError if shapes differ.
+        """
+        if weights.shape != gradient.shape:
+            raise ValueError(f"{key}: weights {weights.shape}, but gradient {gradient.shape}")
+        if not weights.size:
+            return weights, gradient
+        ops = get_array_ops(weights)
+        if key not in self.mom1:
+            self.mom1[key], self.mom2[key] = ops.xp.zeros_like(weights), ops.xp.zeros_like(weights)
+        self.nr_update[key] += 1
+        t = self.nr_update[key]
+        # a launch costs more than it saves on a GPU
+        block = _BLOCK if ops.device_type == "cpu" else weights.size
+        height = max(1, block * len(weights) // weights.size)
+
+        rows = self._rows(gradient)
+        if self.L2 and not self.L2_is_weight_decay:
+            gradient[rows] += self.L2 * weights[rows]
+        if self.grad_clip:
+            gradient = ops.clip_gradient(gradient, self.grad_clip)
+        for part in _parts(rows, len(weights), height):
+            self._update(key, weights, gradient, part, lr_scale)
+        gradient.fill(0)
+        if self.averages is not None:
+            if key not in self.averages:
+                self.averages[key] = ops.xp.zeros_like(weights)
+            # of all rows: an average goes on approaching a value that stays
+            for part in _parts(slice(None), len(weights), height):
+                ops.update_averages(self.averages[key][part], weights[part], t)
+        return weights, gradient
+
+    def _rows(self, gradient: FloatsXd) -> Rows:
+        """The rows to update."""
+        if not self.lazy or gradient.ndim < 2:
+            return slice(None)
+        found = (gradient.reshape((len(gradient), -1)) != 0).any(1)
+        return slice(None) if found.all() else found.nonzero()[0]
+
+    def _update(
+        self, key: KeyT, weights: FloatsXd, gradient: FloatsXd, rows: Rows, lr_scale: float
+    ) -> None:
+        """One step of these rows, by the equations of `make_nadam`."""
+        t, rate = self.nr_update[key], lr_scale * self.learn_rate
+        xp = get_array_ops(weights).xp
+        w, g, m, v = (a[rows] for a in (weights, gradient, self.mom1[key], self.mom2[key]))
+        new = (1 - self.b1) * g
+        m *= self.b1
+        m += new
+        v *= self.b2
+        v += (1 - self.b2) * (g * g)
+        new += self.b1 * m
+        new /= xp.sqrt(v) + self.eps
+        w -= rate * (1 - self.b2**t) ** 0.5 / (1 - self.b1**t) * new
+        if self.L2 and self.L2_is_weight_decay:
+            w -= rate * self.L2 * w
+        # rows by their numbers are copies, not views
+        weights[rows], self.mom1[key][rows], self.mom2[key][rows] = w, m, v
+
+
+def _parts(rows: Rows, total: int, height: int) -> Iterator[Rows]:
+    """These rows of `total`, at most `height` at a time."""
+    if isinstance(rows, slice):
+        return (slice(k, k + height) for k in range(0, total, height))
+    return (rows[k : k + height] for k in range(0, len(rows), height))

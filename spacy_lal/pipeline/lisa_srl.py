@@ -1,0 +1,515 @@
+"""`lisa_srl`: semantic roles by linguistically-informed self-attention (Strubell et al. 2018)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
+
+import numpy
+import torch
+from spacy.attrs import DEP, HEAD
+from spacy.language import Language
+from spacy.scorer import Scorer
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.util import logger
+from spacy.vocab import Vocab
+from thinc.api import Config, Model
+from thinc.model import set_dropout_rate
+from torch import Tensor
+
+from ..annotations import FRAMES_KEY, PREDICATE, FrameSpans, get_frames, set_frames
+from ..models.lisa import NAMES, LisaInput, LisaPrediction, has_syntax
+from ..models.lisa_decoding import LisaParse, RoleDecoder, decode
+from ..models.lisa_network import LisaScores
+from ..models.lisa_objectives import (
+    GoldFrames,
+    allowed_joint_labels,
+    joint_label,
+    joint_loss,
+    parse_loss,
+    role_loss,
+)
+from ..models.parser import ParserScores, SentenceBatch
+from ..models.sentences import LongSentencePolicy, Sentence, SentencePolicy
+from ..structure.arborescence import nonprojective
+from ..structure.sequence import transition_log_probs
+from .gold import GoldFrame, gold_frames, gold_heads, gold_tags, heads_in_words, role_labels
+from .parser import DEFAULT_INPUT, ParserPipe, Parses, gradients, padded
+
+DEFAULT_MODEL = Config().from_str(
+    """
+    [model]
+    @architectures = "spacy-lal.LISA.v1"
+    """
+    + DEFAULT_INPUT
+)["model"]
+
+Source = Literal["model", "doc"]
+RoleDecoding = Literal["viterbi", "valid", "greedy"]
+OUTSIDE = "O"
+
+
+@Language.factory(
+    "lisa_srl",
+    assigns=["doc.spans", "token.tag", "token.head", "token.dep", "doc.sents"],
+    default_config={
+        "model": DEFAULT_MODEL,
+        "spans_key": FRAMES_KEY,
+        "parse_source": "model",
+        "predicate_source": "model",
+        "decoder": "viterbi",
+        "joint_weight": 1.0,
+        "arc_weight": 1.0,
+        "relation_weight": 0.1,
+        "role_weight": 1.0,
+        "tag_weight": 1.0,
+        "label_smoothing": 0.1,
+        "overwrite_heads": False,
+        "sentences": "split",
+        "max_sentence_length": 512,
+        "long_sentences": "split",
+        "scorer": {"@scorers": "spacy-lal.srl_scorer.v1"},
+    },
+    default_score_weights={
+        "srl_f": 1.0,
+        "srl_p": 0.0,
+        "srl_r": 0.0,
+        "srl_per_type": None,
+        "srl_pred_f": 0.0,
+        "srl_pred_p": None,
+        "srl_pred_r": None,
+        "tag_acc": None,
+    },
+)
+def make_lisa_srl(
+    nlp: Language,
+    name: str,
+    model: Model[LisaInput, LisaPrediction],
+    spans_key: str,
+    parse_source: Source,
+    predicate_source: Source,
+    decoder: RoleDecoding,
+    joint_weight: float,
+    arc_weight: float,
+    relation_weight: float,
+    role_weight: float,
+    tag_weight: float,
+    label_smoothing: float,
+    overwrite_heads: bool,
+    sentences: SentencePolicy,
+    max_sentence_length: int,
+    long_sentences: LongSentencePolicy,
+    scorer: Callable | None,
+) -> LisaSRL:
+    """Construct the component.
+
+    model: maps a `LisaInput` to `LisaScores`. spans_key: of the span group with the frames.
+    parse_source: what the syntactic head attends to, the model's own parse ("model"), or the heads
+        that the Doc has when the component comes to it ("doc"): of any parser before it, or gold
+        ones. Words without a head there, and Docs without any, have the model's.
+    predicate_source: "model" finds predicates; "doc" takes those of the frames that are in
+        doc.spans[spans_key] already, and their rolesets with them; a Doc without that group has the
+        model's. Both can be changed on a trained component: they are attributes.
+    decoder: of role labels: "viterbi" with transition probabilities from the training data;
+        "valid", the best sequence that is valid BIO; "greedy", each word's best label.
+    joint_weight, arc_weight, relation_weight, role_weight: of the losses, the lambdas of eq. 7;
+        tag_weight: of that of a BiLSTM below, which predicts tags on its way. label_smoothing: of
+        role labels.
+    overwrite_heads: write the model's own heads also to Docs that have some.
+    sentences, max_sentence_length, long_sentences: as for `lal_dependency`; a sentence that is too
+        long to be read ("flat") has no frames.
+    """
+    return LisaSRL(
+        nlp.vocab,
+        model,
+        name,
+        spans_key=spans_key,
+        parse_source=parse_source,
+        predicate_source=predicate_source,
+        decoder=decoder,
+        joint_weight=joint_weight,
+        role_weight=role_weight,
+        label_smoothing=label_smoothing,
+        arc_weight=arc_weight,
+        relation_weight=relation_weight,
+        tag_weight=tag_weight,
+        overwrite_heads=overwrite_heads,
+        sentences=sentences,
+        max_sentence_length=max_sentence_length,
+        long_sentences=long_sentences,
+        scorer=scorer,
+    )
+
+
+class LisaSRL(ParserPipe):
+    """Writes `doc.spans[spans_key]`, and tags and heads where there are none.
+
+    `cfg["transitions"]` has [previous, following, count] of role labels in the training data, with
+    -1 before the first word.
+    """
+
+    kinds = NAMES
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model[LisaInput, LisaPrediction],
+        name: str,
+        *,
+        spans_key: str,
+        parse_source: Source,
+        predicate_source: Source,
+        decoder: RoleDecoding,
+        joint_weight: float,
+        role_weight: float,
+        label_smoothing: float,
+        **settings: Any,
+    ) -> None:
+        for setting, value, known in (
+            ("parse_source", parse_source, ("model", "doc")),
+            ("predicate_source", predicate_source, ("model", "doc")),
+            ("decoder", decoder, ("viterbi", "valid", "greedy")),
+        ):
+            if value not in known:
+                raise ValueError(f"{setting} must be one of {known}, not {value!r}")
+        self.spans_key = spans_key
+        self.parse_source: Source = parse_source
+        self.predicate_source: Source = predicate_source
+        self.decoder: RoleDecoding = decoder
+        self.joint_weight = joint_weight
+        self.role_weight = role_weight
+        self.label_smoothing = label_smoothing
+        super().__init__(vocab, model, name, **settings)
+        self.cfg["transitions"] = []
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The roles, without V."""
+        names = dict.fromkeys(label.partition("-")[2] for label in self.cfg["roles"])
+        return tuple(name for name in names if name and name != PREDICATE)
+
+    # Training
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: dict[str, list[str]] | None = None,
+        warm_start: str | None = None,
+    ) -> None:
+        """Read roles, tags, relations and transitions off the training data, set up the model.
+
+        labels: names by kind ("roles", "joint", "tags", "relations") to take instead. warm_start: a
+        trained pipeline whose parser's weights begin what fits, as its BiLSTM.
+        Raises ValueError if no example has frames.
+        """
+        validate_get_examples(get_examples, f"{self.name}.initialize")
+        found: dict[str, Counter[str]] = {kind: Counter() for kind in self.kinds}
+        follows: Counter[tuple[str, str]] = Counter()
+        sample: list[Doc] = []
+        missing = Counter[str]()
+        docs = 0
+        for example in get_examples():
+            docs += 1
+            if len(sample) < 10:
+                sample.append(example.predicted)
+            reference = example.reference
+            words = [token for token in reference if not token.is_space]
+            found["tags"].update(token.tag_ for token in words if token.tag_)
+            found["relations"].update(token.dep_ for token in words if token.dep_)
+            missing["heads"] += not any(token.dep_ for token in words)
+            if self.spans_key not in reference.spans:
+                missing["frames"] += 1
+                continue
+            frames = get_frames(reference, self.spans_key)
+            predicates = {frame.predicate.i for frame in frames}
+            found["joint"].update(joint_label(t.tag_, t.i in predicates) for t in words if t.tag_)
+            for frame in frames:
+                row = _bio(
+                    [(span.start, span.end, span.label_) for span in frame.spans],
+                    [token.i for token in frame.predicate.sent if not token.is_space]
+                    if reference.has_annotation("SENT_START")
+                    else [token.i for token in words],
+                )
+                found["roles"].update(row)
+                follows.update(zip(["", *row], row, strict=False))
+        if labels is None and not found["roles"]:
+            raise ValueError(
+                f"none of the {docs} training Docs has frames in doc.spans[{self.spans_key!r}]"
+            )
+        for what, count in missing.items():
+            if count and (what == "frames" or has_syntax(self.model)):
+                logger.info("%s: %d of %d training Docs have no %s", self.name, count, docs, what)
+        if labels is None:
+            labels = {kind: sorted(names) for kind, names in found.items()}
+            # "O" first: what a word is that has no role
+            labels["roles"] = [OUTSIDE, *sorted(set(found["roles"]) - {OUTSIDE}, key=_by_role)]
+            if not found["joint"]:
+                labels["joint"] = [joint_label("", False), joint_label("", True)]
+            if not has_syntax(self.model):
+                labels["relations"] = []
+        elif not labels.get("roles"):
+            raise ValueError(f"the labels given to {self.name!r} have no roles")
+        index = {label: k for k, label in enumerate(labels["roles"])} | {"": -1}
+        self.cfg["transitions"] = [
+            [index[before], index[after], count]
+            for (before, after), count in sorted(follows.items())
+            if before in index and after in index
+        ]
+        docs_only = LisaInput(sample, [None] * len(sample))
+        self._initialize_model(get_examples, found, docs_only, labels, warm_start)
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Train on a batch; the syntactic head attends to gold heads where there are any."""
+        self._check_initialised()
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        examples = list(examples)
+        validate_examples(examples, f"{self.name}.update")
+        if not any(len(example.predicted) for example in examples):
+            return losses
+        set_dropout_rate(self.model, drop)
+        heads: list[numpy.ndarray | None] = [None] * len(examples)
+        if has_syntax(self.model):
+            heads = [numpy.asarray(gold_heads(example).heads) for example in examples]
+        docs = [example.predicted for example in examples]
+        scores, backprop = self.model.begin_update(LisaInput(docs, heads))
+        loss, d_scores = self.get_loss(examples, scores)
+        backprop(d_scores)
+        if sgd is not None:
+            self.finish_update(sgd)
+        losses[self.name] += loss
+        return losses
+
+    def get_loss(  # type: ignore[override]
+        self, examples: Iterable[Example], scores: LisaPrediction
+    ) -> tuple[float, LisaPrediction]:
+        """The weighted losses (eq. 7) and their gradient with respect to every score.
+
+        Each is a mean: of words, and of pairs of predicate and word for roles. What has no gold
+        does not count: a sentence without frames or heads, a word without a tag, a label that was
+        not there at initialisation.
+        """
+        examples = list(examples)
+        validate_examples(examples, f"{self.name}.get_loss")
+        gold = _Gold(self, examples)
+        batches = list(scores.batches)
+        of_batches = [
+            gold.frames([scores.sentences[k] for k in batch.members], batch.scores.joint)
+            for batch in batches
+        ]
+        words = sum(int(batch.lengths.sum()) for batch in batches) or 1
+        pairs = sum(int((frames.roles >= 0).sum()) for frames in of_batches) or 1
+        loss = 0.0
+        d_batches = []
+        for batch, frames in zip(batches, of_batches, strict=True):
+            members = [scores.sentences[k] for k in batch.members]
+            leaves = LisaScores._make(
+                None if s is None else s.detach().requires_grad_() for s in batch.scores
+            )
+            value = self.role_weight * role_loss(leaves, frames, self.label_smoothing) / pairs
+            tags, allowed = gold.words(members, leaves.joint)
+            value = value + self.joint_weight * joint_loss(leaves.joint, allowed) / words
+            if leaves.tags is not None:
+                value = value + self.tag_weight / words * torch.nn.functional.cross_entropy(
+                    leaves.tags.flatten(0, 1), tags.flatten(), ignore_index=-1, reduction="sum"
+                )
+            if leaves.arcs is not None:
+                heads, relations = gold.heads(members, leaves.joint)
+                of_arcs, of_relations = parse_loss(leaves, heads, relations, batch.lengths)
+                value = value + self.arc_weight * of_arcs / words
+                value = value + self.relation_weight * of_relations / words
+            value.backward()
+            loss += float(value.detach())
+            d_batches.append(SentenceBatch(batch.members, batch.lengths, gradients(leaves)))
+        return loss, ParserScores(scores.sentences, d_batches)
+
+    # Annotations
+
+    def predict(self, docs: Iterable[Doc]) -> Parses:
+        """Sentences of all docs, and the `LisaParse` of those that were parsed, by their index."""
+        docs = list(docs)
+        self._check_initialised()
+        heads = [_heads(doc) if self.parse_source == "doc" else None for doc in docs]
+        scores = self.model.predict(LisaInput(docs, heads))
+        given = None
+        if self.predicate_source == "doc" and any(self.spans_key in doc.spans for doc in docs):
+            given = self._given_predicates(docs, scores.sentences)
+        wanted = self.overwrite_heads or not all(doc.has_annotation("DEP") for doc in docs)
+        parses = decode(
+            scores,
+            self.cfg["joint"],
+            self.tags,
+            self._role_decoder(),
+            predicates=given,
+            heads=nonprojective if wanted else None,
+            root=self._root,
+        )
+        return scores.sentences, dict(parses)
+
+    def _role_decoder(self) -> RoleDecoder:
+        labels = self.cfg["roles"]
+        if self.decoder != "viterbi":
+            return RoleDecoder(labels, greedy=self.decoder == "greedy")
+        counts = torch.zeros(len(labels) + 1, len(labels))
+        for before, after, count in self.cfg["transitions"]:
+            counts[before, after] = count
+        return RoleDecoder(
+            labels,
+            transition_log_probs(counts[:-1], SMOOTHING),
+            transition_log_probs(counts[-1], SMOOTHING),
+        )
+
+    def _given_predicates(
+        self, docs: list[Doc], sentences: list[Sentence]
+    ) -> Callable[[int], Sequence[int] | None]:
+        of_docs = [
+            {frame.predicate.i for frame in get_frames(doc, self.spans_key)}
+            if self.spans_key in doc.spans
+            else None
+            for doc in docs
+        ]
+
+        def of_sentence(k: int) -> Sequence[int] | None:
+            sentence = sentences[k]
+            known = of_docs[sentence.doc]
+            if known is None:
+                return None
+            return [i for i, token in enumerate(sentence.words.tolist()) if token in known]
+
+        return of_sentence
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
+        """Write frames; tags, sentence starts and heads to Docs that have none."""
+        docs = list(docs)
+        sentences, parses = scores
+        found: list[list[FrameSpans]] = [[] for _ in docs]
+        values: list[list[list[float]]] = [[] for _ in docs]
+        rolesets = [
+            {frame.predicate.i: frame.roleset for frame in get_frames(doc, self.spans_key)}
+            if self.predicate_source == "doc"
+            else {}
+            for doc in docs
+        ]
+        for k, sentence in enumerate(sentences):
+            parse = parses.get(k)
+            if not isinstance(parse, LisaParse):
+                continue
+            words = sentence.words.tolist()
+            for frame in parse.frames:
+                predicate = words[frame.predicate]
+                spans = [(words[i], words[j - 1] + 1, label) for i, j, label in frame.spans]
+                roleset = rolesets[sentence.doc].get(predicate, "")
+                found[sentence.doc].append(FrameSpans(predicate, roleset, spans))
+                values[sentence.doc].append(frame.scores)
+        for doc, frames, of_frames in zip(docs, found, values, strict=True):
+            set_frames(doc, frames, of_frames, key=self.spans_key)
+        super().set_annotations(docs, scores)
+
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """The scorer's scores, `tag_acc`, and `dep_uas` and `dep_las` with syntax."""
+        examples = list(examples)
+        scores = super().score(examples, **kwargs) | Scorer.score_token_attr(examples, "tag")
+        return scores
+
+
+SMOOTHING = 0.1
+"""Added to the counts of transitions: one that was not seen is unlikely, not impossible."""
+
+
+class _Gold:
+    """Gold of a batch of examples, a padded batch of sentences at a time."""
+
+    def __init__(self, pipe: LisaSRL, examples: list[Example]) -> None:
+        cfg = pipe.cfg
+        self.index = {kind: {name: k for k, name in enumerate(cfg[kind])} for kind in NAMES}
+        self.allowed = allowed_joint_labels(cfg["joint"], cfg["tags"])
+        self.tags = [gold_tags(example) for example in examples]
+        self.of_docs = [gold_frames(example, pipe.spans_key) for example in examples]
+        self.by_predicate = [
+            None if frames is None else {frame.predicate: frame for frame in frames}
+            for frames in self.of_docs
+        ]
+        self.parses = [gold_heads(example) for example in examples] if pipe.relations else []
+
+    def frames(self, members: list[Sentence], like: Tensor) -> GoldFrames:
+        rows, at, labels = [], [], []
+        for row, sentence in enumerate(members):
+            for i, frame in self._in(sentence):
+                rows.append(row)
+                at.append(i)
+                labels.append(role_labels(frame, sentence, self.index["roles"]))
+        roles = numpy.full((len(rows), like.shape[1]), -1, dtype=numpy.int64)
+        for k, numbers in enumerate(labels):
+            roles[k, : len(numbers)] = numbers
+        arrays = (numpy.asarray(rows, dtype=numpy.int64), numpy.asarray(at, dtype=numpy.int64))
+        return GoldFrames(*(torch.from_numpy(a).to(like.device) for a in (*arrays, roles)))
+
+    def _in(self, sentence: Sentence) -> Iterable[tuple[int, GoldFrame]]:
+        known = self.by_predicate[sentence.doc] or {}
+        for i, token in enumerate(sentence.words.tolist()):
+            if token in known:
+                yield i, known[token]
+
+    def words(self, members: list[Sentence], like: Tensor) -> tuple[Tensor, Tensor]:
+        """Tags [B,n] and the joint labels that may be right [B,n,J]."""
+        index = self.index["tags"]
+        tags = padded(
+            like, ([index.get(self.tags[s.doc][i], -1) for i in s.words] for s in members)
+        )
+        predicates = padded(like, (self._is_predicate(sentence) for sentence in members))
+        return tags, self.allowed.to(like.device)[tags, predicates]
+
+    def _is_predicate(self, sentence: Sentence) -> list[int]:
+        known = self.by_predicate[sentence.doc]
+        if known is None:
+            return [-1] * len(sentence.words)
+        return [int(token in known) for token in sentence.words.tolist()]
+
+    def heads(self, members: list[Sentence], like: Tensor) -> tuple[Tensor, Tensor]:
+        """Heads [B,n] by words counted from 0, a root its own head, and relations [B,n]."""
+        index = self.index["relations"]
+        heads = padded(like, (heads_in_words(self.parses[s.doc], s) for s in members))
+        own = torch.arange(heads.shape[1], device=heads.device).expand_as(heads)
+        heads = torch.where(heads > 0, heads - 1, torch.where(heads == 0, own, -1))
+        relations = padded(
+            like,
+            ([index.get(self.parses[s.doc].relations[i], -1) for i in s.words] for s in members),
+        )
+        return heads, relations
+
+
+def _heads(doc: Doc) -> numpy.ndarray | None:
+    """Of every token the index of its head, -1 where it has no relation; None without any."""
+    if not doc.has_annotation("DEP"):
+        return None
+    offsets, relations = doc.to_array([HEAD, DEP]).T
+    own = numpy.arange(len(doc))
+    return numpy.where(relations != 0, own + offsets.view("int64"), -1)
+
+
+def _bio(spans: list[tuple[int, int, str]], words: list[int]) -> list[str]:
+    """The BIO label of each word, a token index; spans count tokens."""
+    labels = {i: OUTSIDE for i in words}
+    for start, end, name in spans:
+        prefix = "B"
+        for i in range(start, end):
+            if i in labels:
+                labels[i] = f"{prefix}-{name}"
+                prefix = "I"
+    return list(labels.values())
+
+
+def _by_role(label: str) -> tuple[str, str]:
+    tag, _, name = label.partition("-")
+    return name, tag

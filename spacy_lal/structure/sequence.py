@@ -1,0 +1,219 @@
+"""Sequences of labels: the best one (Viterbi), what may follow what, and spans as BIO labels.
+
+In a BIO sequence `B-X` begins a span labelled X, `I-X` continues it and `O` is outside. X may have
+a prefix of its own, as in `B-C-ARG1`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..trees import LabelledSpan
+
+
+class BestPaths(NamedTuple):
+    labels: Tensor
+    """[B, n] int64, 0 past a sequence's end."""
+    score: Tensor
+    """[B], the sum of the path's scores and transitions; -inf if every path is forbidden."""
+
+
+@torch.no_grad()
+def viterbi(
+    scores: Tensor, lengths: Tensor, transitions: Tensor, start: Tensor | None = None
+) -> BestPaths:
+    """The label sequences of highest score (Viterbi 1967; Forney 1973).
+
+    scores: [B, n, L], of each label of each word; what they hold past the end is never read.
+    lengths: [B], in 1..n.
+    transitions: [L, L]; `transitions[i, j]` is added where label j follows label i.
+    start: [L], added at the first word.
+
+    Any of these scores may be -inf. Ties: of the best last labels the lowest, then of the best
+    labels before it the lowest, and so on to the first word. If every path is forbidden, the score
+    is -inf and the labels mean nothing.
+
+    The work at each word grows with the transitions that differ from their row's lowest, or, into
+    labels that may not follow every label, with the transitions that are not -inf: with BIO
+    constraints alone two for each `I-X`, with relative frequencies the pairs that were seen.
+
+    Raises ValueError for wrong shapes, lengths, and transitions that are infinite or not a number.
+    """
+    _check(scores, lengths, transitions, start)
+    batch, n, _ = scores.shape
+    lengths = lengths.to(scores.device, torch.long)
+    dtype = torch.promote_types(scores.dtype, torch.promote_types(transitions.dtype, torch.float32))
+    if not batch:
+        return BestPaths(lengths.new_zeros(0, n), scores.new_zeros(0, dtype=dtype))
+    transitions = transitions.to(scores.device, dtype)
+
+    # best[t, j, b]: of the paths up to word t whose last label is j. The batch is the last
+    # dimension so that whatever happens to a label happens to a contiguous row. After the end it
+    # goes on with what the padding holds, which nothing before the end sees.
+    best = scores.permute(1, 2, 0).to(dtype).clone(memory_format=torch.contiguous_format)
+    if start is not None:
+        best[0] += start.to(best).unsqueeze(1)
+    lowest, everywhere, previous, following = _exceptions(transitions)
+    added = transitions[previous, following].unsqueeze(1)
+    following = following.unsqueeze(1).expand(-1, batch)
+    # one buffer for all words: new memory at every word would cost more than the sums
+    candidates = best.new_empty(len(previous), batch)
+    for before, now in pairwise(best):
+        common = (before + lowest).amax(0)
+        paths = torch.where(everywhere, common, -torch.inf)
+        torch.index_select(before, 0, previous, out=candidates)
+        candidates += added
+        now += paths.scatter_reduce_(0, following, candidates, "amax")
+
+    # Choices were not kept: finding those of one path again costs L, not L^2, at each word.
+    last = lengths - 1
+    score, label = best[last, :, torch.arange(batch, device=best.device)].max(1)
+    labels = lengths.new_zeros(n, batch)
+    labels[-1] = label
+    for t in range(n - 2, -1, -1):
+        choice = (best[t] + transitions.index_select(1, label)).max(0).indices
+        label = torch.where(t < last, choice, label)
+        labels[t] = label
+    words = torch.arange(n, device=best.device) <= last.unsqueeze(1)
+    return BestPaths(labels.T.where(words, 0), score)
+
+
+def _check(scores: Tensor, lengths: Tensor, transitions: Tensor, start: Tensor | None) -> None:
+    if scores.ndim != 3:
+        raise ValueError(f"scores have the shape [batch, n, labels], not {list(scores.shape)}")
+    batch, n, size = scores.shape
+    if transitions.shape != (size, size):
+        raise ValueError(
+            f"{size} labels need [{size}, {size}] transitions, not {list(transitions.shape)}"
+        )
+    if start is not None and start.shape != (size,):
+        raise ValueError(f"{size} labels need [{size}] start scores, not {list(start.shape)}")
+    for name, values in (("transitions", transitions), ("start scores", start)):
+        if values is not None and not (values < torch.inf).all():
+            raise ValueError(f"{name} must be finite or -inf, not inf or nan")
+    if lengths.shape != (batch,):
+        raise ValueError(f"{batch} sequences need {batch} lengths, not {list(lengths.shape)}")
+    if batch and (int(lengths.min()) < 1 or int(lengths.max()) > n):
+        raise ValueError(f"sequence lengths must lie in 1..{n}, got {lengths.tolist()}")
+
+
+def _exceptions(transitions: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The transitions as a lowest one for each label, and pairs that differ from it.
+
+    Returns the lowest finite transition from each label [L, 1], whether each label may follow
+    every label [L, 1], and the pairs (previous, following). Into a label that may follow every
+    label no transition is below the lowest ones, so the maximum over these and over the pairs is
+    the maximum over all, to the last bit; the way into any other label is among the pairs.
+    """
+    allowed = transitions > -torch.inf
+    # a label that nothing may follow has no lowest transition, but then none may follow every label
+    lowest = transitions.where(allowed, torch.inf).amin(1, keepdim=True)
+    everywhere = allowed.all(0)
+    pairs = allowed & ~(everywhere & (transitions == lowest))
+    previous, following = pairs.nonzero(as_tuple=True)
+    return lowest, everywhere.unsqueeze(1), previous, following
+
+
+# Transitions
+
+
+def transition_probs(counts: Tensor) -> Tensor:
+    """The probability of each label given the one before: relative frequencies.
+
+    counts: [L, L], how often label j follows label i in the training data; or [L], how often each
+    label comes first. Unseen pairs, and all that follows a label without any count, have 0.
+
+    The released code of Strubell et al. 2018 adds these to the logits as they are, without a term
+    for the first word: `viterbi(scores, lengths, transition_probs(counts))`. There an unseen pair
+    costs at most 1, so the labels found are not always a valid BIO sequence.
+
+    Raises ValueError for negative counts.
+    """
+    if (counts < 0).any():
+        raise ValueError("counts of transitions must not be negative")
+    return (counts / counts.sum(-1, keepdim=True)).nan_to_num(0.0)
+
+
+def transition_log_probs(counts: Tensor, smoothing: float = 0.0) -> Tensor:
+    """Log-probabilities of transitions: what a decoder adds to labels scored each on its own.
+
+    Strubell et al. 2018 ("Predicting semantic roles") decode with scores of labels from the network
+    and transition probabilities from the training data, to get valid BIO sequences.
+
+    counts: [L, L] of pairs (previous, following), or [L] of first labels, as the `start` of
+    `viterbi`. Each row is normalised on its own.
+
+    Without smoothing, an unseen pair has -inf: only pairs of the training data are possible, and
+    every path is a valid BIO sequence if those were. `smoothing` is added to each count; then all
+    pairs are possible, and `bio_constraints` added to the result forbid what is not valid.
+
+    Raises ValueError for negative counts.
+    """
+    return transition_probs(counts + smoothing).log()
+
+
+def bio_constraints(labels: Sequence[str]) -> tuple[Tensor, Tensor]:
+    """Transitions [L, L] and start [L] for `viterbi`: 0 where BIO allows it, else -inf.
+
+    `I-X` may only follow `B-X` or `I-X`, and not begin. Raises ValueError for a label that is not
+    `O`, `B-X` or `I-X`.
+    """
+    parts = [_split(label) for label in labels]
+    allowed = [[tag != "I" or before == name for tag, name in parts] for _, before in parts]
+    first = [tag != "I" for tag, _ in parts]
+    transitions, start = torch.tensor(allowed), torch.tensor(first)
+    return transitions.float().log(), start.float().log()
+
+
+# Spans
+
+
+def bio_to_spans(labels: Iterable[str]) -> list[LabelledSpan]:
+    """Spans (start, end, label), `end` exclusive, in order of the text.
+
+    Sequences that are not valid are read as the conversion of Strubell et al.'s released code does:
+    an `I-X` outside of a span begins one, and inside a span `I-Y` continues it, whatever its label.
+
+    Raises ValueError for a label that is not `O`, `B-X` or `I-X`.
+    """
+    spans: list[LabelledSpan] = []
+    inside = False
+    for position, label in enumerate(labels):
+        tag, name = _split(label)
+        if tag == "I" and inside:
+            start, _, name = spans.pop()
+            spans.append((start, position + 1, name))
+        elif tag != "O":
+            spans.append((position, position + 1, name))
+        inside = tag != "O"
+    return spans
+
+
+def spans_to_bio(spans: Iterable[LabelledSpan], n: int) -> list[str]:
+    """BIO labels of n words; spans (start, end, label), `end` exclusive, in any order.
+
+    Raises ValueError for a span that is empty or out of range, and for two that overlap.
+    """
+    labels = ["O"] * n
+    ordered = sorted(spans)
+    for start, end, name in ordered:
+        if not 0 <= start < end <= n:
+            raise ValueError(f"{(start, end, name)} is not a span of {n} words")
+        labels[start:end] = [f"B-{name}"] + [f"I-{name}"] * (end - start - 1)
+    for span, after in pairwise(ordered):
+        if after[0] < span[1]:
+            raise ValueError(f"spans {span} and {after} overlap")
+    return labels
+
+
+def _split(label: str) -> tuple[str, str]:
+    """`B-X` -> ("B", "X"), `O` -> ("O", "")."""
+    tag, _, name = label.partition("-")
+    if label != "O" and (tag not in ("B", "I") or not name):
+        raise ValueError(f"{label!r} is none of the BIO labels O, B-… and I-…")
+    return tag, name
