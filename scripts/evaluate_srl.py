@@ -53,19 +53,35 @@ def main(
     """Scores of MODEL on CORPUS for every combination of parses, predicates and decoders."""
     if threads:
         torch.set_num_threads(threads)
+    try:
+        result = evaluate(
+            model, corpus, parses.split(","), predicates.split(","), decoders.split(",")
+        )
+    except (OSError, ValueError) as error:
+        typer.echo(f"evaluate_srl: {error}", err=True)
+        raise typer.Exit(1) from None
+    if output is not None:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        srsly.write_json(output, result)
+
+
+def evaluate(
+    model: str, corpus: Path, parses: list[str], predicates: list[str], decoders: list[str]
+) -> dict[str, Any]:
+    """Scores for every combination. Raises ValueError."""
     nlp = spacy.load(model)
     pipe = next((p for _, p in nlp.pipeline if isinstance(p, LisaSRL)), None)
     if pipe is None:
-        msg.fail(f"{model} has no component lisa_srl", exits=1)
+        raise ValueError(f"{model} has no component lisa_srl")
     examples = list(Corpus(corpus)(nlp))
     if not examples:
-        msg.fail(f"no sentences in {corpus}", exits=1)
+        raise ValueError(f"no sentences in {corpus}")
     results: list[dict[str, Any]] = []
     correct: dict[str, list[bool]] = {}
-    for source in parses.split(","):
+    for source in parses:
         heads = _heads_of(source, nlp, examples)
-        for of_predicates in predicates.split(","):
-            for decoder in decoders.split(","):
+        for of_predicates in predicates:
+            for decoder in decoders:
                 pipe.decoder = decoder  # type: ignore[assignment]
                 pairs, speed = _run(nlp, pipe, examples, heads, of_predicates == "gold")
                 if source != "gold" and source not in correct:
@@ -77,18 +93,13 @@ def main(
                     f"{source} parses, {of_predicates} predicates, {decoder}: "
                     f"F1 {result['srl_f']:.2f}, predicates {result['srl_pred_f']:.2f}"
                 )
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        srsly.write_json(
-            output,
-            {
-                "model": f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}",
-                "corpus": corpus.name,
-                "sentences": len(examples),
-                "threads": torch.get_num_threads(),
-                "results": results,
-            },
-        )
+    return {
+        "model": f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}",
+        "corpus": corpus.name,
+        "sentences": len(examples),
+        "threads": torch.get_num_threads(),
+        "results": results,
+    }
 
 
 Heads = list[tuple[list[int], list[str]]] | None
@@ -145,8 +156,8 @@ def _scores(pairs: list[Example], speed: float, correct: dict[str, list[bool]]) 
     keys = ("srl_p", "srl_r", "srl_f", "srl_pred_p", "srl_pred_r", "srl_pred_f")
     result = {key: round(100 * scores[key], 2) for key in keys}
     result |= {f"{key} without auxiliaries": round(100 * without[key], 2) for key in keys}
-    heads = score_attachment(pairs)
-    result |= {"uas": round(100 * heads["conll18_uas"], 2)}
+    if pairs[0].predicted.has_annotation("DEP"):
+        result["uas"] = round(100 * score_attachment(pairs)["conll18_uas"], 2)
     result["words_per_cpu_second"] = round(speed)
     result["per_type"] = {
         label: round(100 * of_label["f"], 2) for label, of_label in scores["srl_per_type"].items()

@@ -4,23 +4,37 @@ from __future__ import annotations
 
 from typing import Literal
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..structure.chart import pack, spans_within
+from ..structure.chart import pack, packed_spans, spans_within
 from .biaffine import Biaffine, FactorisedBiaffine
-from .biaffine_spans import SpanViews, pairs_of_spans
+from .biaffine_spans import SpanViews
 from .dropout import feature_dropout
 
 Normalise = Literal["head", "concatenation"]
+
+# Values worked on at once in prediction: with all that is made of them they fit a core's cache.
+CHUNK_SIZE = 1 << 17
+
+
+def rows_at_once(x: Tensor, width: int) -> int:
+    """How many rows of `width` values, of x or made from it, to work on at once: at least one.
+
+    All where gradients are wanted, for they keep everything anyway, and on an accelerator.
+    """
+    everything = torch.is_grad_enabled() or not x.is_cpu
+    return max(1, (1 << 40 if everything else CHUNK_SIZE) // width)
 
 
 class LinearSpanAttention(nn.Module):
     """O = LayerNorm(Q (K^T V)), Q = H W_q, K = H W_k, V = H W_v (Floquet et al. 2023, section 3).
 
-    x [B,S,d], mask [B,S] -> [B,S,d]. Without a softmax the product K^T V comes first: d/heads
-    numbers squared for a sentence, whatever the number of its spans. Spans that the mask excludes
-    are in no sum; the layer normalisation alone bounds a sum over all others.
+    Without a softmax the product K^T V comes first, d/heads numbers squared for a head, and with
+    W_q they are all that the spans of a sentence share: `mixture` [B,d,d]. Given that, every span
+    is by itself: x [B,S,d], mixture -> [B,S,d]. The layer normalisation alone bounds what is a sum
+    over all spans.
 
     `normalise`: each head's output by itself, "head", as equations for one head read, or all
     heads' together, "concatenation".
@@ -39,27 +53,35 @@ class LinearSpanAttention(nn.Module):
         self.per_head = normalise == "head"
         self.layer_norm = nn.LayerNorm(d // n_heads if self.per_head else d)
 
-    def unnormalised(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Q (K^T V) of each head, [B,S,heads,d/heads]."""
-        there = x * mask.unsqueeze(-1)
-        queries, keys, values = (
-            layer(rows).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
-            for layer, rows in ((self.query, x), (self.key, there), (self.value, there))
-        )
-        return (queries @ (keys.transpose(2, 3) @ values)).transpose(1, 2)
+    def mixture(self, x: Tensor, mask: Tensor) -> Tensor:
+        """W_q (K^T V) of all heads, side by side: x [B,S,d], mask [B,S] -> [B,d,d].
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        heads = self.unnormalised(x, mask)
-        out: Tensor
+        K^T V = W_k^T (H^T H) W_v: one sum over the spans, without those that the mask excludes.
+        """
+        size = rows_at_once(x, x.shape[2])
+        gram = x.new_zeros(len(x), x.shape[2], x.shape[2])
+        for rows, there in zip(x.split(size, 1), mask.split(size, 1), strict=True):
+            gram = torch.baddbmm(gram, (rows * there.unsqueeze(2)).mT, rows)
+        query, key, value = (
+            layer.weight.unflatten(0, (self.n_heads, -1))
+            for layer in (self.query, self.key, self.value)
+        )
+        heads = query.mT @ (key @ gram.unsqueeze(1) @ value.mT)
+        return heads.transpose(1, 2).flatten(2)
+
+    def forward(self, x: Tensor, mixture: Tensor) -> Tensor:
+        out = x @ mixture
         if self.per_head:
-            out = self.layer_norm(heads).flatten(2)
-        else:
-            out = self.layer_norm(heads.flatten(2))
-        return out
+            out = out.unflatten(2, (self.n_heads, -1))
+        normalised: Tensor = self.layer_norm(out)
+        return normalised.flatten(2)
 
 
 class SpanTransformerLayer(nn.Module):
-    """x + O, then y + MLP(y): linear attention and a two-layer perceptron, each with a residual."""
+    """x + O, then y + MLP(y): linear attention and a two-layer perceptron, each with a residual.
+
+    x [B,S,d], mask [B,S] -> [B,S,d]; spans that the mask excludes are in no sum.
+    """
 
     def __init__(self, d: int, n_heads: int, d_ff: int, *, normalise: Normalise = "head") -> None:
         super().__init__()
@@ -69,11 +91,17 @@ class SpanTransformerLayer(nn.Module):
         self.dropout = 0.0
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        x = x + self._dropped(self.attention(x, mask))
-        return x + self._dropped(self.outer(F.relu(self.inner(x))))
-
-    def _dropped(self, x: Tensor) -> Tensor:
-        return feature_dropout(x, self.dropout, self.training)
+        mixture = self.attention.mixture(x, mask)
+        # drawn once, whatever spans are worked on at once
+        keep, keep_too = (
+            feature_dropout(x.new_ones(len(x), 1, x.shape[2]), self.dropout, self.training)
+            for _ in range(2)
+        )
+        out = []
+        for rows in x.split(rows_at_once(x, x.shape[2]), 1):
+            seen = torch.addcmul(rows, self.attention(rows, mixture), keep)
+            out.append(torch.addcmul(seen, self.outer(F.relu(self.inner(seen))), keep_too))
+        return torch.cat(out, 1)
 
 
 class SpanTransformer(nn.Module):
@@ -123,19 +151,30 @@ class SpanTransformer(nn.Module):
 
     def span_vectors(self, left: Tensor, right: Tensor) -> Tensor:
         """The vectors of all spans [B,S,d] from views of their ends [B,n+1,d_span]."""
-        if isinstance(self.product, FactorisedBiaffine):
-            mixture, projection = self.product.mixture, self.projection
-            weight = projection.weight @ mixture.weight
-            bias = projection.bias + projection.weight @ mixture.bias
-            u, v = pairs_of_spans(*self.product.factors(left, right))
-            return F.linear(u * v, weight, bias)
-        vectors: Tensor = self.projection(pack(self.product(left, right)))
-        return vectors
+        if not isinstance(self.product, FactorisedBiaffine):
+            vectors: Tensor = self.projection(pack(self.product(left, right)))
+            return vectors
+        mixture, projection = self.product.mixture, self.projection
+        weight = projection.weight @ mixture.weight
+        bias = projection.bias + projection.weight @ mixture.bias
+        u, v = self.product.factors(left, right)
+        size = rows_at_once(u, len(u) * u.shape[2])
+        starts, ends = (t.to(u.device).split(size) for t in packed_spans(u.shape[1] - 1))
+        return torch.cat(
+            [
+                F.linear(u.index_select(1, i) * v.index_select(1, j), weight, bias)
+                for i, j in zip(starts, ends, strict=True)
+            ],
+            1,
+        )
 
     def forward(self, fenceposts: Tensor, lengths: Tensor) -> Tensor:
         x = self.span_vectors(*self.views(fenceposts))
         mask = spans_within(fenceposts.shape[1] - 1, lengths)
-        for layer in self.layers:
-            x = layer(x, mask)
-        scores: Tensor = self.score(x)
-        return scores.squeeze(-1)
+        size = rows_at_once(x, x.shape[1] * x.shape[2])
+        scores = []
+        for spans, there in zip(x.split(size), mask.split(size), strict=True):
+            for layer in self.layers:
+                spans = layer(spans, there)
+            scores.append(self.score(spans).squeeze(2))
+        return torch.cat(scores)

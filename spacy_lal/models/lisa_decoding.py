@@ -105,7 +105,8 @@ def decode(
         words = torch.arange(batch.scores.joint.shape[1], device=device) < lengths.unsqueeze(1)
         # marginal probabilities of tags and of being a predicate
         probabilities = torch.softmax(batch.scores.joint, -1)
-        best_tags = (probabilities @ has_tag.to(device)).argmax(-1).cpu().numpy()
+        of_words = probabilities @ has_tag.to(device) if tags else torch.zeros_like(probabilities)
+        best_tags = of_words.argmax(-1).cpu().numpy()
         certainty = probabilities @ is_predicate.to(device)
         found = (certainty > 0.5) & words
         for row, member in enumerate(batch.members):

@@ -41,8 +41,8 @@ def allowed_joint_labels(joint: Sequence[str], tags: Sequence[str]) -> Tensor:
     row of each, says that this is not known.
     """
     pairs = [split_joint_label(label) for label in joint]
-    of_tag = torch.tensor([[tag == known for tag, _ in pairs] for known in tags])
-    of_tag = of_tag.view(len(tags), len(joint))
+    agrees = [[tag == known for tag, _ in pairs] for known in tags]
+    of_tag = torch.tensor(agrees, dtype=torch.bool).view(len(tags), len(joint))
     predicate = torch.tensor([is_predicate for _, is_predicate in pairs], dtype=torch.bool)
     of_tag = torch.cat([of_tag, torch.ones(1, len(joint), dtype=torch.bool)])
     of_predicate = torch.stack([~predicate, predicate, torch.ones_like(predicate)])

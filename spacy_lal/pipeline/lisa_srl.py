@@ -33,6 +33,7 @@ from ..models.lisa_objectives import (
 )
 from ..models.parser import ParserScores, SentenceBatch
 from ..models.sentences import LongSentencePolicy, Sentence, SentencePolicy
+from ..scorers.attachment import score_attachment
 from ..structure.arborescence import nonprojective
 from ..structure.sequence import transition_log_probs
 from .gold import GoldFrame, gold_frames, gold_heads, gold_tags, heads_in_words, role_labels
@@ -81,6 +82,8 @@ OUTSIDE = "O"
         "srl_pred_p": None,
         "srl_pred_r": None,
         "tag_acc": None,
+        "dep_uas": None,
+        "dep_las": None,
     },
 )
 def make_lisa_srl(
@@ -174,6 +177,8 @@ class LisaSRL(ParserPipe):
         ):
             if value not in known:
                 raise ValueError(f"{setting} must be one of {known}, not {value!r}")
+        if not 0 <= label_smoothing < 1:
+            raise ValueError(f"label_smoothing must lie in 0..1, below 1, got {label_smoothing}")
         self.spans_key = spans_key
         self.parse_source: Source = parse_source
         self.predicate_source: Source = predicate_source
@@ -247,12 +252,17 @@ class LisaSRL(ParserPipe):
             labels = {kind: sorted(names) for kind, names in found.items()}
             # "O" first: what a word is that has no role
             labels["roles"] = [OUTSIDE, *sorted(set(found["roles"]) - {OUTSIDE}, key=_by_role)]
-            if not found["joint"]:
-                labels["joint"] = [joint_label("", False), joint_label("", True)]
-            if not has_syntax(self.model):
-                labels["relations"] = []
         elif not labels.get("roles"):
             raise ValueError(f"the labels given to {self.name!r} have no roles")
+        elif labels["roles"][0] != OUTSIDE:
+            raise ValueError(f"the first of the roles given to {self.name!r} is not {OUTSIDE!r}")
+        if not labels.get("joint"):
+            # no Doc has both tags and frames
+            tags = labels.get("tags") or [""]
+            joint = [joint_label(tag, which) for tag in tags for which in (False, True)]
+            labels = {**labels, "joint": joint}
+        if not has_syntax(self.model):
+            labels = {**labels, "relations": []}
         index = {label: k for k, label in enumerate(labels["roles"])} | {"": -1}
         self.cfg["transitions"] = [
             [index[before], index[after], count]
@@ -324,7 +334,7 @@ class LisaSRL(ParserPipe):
                 value = value + self.tag_weight / words * torch.nn.functional.cross_entropy(
                     leaves.tags.flatten(0, 1), tags.flatten(), ignore_index=-1, reduction="sum"
                 )
-            if leaves.arcs is not None:
+            if leaves.arcs is not None and self.relations:
                 heads, relations = gold.heads(members, leaves.joint)
                 of_arcs, of_relations = parse_loss(leaves, heads, relations, batch.lengths)
                 value = value + self.arc_weight * of_arcs / words
@@ -420,6 +430,9 @@ class LisaSRL(ParserPipe):
         """The scorer's scores, `tag_acc`, and `dep_uas` and `dep_las` with syntax."""
         examples = list(examples)
         scores = super().score(examples, **kwargs) | Scorer.score_token_attr(examples, "tag")
+        if self.relations:
+            of_heads = score_attachment(examples)
+            scores |= {name: of_heads[name] for name in ("dep_uas", "dep_las")}
         return scores
 
 

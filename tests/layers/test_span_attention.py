@@ -97,11 +97,12 @@ def test_mask_of_spans():
 def test_attention_by_all_pairs_of_spans(n_heads, normalise, lengths):
     layer = shaken(LinearSpanAttention(6, n_heads, normalise=normalise)).requires_grad_(False)
     x, mask = random_spans(lengths)
-    heads = layer.unnormalised(x, mask)
-    assert heads.shape == (*x.shape[:2], n_heads, 6 // n_heads)
-    torch.testing.assert_close(heads, literal_heads(layer, x, mask), rtol=1e-11, atol=1e-11)
+    mixture = layer.mixture(x, mask)
+    assert mixture.shape == (len(x), 6, 6)
+    expected = literal_heads(layer, x, mask).flatten(2)
+    torch.testing.assert_close(x @ mixture, expected, rtol=1e-11, atol=1e-11)
     expected = literal_attention(layer, x, mask)
-    torch.testing.assert_close(layer(x, mask), expected, rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(layer(x, mixture), expected, rtol=1e-9, atol=1e-9)
 
 
 @NORMALISATIONS
@@ -175,12 +176,16 @@ def flops(module, *inputs):
 
 
 def test_attention_costs_the_same_for_every_span():
+    """A fixed part for each sentence, and the same for each of its spans."""
     layer = SpanTransformerLayer(48, 3, 96)
-    costs = {}
+
+    def cost(n_spans):
+        return flops(layer, torch.randn(2, n_spans, 48), torch.ones(2, n_spans, dtype=torch.bool))
+
+    fixed = cost(2) - 2 * (cost(2) - cost(1))
+    assert fixed > 0
     for n in (20, 40):
-        x = torch.randn(2, chart_size(n), 48)
-        costs[n] = flops(layer, x, spans_within(n, torch.tensor([n, n]))) / chart_size(n)
-    assert costs[20] == costs[40]
+        assert cost(chart_size(n)) - fixed == chart_size(n) * (cost(2) - cost(1))
 
 
 @RANKS

@@ -54,8 +54,12 @@ def test_span_vectors_and_attention(load_arrays, load_json, normalise, output):
         assert int(mask.sum()) == int(arrays["mask"].sum())
         vectors = scorer.span_vectors(left, right)
         attention = scorer.layers[0].attention
-        raw = attention.unnormalised(vectors, mask).flatten(2)
-        found = {"span_small": vectors, "out_raw": raw, output: attention(vectors, mask)}
+        mixture = attention.mixture(vectors, mask)
+        found = {
+            "span_small": vectors,
+            "out_raw": vectors @ mixture,
+            output: attention(vectors, mixture),
+        }
         for name, value in found.items():
             expected = pack(arrays[name])[mask]
             torch.testing.assert_close(value[mask], expected, rtol=1e-9, atol=1e-9, msg=name)

@@ -1,0 +1,113 @@
+"""The central comparison of Strubell et al. 2018: self-attention without and with syntax, and with
+better parses handed to the trained model.
+
+For each seed, trains CONFIG without the parser's head (SA) and with it (LISA), and scores LISA thrice
+on the same data: with its own parses, with another pipeline's, with gold ones.
+A seed's result is a JSON file in OUTPUT; one that is there is not trained again.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import srsly
+import typer
+from evaluate_srl import evaluate
+from wasabi import msg
+
+ARMS = {"sa": ["--components.lisa_srl.model.syntax_layer", "null"], "lisa": []}
+START, END = "<!-- srl: start -->", "<!-- srl: end -->"
+
+
+def main(
+    config: Annotated[Path, typer.Argument(help="The config of both arms.", exists=True)],
+    output: Annotated[Path, typer.Argument(help="Folder of the results.")],
+    train: Annotated[Path, typer.Option(help="Training data.", exists=True)],
+    dev: Annotated[Path, typer.Option(help="Development data.", exists=True)],
+    test: Annotated[Path, typer.Option(help="Test data.", exists=True)],
+    parser: Annotated[str, typer.Option(help="A pipeline that finds heads.")] = "en_lal_sm",
+    seeds: Annotated[str, typer.Option(help="Seeds, separated by commas.")] = "1,2,3",
+    options: Annotated[str, typer.Option(help="More options of `spacy train`.")] = "",
+    page: Annotated[Path | None, typer.Option(help="Write the table between its markers.")] = None,
+) -> None:
+    """Train and score both arms with every seed that has no result yet; write the table."""
+    output.mkdir(parents=True, exist_ok=True)
+    for seed in seeds.split(","):
+        for arm, settings in ARMS.items():
+            path = output / f"{arm}-{seed}.json"
+            if path.exists():
+                msg.info(f"{path} is there")
+                continue
+            msg.info(f"{arm}, seed {seed}")
+            with tempfile.TemporaryDirectory() as scratch:
+                command = [sys.executable, "-m", "spacy", "train", str(config)]
+                command += ["--output", scratch, "--system.seed", seed]
+                command += ["--paths.train", str(train), "--paths.dev", str(dev)]
+                start = time.perf_counter()
+                subprocess.run([*command, *settings, *options.split()], check=True)
+                seconds = time.perf_counter() - start
+                parses = ["model", parser, "gold"] if arm == "lisa" else ["model"]
+                decoders = ["viterbi", "valid", "greedy"]
+                best = f"{scratch}/model-best"
+                result = evaluate(best, test, parses, ["model", "gold"], decoders)
+            srsly.write_json(path, {"arm": arm, "seed": int(seed), "seconds": seconds} | result)
+    if page is not None:
+        text = page.read_text(encoding="utf8")
+        before, _, rest = text.partition(START)
+        _, _, after = rest.partition(END)
+        if not rest:
+            typer.echo(f"compare_srl: {page} has no {START}", err=True)
+            raise typer.Exit(1)
+        page.write_text(f"{before}{START}\n{table(output)}{END}{after}", encoding="utf8")
+
+
+def table(folder: Path) -> str:
+    """Rows of arms, columns of scores, the mean of all seeds and its standard deviation."""
+    files = [srsly.read_json(path) for path in sorted(folder.glob("*.json"))]
+    names = {
+        ("sa", "model"): "SA (no syntax)",
+        ("lisa", "model"): "LISA, its own parses",
+        ("lisa", "gold"): "LISA, gold parses",
+    }
+    rows: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for file in files:
+        for result in file["results"]:
+            rows.setdefault((file["arm"], result["parses"], result["decoder"]), []).append(
+                {"predicates": result["predicates"], **result}
+            )
+    lines = [
+        "| model | decoding | seeds | F1 | F1, gold predicates | F1 without auxiliaries "
+        "| predicates | UAS |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for (arm, parses, decoder), results in rows.items():
+        own = [r for r in results if r["predicates"] == "model"]
+        given = [r for r in results if r["predicates"] == "gold"]
+        cells = [
+            names.get((arm, parses), f"LISA, parses of {parses}"),
+            decoder,
+            str(len(own)),
+            _mean([r["srl_f"] for r in own]),
+            _mean([r["srl_f"] for r in given]),
+            _mean([r["srl_f without auxiliaries"] for r in own]),
+            _mean([r["srl_pred_f"] for r in own]),
+            "–" if arm == "sa" or parses == "gold" else _mean([r["uas"] for r in own]),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _mean(values: list[float]) -> str:
+    if len(values) < 2:
+        return "–" if not values else f"{values[0]:.2f}"
+    return f"{statistics.mean(values):.2f} ± {statistics.stdev(values):.2f}"
+
+
+if __name__ == "__main__":
+    typer.run(main)
