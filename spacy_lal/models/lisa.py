@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy
@@ -26,14 +27,24 @@ class LisaInput(NamedTuple):
     """Docs and, for each, what to attend to in the place of predicted heads.
 
     heads: of every token the index of its head in the Doc, itself for a root, -1 where it is to be
-    predicted; None for a Doc without.
+    predicted; None for a Doc without. predicates: tokens, which only a model with an indicator
+    reads.
     """
 
     docs: list[Doc]
     heads: Sequence[numpy.ndarray | None]
+    predicates: Sequence[Collection[int]] = ()
 
 
 LisaPrediction = ParserScores[LisaScores]
+
+
+@dataclass
+class LisaBatch(SentenceBatch[LisaScores]):
+    """predicates: of a model with an indicator, the word that each row is encoded for [B], -1 in
+    sentences without; a sentence has as many rows as predicates."""
+
+    predicates: Tensor | None = None
 
 
 def build_lisa_v1(
@@ -54,6 +65,7 @@ def build_lisa_v1(
     role_width: int = 200,
     role_rank: int | None = None,
     layer_dropout: float | None = 0.1,
+    indicator_width: int | None = None,
     max_batch_spans: int = 60_000,
 ) -> Model[LisaInput, LisaPrediction]:
     """Linguistically-informed self-attention (Strubell et al. 2018).
@@ -73,6 +85,9 @@ def build_lisa_v1(
         among the roles; null gives each a full one, as the paper does.
     layer_dropout: in self-attention and what is between (0.1), where the rate of the training is
         for perceptrons and the BiLSTM; null: the training's there, too.
+    indicator_width: encode a sentence once for each predicate, which must be given
+        (predicate_source = "doc"), told from other words by an embedding of this width, as for the
+        paper's gold predicates; null: once for all.
     max_batch_spans: sentences are padded together as long as their pairs of words number no more
         than twice this.
     """
@@ -111,6 +126,7 @@ def build_lisa_v1(
                 "d_predicate": predicate_width,
                 "d_role": role_width,
                 "role_rank": role_rank,
+                "d_indicator": indicator_width,
             },
             "max_batch_spans": max_batch_spans,
             **{name: [] for name in NAMES},
@@ -125,6 +141,11 @@ def build_lisa_v1(
 def has_syntax(model: Model) -> bool:
     """Whether one of the model's heads is a parser."""
     return model.attrs["network"]["encoder"]["syntax_layer"] is not None
+
+
+def has_indicator(model: Model) -> bool:
+    """Whether a sentence is encoded once for each predicate."""
+    return model.attrs["network"]["d_indicator"] is not None
 
 
 def _init(model: Model, X: LisaInput | None = None, Y: Any = None) -> None:
@@ -147,20 +168,25 @@ def _forward(
     shim = torch_shim(model)
     sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
     given = any(heads is not None for heads in inputs.heads)
+    indicator = has_indicator(model)
 
-    def score() -> Iterator[SentenceBatch[LisaScores]]:
+    def score() -> Iterator[LisaBatch]:
         batches = padded_batches(docs, sentences, flat, model.attrs["max_batch_spans"])
         for members, lengths, x in batches:
-            heads = None
+            heads = predicates = None
+            if indicator:
+                rows, predicates = _by_predicate([sentences[k] for k in members], inputs.predicates)
+                members, predicates = [members[row] for row in rows], predicates.to(x.device)
+                lengths, x = lengths[rows], x[rows]
             if given:
                 heads = _in_words([sentences[k] for k in members], inputs.heads, x.shape[1])
                 heads = heads.to(x.device)
             if is_train:
                 rate = model.attrs["dropout_rate"]
-                scores = shim.begin_update(x, lengths, heads, dropout=rate)
+                scores = shim.begin_update(x, lengths, heads, predicates, dropout=rate)
             else:
-                scores = shim.predict(x, lengths, heads)
-            yield SentenceBatch(members, lengths, scores)
+                scores = shim.predict(x, lengths, heads, predicates)
+            yield LisaBatch(members, lengths, scores, predicates)
 
     prediction = ParserScores(sentences, list(score()) if is_train else score())
 
@@ -169,6 +195,19 @@ def _forward(
         return backprop_tok2vec(to_rows(model, d_flat, [len(doc) for doc in docs]))
 
     return prediction, backprop
+
+
+def _by_predicate(
+    sentences: list[Sentence], predicates: Sequence[Collection[int]]
+) -> tuple[list[int], Tensor]:
+    """The sentence of each row, and which of its words the row is for, -1 for none."""
+    rows, words = [], []
+    for row, sentence in enumerate(sentences):
+        of_doc = predicates[sentence.doc] if predicates else ()
+        found = [i for i, token in enumerate(sentence.words.tolist()) if token in of_doc] or [-1]
+        rows += [row] * len(found)
+        words += found
+    return rows, torch.tensor(words)
 
 
 def _in_words(

@@ -16,6 +16,7 @@ from ..structure.sequence import bio_constraints, bio_to_spans, viterbi
 from ..trees import LabelledSpan
 from .decoding import SentenceParse
 from .dependencies import HeadDecoder
+from .lisa import LisaBatch
 from .lisa_network import LisaScores
 from .lisa_objectives import allowed_joint_labels
 from .parser import ParserScores
@@ -111,6 +112,10 @@ def decode(
         found = (certainty > 0.5) & words
         for row, member in enumerate(batch.members):
             given = None if predicates is None else predicates(member)
+            if isinstance(batch, LisaBatch) and batch.predicates is not None:
+                # other predicates have rows of their own
+                own = int(batch.predicates[row])
+                given = [own] if own >= 0 else []
             if given is not None:
                 found[row] = False
                 found[row, list(given)] = True
@@ -120,11 +125,12 @@ def decode(
         if heads is not None and batch.scores.arcs is not None:
             arcs, relations = _parse(batch.scores, lengths, heads, root)
         for row, (member, n) in enumerate(zip(batch.members, lengths.tolist(), strict=True)):
-            parses[member] = LisaParse(
+            parse = LisaParse(
                 best_tags[row, :n],
                 heads=None if arcs is None else arcs[row, :n],
                 relations=None if relations is None else relations[row, :n],
             )
+            parses.setdefault(member, parse)
         if not len(rows):
             continue
         of_roles = role_scores(batch.scores.roles, rows, at)

@@ -55,7 +55,8 @@ class LisaNetwork(TorchModule):
 
     rows: settings of a `BiLSTMRows` below the encoder, or None; encoder: of the `LisaEncoder`.
     The joint tags are read by a perceptron of d_tag leaky ReLUs (section 3.4).
-    heads [B,n]: see `LisaEncoder`.
+    heads [B,n]: see `LisaEncoder`. d_indicator: of an embedding that tells each row's predicate,
+    predicates [B], from its other words (-1: none); None: rows are encoded for all predicates.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class LisaNetwork(TorchModule):
         d_predicate: int,
         d_role: int,
         role_rank: int | None,
+        d_indicator: int | None = None,
     ) -> None:
         super().__init__()
         self.rows: BiLSTMRows | None = None
@@ -78,6 +80,10 @@ class LisaNetwork(TorchModule):
             settings = {key: value for key, value in rows.items() if key != "kind"}
             self.rows = BiLSTMRows(d_in, max(1, len(tags)), **settings)
             d_in = self.rows.output_dim
+        self.indicator: nn.Embedding | None = None
+        if d_indicator is not None:
+            self.indicator = nn.Embedding(2, d_indicator)
+            d_in += d_indicator
         self.encoder = LisaEncoder(d_in, max(1, len(relations)), **encoder)
         width = encoder["n_heads"] * encoder["d_head"]
         self.tag_hidden = nn.Linear(width, d_tag)
@@ -93,14 +99,24 @@ class LisaNetwork(TorchModule):
         if self.rows is not None:
             self.rows.set_dropout(rate)
 
-    def forward(self, x: Tensor, lengths: Tensor, heads: Tensor | None = None) -> LisaScores:
+    def forward(
+        self,
+        x: Tensor,
+        lengths: Tensor,
+        heads: Tensor | None = None,
+        predicates: Tensor | None = None,
+    ) -> LisaScores:
         tags = None
         if self.rows is not None:
             rows, tags = self.rows(x, lengths)
             x = rows[:, 1:-1]
         else:
             x = feature_dropout(x, self.dropout, self.training)
-        mask = torch.arange(x.shape[1], device=x.device) < lengths.unsqueeze(1)
+        positions = torch.arange(x.shape[1], device=x.device)
+        mask = positions < lengths.unsqueeze(1)
+        if self.indicator is not None and predicates is not None:
+            here = (positions == predicates.unsqueeze(1)).long()
+            x = torch.cat([x, self.indicator(here)], -1)
         encoded = self.encoder(x, mask, heads)
         hidden = F.leaky_relu(self.tag_hidden(encoded.tagged), 0.1)
         joint = self.joint(feature_dropout(hidden, self.dropout, self.training))

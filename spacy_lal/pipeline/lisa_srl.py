@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import numpy
@@ -20,7 +20,14 @@ from thinc.model import set_dropout_rate
 from torch import Tensor
 
 from ..annotations import FRAMES_KEY, PREDICATE, FrameSpans, get_frames, set_frames
-from ..models.lisa import NAMES, LisaInput, LisaPrediction, has_syntax
+from ..models.lisa import (
+    NAMES,
+    LisaBatch,
+    LisaInput,
+    LisaPrediction,
+    has_indicator,
+    has_syntax,
+)
 from ..models.lisa_decoding import LisaParse, RoleDecoder, decode
 from ..models.lisa_network import LisaScores
 from ..models.lisa_objectives import (
@@ -188,6 +195,11 @@ class LisaSRL(ParserPipe):
         self.label_smoothing = label_smoothing
         super().__init__(vocab, model, name, **settings)
         self.cfg["transitions"] = []
+        self._check_indicator()
+
+    def _configure_model(self) -> None:
+        super()._configure_model()
+        self._role_decoders: dict[str, RoleDecoder] = {}
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -269,6 +281,7 @@ class LisaSRL(ParserPipe):
             for (before, after), count in sorted(follows.items())
             if before in index and after in index
         ]
+        self._role_decoders = {}
         docs_only = LisaInput(sample, [None] * len(sample))
         self._initialize_model(get_examples, found, docs_only, labels, warm_start)
 
@@ -292,8 +305,12 @@ class LisaSRL(ParserPipe):
         heads: list[numpy.ndarray | None] = [None] * len(examples)
         if has_syntax(self.model):
             heads = [numpy.asarray(gold_heads(example).heads) for example in examples]
+        predicates: list[set[int]] = []
+        if has_indicator(self.model):
+            of_docs = [gold_frames(example, self.spans_key) or [] for example in examples]
+            predicates = [{frame.predicate for frame in frames} for frames in of_docs]
         docs = [example.predicted for example in examples]
-        scores, backprop = self.model.begin_update(LisaInput(docs, heads))
+        scores, backprop = self.model.begin_update(LisaInput(docs, heads, predicates))
         loss, d_scores = self.get_loss(examples, scores)
         backprop(d_scores)
         if sgd is not None:
@@ -315,7 +332,11 @@ class LisaSRL(ParserPipe):
         gold = _Gold(self, examples)
         batches = list(scores.batches)
         of_batches = [
-            gold.frames([scores.sentences[k] for k in batch.members], batch.scores.joint)
+            gold.frames(
+                [scores.sentences[k] for k in batch.members],
+                batch.scores.joint,
+                batch.predicates if isinstance(batch, LisaBatch) else None,
+            )
             for batch in batches
         ]
         words = sum(int(batch.lengths.sum()) for batch in batches) or 1
@@ -350,24 +371,49 @@ class LisaSRL(ParserPipe):
         """Sentences of all docs, and the `LisaParse` of those that were parsed, by their index."""
         docs = list(docs)
         self._check_initialised()
+        self._check_indicator()
         heads = [_heads(doc) if self.parse_source == "doc" else None for doc in docs]
-        scores = self.model.predict(LisaInput(docs, heads))
-        given = None
-        if self.predicate_source == "doc" and any(self.spans_key in doc.spans for doc in docs):
-            given = self._given_predicates(docs, scores.sentences)
+        given = [self._given_predicates(doc) for doc in docs]
+        known = [predicates or set() for predicates in given]
+        scores = self.model.predict(LisaInput(docs, heads, known))
+        sentences = scores.sentences
+
+        def of_sentence(k: int) -> list[int] | None:
+            of_doc = given[sentences[k].doc]
+            if of_doc is None:
+                return None
+            return [i for i, token in enumerate(sentences[k].words.tolist()) if token in of_doc]
+
         wanted = self.overwrite_heads or not all(doc.has_annotation("DEP") for doc in docs)
         parses = decode(
             scores,
             self.cfg["joint"],
             self.tags,
             self._role_decoder(),
-            predicates=given,
+            predicates=of_sentence,
             heads=nonprojective if wanted else None,
             root=self._root,
         )
-        return scores.sentences, dict(parses)
+        return sentences, dict(parses)
+
+    def _given_predicates(self, doc: Doc) -> set[int] | None:
+        if self.predicate_source == "model" or self.spans_key not in doc.spans:
+            return None
+        return {frame.predicate.i for frame in get_frames(doc, self.spans_key)}
+
+    def _check_indicator(self) -> None:
+        if has_indicator(self.model) and self.predicate_source == "model":
+            raise ValueError(
+                f"the model of {self.name!r} encodes a sentence for each of its predicates, and "
+                'does not find them: set predicate_source = "doc" and give it some'
+            )
 
     def _role_decoder(self) -> RoleDecoder:
+        if self.decoder not in self._role_decoders:
+            self._role_decoders[self.decoder] = self._make_role_decoder()
+        return self._role_decoders[self.decoder]
+
+    def _make_role_decoder(self) -> RoleDecoder:
         labels = self.cfg["roles"]
         if self.decoder != "viterbi":
             return RoleDecoder(labels, greedy=self.decoder == "greedy")
@@ -379,25 +425,6 @@ class LisaSRL(ParserPipe):
             transition_log_probs(counts[:-1], SMOOTHING),
             transition_log_probs(counts[-1], SMOOTHING),
         )
-
-    def _given_predicates(
-        self, docs: list[Doc], sentences: list[Sentence]
-    ) -> Callable[[int], Sequence[int] | None]:
-        of_docs = [
-            {frame.predicate.i for frame in get_frames(doc, self.spans_key)}
-            if self.spans_key in doc.spans
-            else None
-            for doc in docs
-        ]
-
-        def of_sentence(k: int) -> Sequence[int] | None:
-            sentence = sentences[k]
-            known = of_docs[sentence.doc]
-            if known is None:
-                return None
-            return [i for i, token in enumerate(sentence.words.tolist()) if token in known]
-
-        return of_sentence
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write frames; tags, sentence starts and heads to Docs that have none."""
@@ -455,10 +482,15 @@ class _Gold:
         ]
         self.parses = [gold_heads(example) for example in examples] if pipe.relations else []
 
-    def frames(self, members: list[Sentence], like: Tensor) -> GoldFrames:
+    def frames(
+        self, members: list[Sentence], like: Tensor, predicates: Tensor | None
+    ) -> GoldFrames:
+        """predicates [B]: the only one of each row that counts; None: all do."""
         rows, at, labels = [], [], []
         for row, sentence in enumerate(members):
             for i, frame in self._in(sentence):
+                if predicates is not None and i != int(predicates[row]):
+                    continue
                 rows.append(row)
                 at.append(i)
                 labels.append(role_labels(frame, sentence, self.index["roles"]))
