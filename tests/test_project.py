@@ -37,12 +37,12 @@ from weasel.cli.run import project_run
 from weasel.util import load_project_config
 from weasel.util import parse_config_overrides as weasel_overrides
 
-from spacy_lal.annotations import get_constituents, sentence_trees
+from spacy_lal.annotations import get_constituents, get_frames, sentence_trees
 from spacy_lal.models.bridge import torch_shims
 from spacy_lal.treebanks.brackets import clean_tree, read_treebank, to_sentence
 from spacy_lal.treebanks.docs import Sentence, language_vocab, to_doc
 from spacy_lal.treebanks.files import FormatError
-from spacy_lal.trees import ptb_unescape
+from spacy_lal.trees import ConstituentTree, ptb_unescape
 
 ROOT = Path(__file__).parents[1]
 FEW_STEPS = " --training.max_steps 2 --training.eval_frequency 2"
@@ -100,6 +100,7 @@ def run_here(
         return caplog.text
 
     monkeypatch.setattr("weasel.cli.run.run_command", run_command)
+    monkeypatch.setattr("subprocess.run", run_command)  # of scripts that start others
     monkeypatch.syspath_prepend(ROOT / "scripts")
     caplog.set_level(logging.INFO, "spacy")
     return run
@@ -380,7 +381,11 @@ def test_train_ewt_and_ewt_joint(project: Path, tmp_path: Path) -> None:
 
 def sizes(component: str, **widths: int) -> str:
     """Options of `spacy train` that make a two-stage parser small; `rows__width` is rows.width."""
-    widths = {"spans__span_width": 16, "spans__label_width": 8} | widths
+    return settings(component, **{"spans__span_width": 16, "spans__label_width": 8} | widths)
+
+
+def settings(component: str, **widths: int) -> str:
+    """Options of `spacy train` for a component's model."""
     return " ".join(
         f"--components.{component}.model.{name.replace('__', '.')} {width}"
         for name, width in widths.items()
@@ -406,14 +411,14 @@ def test_train_ewt_crf_and_ewt_spanformer(
     write_ewt(tmp_path)
     variables = {"ewt_dir": str(tmp_path), "propbank": str(tmp_path / "skeletons")}
     small = sizes("lal_constituency", rows__hidden_width=16, **LABEL_ATTENTION)
-    options = {"crf_warm_start": "null", "train_options": f"{FEW_STEPS} {small}"}
+    options = {"ewt_warm_start": "null", "train_options": f"{FEW_STEPS} {small}"}
     logged = run_here("train-ewt-crf", **variables, **options)
     assert "parameters begin" not in logged
     metrics = srsly.read_json(project / "metrics/ewt-crf.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (10, "nk")
     small = sizes("spanformer", rows__hidden_width=16)
     source = "training/ewt-crf/model-best"
-    options = {"crf_warm_start": source, "train_options": f"{FEW_STEPS} {small}"}
+    options = {"ewt_warm_start": source, "train_options": f"{FEW_STEPS} {small}"}
     logged = run_here("train-ewt-spanformer", **variables, **options)
     taken = re.search(rf"(\d+) of (\d+) parameters begin as those of {source}", logged)
     assert taken is not None
@@ -586,17 +591,35 @@ def write_ewt(path: Path) -> None:
             for start, end, label in tree.rooted().spans():
                 before[start] += f"({label}"
                 after[end - 1] += ")"
+            roles = toy_roles(tree)
             for i, (word, tag) in enumerate(tree.tagged):
                 head, relation = (0, "root") if i == 0 else (1, "dep")
                 words.append(f"{i + 1}\t{word}\t_\t_\t{tag}\t_\t{head}\t{relation}\t_\t_")
                 bit = f"{before[i]}*{after[i]}"
-                skeleton.append(f"weblog/{split} {number} {i} [WORD] {tag} {bit} - -")
+                skeleton.append(f"weblog/{split} {number} {i} [WORD] {tag} {bit} {roles[i]}")
             words.append("")
             skeleton.append("")
         (path / f"en_ewt-ud-{split}.conllu").write_text("\n".join(words), "utf8")
         folder = path / "skeletons/weblog/00"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{split}.xml.gold_skel").write_text("\n".join(skeleton), "utf8")
+
+
+def toy_roles(tree: ConstituentTree) -> list[str]:
+    """The last columns of a skeleton: the first finite verb has an argument on each side."""
+    words, tags = zip(*tree.tagged, strict=True)
+    verbs = [i for i, tag in enumerate(tags) if tag in ("VBD", "VBZ", "VBP")]
+    if not verbs or tags[-1] != ".":
+        return ["- -"] * len(words)
+    (verb, *_), end = verbs, len(words) - 1
+    cells = ["*"] * len(words)
+    cells[verb] = "(V*)"
+    for first, last, role in ((0, verb, "ARG0"), (verb + 1, end, "ARG1")):
+        if first < last:
+            cells[first] = f"({role}{cells[first]}"
+            cells[last - 1] += ")"
+    roleset = f"{words[verb]} {words[verb]}.01"
+    return [f"{roleset if i == verb else '- -'} {cell}" for i, cell in enumerate(cells)]
 
 
 def test_project_names_files_that_exist() -> None:
@@ -607,6 +630,151 @@ def test_project_names_files_that_exist() -> None:
     )
     assert named
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+# Semantic roles
+
+LISA = settings(
+    "lisa_srl",
+    heads=2,
+    head_width=8,
+    feed_forward_width=16,
+    tag_width=16,
+    arc_width=16,
+    relation_width=8,
+    predicate_width=16,
+    role_width=16,
+    tok2vec__width=8,
+    tok2vec__embed__word_width=8,
+    tok2vec__embed__affix_width=4,
+)
+OF_ROWS = settings("lisa_srl", rows__hidden_width=16)
+OF_LAYERS = settings("lisa_srl", layers=3, tag_layer=1, syntax_layer=2)
+
+
+def scored(path: Path) -> list[tuple[str, str]]:
+    """The parses and predicates of each result in a file of metrics."""
+    return [(r["parses"], r["predicates"]) for r in srsly.read_json(path)["results"]]
+
+
+EVERY_WAY = [(parses, given) for parses in ("model", "gold") for given in ("model", "gold")]
+
+
+def test_train_ewt_srl(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    write_ewt(tmp_path)
+    run_here(
+        "train-ewt-srl",
+        ewt_dir=str(tmp_path),
+        propbank=str(tmp_path / "skeletons"),
+        ewt_warm_start="null",
+        train_options=f"{FEW_STEPS} {LISA} {OF_ROWS}",
+    )
+    cat = read_docs(project / "corpus/ewt/dev.spacy")[0]
+    assert shown_frames(cat) == ["slept.01: ARG0 The cat, V slept, ARG1 in the kitchen"]
+    assert scored(project / "metrics/ewt-srl.json") == EVERY_WAY
+    assert srsly.read_json(project / "metrics/ewt-srl.json")["sentences"] == 10
+
+
+def test_compare_ewt_srl(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    write_ewt(tmp_path)
+    write_parser(tmp_path / "parser")
+    page = project / "docs/srl.md"
+    page.write_text("before\n<!-- srl: start -->\nold\n<!-- srl: end -->\nafter\n", "utf8")
+    variables = {
+        "ewt_dir": str(tmp_path),
+        "propbank": str(tmp_path / "skeletons"),
+        "srl_seeds": "1",
+        "srl_parser": str(tmp_path / "parser"),
+        "srl_options": f"{FEW_STEPS} {LISA} {OF_ROWS}",
+    }
+    run_here("compare-ewt-srl", **variables)
+    text = page.read_text("utf8")
+    assert re.fullmatch(r"before\n<!-- srl: start -->\n(\|.*\n)+<!-- srl: end -->\nafter\n", text)
+    rows = re.findall(r"\n\| ([^|]+) \| (viterbi|valid|greedy) \| 1 \|", text)
+    models = ["LISA, its own parses", f"LISA, parses of {tmp_path / 'parser'}", "LISA, gold parses"]
+    decoders = ["viterbi", "valid", "greedy"]
+    assert sorted(rows) == sorted((m, d) for m in ["SA (no syntax)", *models] for d in decoders)
+    results = {path.stem: srsly.read_json(path) for path in project.glob("docs/training/srl/*")}
+    assert {name: {"uas" in r for r in of["results"]} for name, of in results.items()} == {
+        "sa-1": {False},
+        "lisa-1": {True},
+    }
+
+
+def write_parser(path: Path) -> None:
+    """A pipeline that finds heads, badly."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("parser")
+    doc = Doc(nlp.vocab, words=["Go", "on"], heads=[0, 0], deps=["ROOT", "dep"])
+    nlp.initialize(lambda: [Example(Doc(nlp.vocab, words=["Go", "on"]), doc)])
+    nlp.to_disk(path)
+
+
+CONLL = {
+    "conll05": (
+        [
+            ('" Trains wait , " the guard said .', "said", [7, 2, 7, 7, 7, 6, 7, 7, 7]),
+            ("The mayor will open a bridge in June .", "open", [1, 3, 3, 3, 5, 3, 7, 3, 3]),
+        ],
+        [
+            "wait: A1 Trains, V wait",
+            "say: A1 Trains wait, A0 the guard, V said",
+            "open: A0 The mayor, AM-MOD will, V open, A1 a bridge, AM-TMP in June",
+        ],
+    ),
+    "conll12": (
+        [
+            ("Ten workers built the wagon .", "built", [1, 2, 2, 4, 2, 2]),
+            ("Anna hopes that the plant will grow .", "hopes", [1, 1, 6, 4, 6, 6, 1, 1]),
+        ],
+        [
+            "build.01: ARG0 Ten workers, V built, ARG1 the wagon",
+            "hope.01: ARG0 Anna, V hopes, ARG1 that the plant will grow",
+            "grow.01: ARG1 the plant, ARGM-MOD will, V grow",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONLL)
+def test_train_conll(
+    project: Path, tmp_path: Path, run_here: Callable[..., str], name: str
+) -> None:
+    """Words, trees and roles, and heads by rules in the trees; lexical ones, as in UD."""
+    write_vectors(tmp_path / "vectors", "en")
+    run_here(
+        f"train-{name}",
+        **{f"{name}_dir": f"assets/toy/{name}"},
+        train_options=f"{FEW_STEPS} --paths.vectors {tmp_path / 'vectors'} {LISA} {OF_LAYERS}",
+    )
+    sentences, frames = CONLL[name]
+    docs = read_docs(project / f"corpus/{name}/test.spacy")
+    assert [frame for doc in docs for frame in shown_frames(doc)] == frames
+    for doc, (words, root, heads) in zip(docs, sentences, strict=True):
+        assert doc.text.strip() == words
+        assert [token.head.i for token in doc] == heads
+        assert next(doc.sents).root.text == root
+    for split, count in (("train", 6), ("dev", 2)):
+        assert len(read_docs(project / f"corpus/{name}/{split}.spacy")) == count
+    assert scored(project / f"metrics/{name}.json") == EVERY_WAY
+
+
+def shown_frames(doc: Doc) -> list[str]:
+    return [
+        f"{frame.roleset}: {', '.join(f'{span.label_} {span.text}' for span in frame.spans)}"
+        for frame in get_frames(doc)
+    ]
+
+
+def test_rules_find_no_heads_without_trees(tmp_path: Path) -> None:
+    command = typer.main.get_command(spacy_cli)
+    files = [str(ROOT / "assets/toy/conll05/devel"), str(tmp_path / "dev.spacy")]
+    options = ["--heads", "collins", "--report", str(tmp_path / "report.json")]
+    command(["lal", "convert", "conll05", *files, *options], standalone_mode=False)
+    counts = srsly.read_json(tmp_path / "report.json")["dev.spacy"]
+    assert counts["without heads"] == [["sentence 1", "no tree"], ["sentence 2", "no tree"]]
+    docs = read_docs(tmp_path / "dev.spacy")
+    assert not any(doc.has_annotation("DEP") for doc in docs)
 
 
 # Conversion of the Penn Treebank

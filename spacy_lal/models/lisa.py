@@ -145,7 +145,7 @@ def has_syntax(model: Model) -> bool:
 
 def has_indicator(model: Model) -> bool:
     """Whether a sentence is encoded once for each predicate."""
-    return model.attrs["network"]["d_indicator"] is not None
+    return model.attrs["network"].get("d_indicator") is not None
 
 
 def _init(model: Model, X: LisaInput | None = None, Y: Any = None) -> None:

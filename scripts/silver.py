@@ -1,0 +1,106 @@
+"""Trees of raw text on which two parsers agree: more to train a third one on (self-training).
+
+The first parser splits the text into sentences; one is kept, with that parser's tags and
+constituents, if the other's labelled constituents agree well enough. The result is a .spacy file of
+one Doc a sentence; a folder that holds it beside gold data is a corpus for `spacy train`.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+import spacy
+import torch
+import typer
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from wasabi import msg
+
+from spacy_lal.annotations import get_constituents, set_constituents
+from spacy_lal.trees import LabelledSpan
+
+OPENERS = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
+
+
+def main(
+    text: Annotated[Path, typer.Argument(help="Lines of text, plain or compressed.", exists=True)],
+    output: Annotated[Path, typer.Argument(help="The .spacy file to write.")],
+    first: Annotated[str, typer.Option(help="The parser whose trees are kept.")] = "en_lal_sm",
+    second: Annotated[str, typer.Option(help="The parser that must agree.")] = "en_lal_sm",
+    agreement: Annotated[float, typer.Option(help="Least F1 of their constituents.")] = 0.9,
+    every: Annotated[int, typer.Option(help="Read every so many lines.")] = 1,
+    limit: Annotated[int, typer.Option(help="Read no more lines than this, 0 for all.")] = 0,
+    words: Annotated[str, typer.Option(help="Least and most words of a sentence.")] = "4,50",
+    threads: Annotated[int, typer.Option(help="Threads of torch, 0 for its own choice.")] = 0,
+) -> None:
+    """Parse TEXT twice and write the sentences on which the parsers agree."""
+    if threads:
+        torch.set_num_threads(threads)
+    least, most = map(int, words.split(","))
+    nlp, other = spacy.load(first), spacy.load(second)
+    stop = limit * every or None
+    with OPENERS.get(text.suffix, open)(text, "rt", encoding="utf8") as file:
+        sentences = [
+            sentence
+            for sentence in _sentences(nlp, islice(file, 0, stop, every))
+            if least <= len(sentence) <= most
+        ]
+    kept = DocBin()
+    count = of_words = 0
+    bare = (Doc(other.vocab, words=[t.text for t in s], spaces=_spaces(s)) for s in sentences)
+    for doc, again in zip(sentences, other.pipe(_one_sentence(doc) for doc in bare), strict=True):
+        if f1(get_constituents(doc), get_constituents(again)) >= agreement:
+            kept.add(doc)
+            count += 1
+            of_words += len(doc)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    kept.to_disk(output)
+    msg.good(f"{count:,} of {len(sentences):,} sentences, {of_words:,} words")
+
+
+def _sentences(nlp: Language, lines: Iterator[str]) -> Iterator[Doc]:
+    """Every sentence as a Doc of its own, with tags and constituents, without whitespace tokens."""
+    for doc in nlp.pipe(line.strip() for line in lines):
+        for sentence in doc.sents:
+            if any(token.is_space for token in sentence):
+                continue
+            copy = Doc(
+                nlp.vocab,
+                words=[token.text for token in sentence],
+                spaces=[bool(token.whitespace_) for token in sentence],
+                tags=[token.tag_ for token in sentence],
+                sent_starts=[token.i == sentence.start for token in sentence],
+            )
+            inside = (
+                (span.start - sentence.start, span.end - sentence.start, span.label_)
+                for span in doc.spans["constituents"]
+                if sentence.start <= span.start and span.end <= sentence.end
+            )
+            set_constituents(copy, inside)
+            yield copy
+
+
+def _spaces(doc: Doc) -> list[bool]:
+    return [bool(token.whitespace_) for token in doc]
+
+
+def _one_sentence(doc: Doc) -> Doc:
+    for token in doc:
+        token.is_sent_start = token.i == 0
+    return doc
+
+
+def f1(one: list[LabelledSpan], two: list[LabelledSpan]) -> float:
+    """Of labelled spans, 1 if there are none on either side."""
+    total = len(one) + len(two)
+    return 2 * len(set(one) & set(two)) / total if total else 1.0
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,943 @@
+"""`lisa_srl`, as its users meet it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import pickle
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+import spacy
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from spacy.cli.init_pipeline import init_labels_cli
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from torch import Tensor
+
+from spacy_lal.annotations import FrameSpans, get_frames, set_frames
+from spacy_lal.models.lisa import LisaInput
+from spacy_lal.models.lisa_network import LisaScores
+from spacy_lal.models.parser import ParserScores
+from spacy_lal.models.sentences import split_sentences
+from spacy_lal.pipeline.gold import gold_frames, role_labels
+from spacy_lal.pipeline.lisa_srl import LisaSRL
+from spacy_lal.structure.sequence import spans_to_bio
+
+from .toy import TINY, check_heads
+from .toy_frames import (
+    SENTENCES,
+    SMALL,
+    bare,
+    frames_doc,
+    frames_examples,
+    spans_of,
+    srl_pipeline,
+    trained,
+)
+
+TEXT = "The cat sat on the mat. She ate the fish that swam.\n\nGive the dog up! Hello"
+
+
+@pytest.fixture(scope="module")
+def nlp() -> Language:
+    return trained(srl_pipeline(), steps=60)
+
+
+@pytest.fixture(scope="module")
+def saved(nlp: Language, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("lisa")
+    nlp.to_disk(path)
+    return path
+
+
+def pipe_of(nlp: Language) -> LisaSRL:
+    return nlp.get_pipe("lisa_srl")
+
+
+def loaded(saved: Path, **config: Any) -> Language:
+    return spacy.load(saved, config={"components": {"lisa_srl": config}})
+
+
+def heads(doc: Doc) -> list[tuple[int, str]]:
+    return [(token.head.i, token.dep_) for token in doc]
+
+
+def results(doc: Doc) -> tuple[Any, ...]:
+    starts = [sentence.start for sentence in doc.sents] if len(doc) else []
+    return spans_of(doc), heads(doc), starts, [token.tag_ for token in doc]
+
+
+def scores_of(doc: Doc) -> list[float]:
+    return list(doc.spans["srl"].attrs["scores"])
+
+
+def same(found: Doc, expected: Doc) -> None:
+    assert results(found) == results(expected)
+    assert scores_of(found) == pytest.approx(scores_of(expected), abs=1e-4)
+
+
+def one_sentence(nlp: Language, words: list[str], **what: Any) -> Doc:
+    if "heads" not in what:
+        what["sent_starts"] = [k == 0 for k in range(len(words))]
+    return Doc(nlp.vocab, words=words, **what)
+
+
+# What it learns
+
+
+def test_learns_frames_heads_and_tags(nlp: Language) -> None:
+    for example in frames_examples(nlp):
+        doc = nlp(example.predicted)
+        assert results(doc) == results(example.reference)
+        check_heads(doc)
+        assert all(0 < score <= 1 for score in scores_of(doc))
+
+
+def test_scores_of_gold_are_perfect(nlp: Language) -> None:
+    scores = nlp.evaluate(frames_examples(nlp))
+    for name in ("srl_p", "srl_r", "srl_f", "srl_pred_f", "tag_acc", "dep_uas", "dep_las"):
+        assert scores[name] == 1.0, name
+    assert set(scores["srl_per_type"]) == {"ARG0", "ARG1", "ARG2", "R-ARG0"}
+
+
+def test_labels_are_roles(nlp: Language) -> None:
+    assert pipe_of(nlp).labels == ("ARG0", "ARG1", "ARG2", "C-V", "R-ARG0")
+    assert pipe_of(nlp).cfg["roles"][0] == "O"
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        {"rows": TINY["rows"]},
+        {"syntactic_head": "copied"},
+        {"role_rank": 6, "layer_dropout": 0.0},
+        {"tag_layer": 3, "syntax_layer": 1},
+    ],
+    ids=["rows", "copied", "rank", "syntax first"],
+)
+def test_arrangements_train(model: dict[str, Any]) -> None:
+    nlp = srl_pipeline(model)
+    spacy.util.fix_random_seed(0)
+    examples = frames_examples(nlp)
+    optimizer = nlp.initialize(lambda: examples)
+    optimizer.learn_rate = 0.01
+    losses = [nlp.update(examples, sgd=optimizer, drop=0.1)["lisa_srl"] for _ in range(15)]
+    assert losses[-1] < 0.6 * losses[0]
+    check_heads(nlp(TEXT))
+
+
+def test_without_syntax() -> None:
+    nlp = trained(srl_pipeline({"syntax_layer": None}), steps=40)
+    for example in frames_examples(nlp):
+        doc = nlp(example.predicted)
+        assert spans_of(doc) == spans_of(example.reference)
+        assert not doc.has_annotation("DEP")
+    assert pipe_of(nlp).relations == ()
+    # labels of a model with syntax do no harm
+    data = {**pipe_of(nlp).label_data, "relations": ["ROOT", "nsubj"]}
+    pipe_of(nlp).initialize(lambda: frames_examples(nlp), nlp=nlp, labels=data)
+    assert pipe_of(nlp).relations == ()
+    assert not nlp("The cat sat.").has_annotation("DEP")
+    assert "dep_uas" not in nlp.evaluate(frames_examples(nlp))
+
+
+def test_default_component_is_trainable() -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("lisa_srl", config={"model": {"feed_forward_width": 40}})
+    examples = frames_examples(nlp)[:1]
+    optimizer = nlp.initialize(lambda: examples)
+    assert numpy.isfinite(nlp.update(examples, sgd=optimizer, drop=0.1)["lisa_srl"])
+    check_heads(nlp("Hello there"))
+
+
+def test_with_a_listener() -> None:
+    nlp = spacy.blank("en")
+    upstream = {
+        "@architectures": "spacy.HashEmbedCNN.v2",
+        "pretrained_vectors": None,
+        "width": 16,
+        "depth": 1,
+        "embed_size": 50,
+        "window_size": 1,
+        "maxout_pieces": 2,
+        "subword_features": True,
+    }
+    nlp.add_pipe("tok2vec", config={"model": upstream})
+    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": 16, "upstream": "*"}
+    nlp.add_pipe("lisa_srl", config={"model": {**SMALL, "tok2vec": listener}})
+    examples = frames_examples(nlp)
+    optimizer = nlp.initialize(lambda: examples)
+    optimizer.learn_rate = 0.01
+    tok2vec = nlp.get_pipe("tok2vec").model
+    before = tok2vec.predict([examples[0].predicted])[0].copy()
+    losses = [nlp.update(examples, sgd=optimizer)["lisa_srl"] for _ in range(6)]
+    assert losses[-1] < losses[0]
+    assert not numpy.allclose(before, tok2vec.predict([examples[0].predicted])[0])
+    check_heads(nlp(TEXT))
+
+
+# Texts
+
+
+def test_empty_doc_and_one_token(nlp: Language) -> None:
+    empty = nlp("")
+    assert len(empty) == 0
+    assert get_frames(empty) == []
+    assert "srl" in empty.spans
+    assert heads(nlp("Hello")) == [(0, "ROOT")]
+    assert list(nlp.pipe([])) == []
+    assert [len(doc) for doc in nlp.pipe(["", "Hello", ""])] == [0, 1, 0]
+
+
+@pytest.mark.parametrize("words", [[" "], ["\n\n"], [" ", "\n", "\t"]])
+def test_whitespace_only(nlp: Language, words: list[str]) -> None:
+    doc = nlp(Doc(nlp.vocab, words=words))
+    assert spans_of(doc) == []
+    check_heads(doc)
+
+
+def test_whitespace_does_not_count(nlp: Language) -> None:
+    plain = nlp(one_sentence(nlp, ["She", "ate", "the", "fish", "that", "swam", "."]))
+    words = ["\n", "She", "  ", "ate", "the", "\n", "fish", "that", "swam", " ", ".", " "]
+    spaced = nlp(one_sentence(nlp, words))
+    check_heads(spaced)
+    place = [i for i, token in enumerate(spaced) if not token.is_space]
+    # a span covers what is between its first and its last word
+    assert spans_of(spaced) == [
+        (place[at], [(place[i], place[j - 1] + 1, label) for i, j, label in spans])
+        for at, spans in spans_of(plain)
+    ]
+    assert scores_of(spaced) == pytest.approx(scores_of(plain), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "text", ["🎉👍🏽 cats ate 🐟🐟!", "😀", "«Ça» — naïve… 猫が座った。", "\u200b a\u0301"]
+)
+def test_any_text(nlp: Language, text: str) -> None:
+    doc = nlp(text)
+    assert doc.text == text
+    check_heads(doc)
+    for frame in get_frames(doc):
+        assert frame.verb.start <= frame.predicate.i < frame.verb.end or any(
+            span.label_ == "C-V" and span.start <= frame.predicate.i < span.end
+            for span in frame.arguments
+        )
+
+
+def test_sentences_are_found_and_kept(nlp: Language) -> None:
+    doc = nlp(TEXT)
+    assert [sentence.text.strip() for sentence in doc.sents] == [
+        "The cat sat on the mat.",
+        "She ate the fish that swam.",
+        "Give the dog up!",
+        "Hello",
+    ]
+    check_heads(doc)
+    assert [str(frame) for frame in get_frames(doc)] == [
+        "[ARG1: The cat] [V: sat] [ARG2: on the mat] .",
+        "[ARG0: She] [V: ate] [ARG1: the fish that swam] .",
+        "She ate [ARG0: the fish] [R-ARG0: that] [V: swam] .",
+        "[V: Give] [ARG1: the dog] [C-V: up] !",
+    ]
+    words = ["Give", "the", "dog", "up", "!", "Dogs", "eat"]
+    for starts in ({0}, {0, 5}, {0, 2, 5}):
+        doc = nlp(Doc(nlp.vocab, words=words, sent_starts=[k in starts for k in range(7)]))
+        assert {sentence.start for sentence in doc.sents} == starts
+        for frame in get_frames(doc):
+            assert all(span.sent == frame.predicate.sent for span in frame.spans)
+
+
+@pytest.mark.parametrize("policy", ["split", "flat"])
+@pytest.mark.parametrize("source", ["model", "doc"])
+def test_too_long_a_sentence(saved: Path, policy: str, source: str) -> None:
+    short = loaded(saved, max_sentence_length=4, long_sentences=policy, parse_source=source)
+    doc = frames_doc(short, 0, frames=False, heads=source == "doc")
+    before = heads(doc)
+    doc = short(doc)
+    check_heads(doc)
+    assert len(list(doc.sents)) == 1
+    assert policy == "split" or spans_of(doc) == []
+    assert source == "model" or heads(doc) == before
+
+
+def test_existing_tags_are_kept(nlp: Language) -> None:
+    doc = nlp(one_sentence(nlp, ["Hello", "."], tags=["X", ""]))
+    assert [token.tag_ for token in doc] == ["X", "."]
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_heads_are_written_where_there_are_none(saved: Path, overwrite: bool) -> None:
+    other = loaded(saved, overwrite_heads=overwrite)
+    gold = frames_doc(other, 0)
+    words = [token.text for token in gold]
+    wrong = Doc(other.vocab, words=words, heads=[6] * 7, deps=["x"] * 6 + ["ROOT"])
+    kept = heads(wrong)
+    both = list(other.pipe([wrong, bare(other, gold)]))
+    assert heads(both[0]) == (heads(gold) if overwrite else kept)
+    assert heads(both[1]) == heads(gold)
+    assert spans_of(both[0]) == spans_of(both[1]) == spans_of(gold)
+
+
+def test_pipe_is_repeated_call(nlp: Language) -> None:
+    texts = [TEXT, "", "Hello", "Give the dog up!", " ", "Dogs eat and cats sat."] * 2
+    for piped, text in zip(nlp.pipe(texts, batch_size=7), texts, strict=True):
+        same(piped, nlp(text))
+
+
+def test_two_processes(nlp: Language) -> None:
+    texts = [TEXT, "Dogs eat.", "\n"] * 2
+    for piped, text in zip(nlp.pipe(texts, batch_size=2, n_process=2), texts, strict=True):
+        same(piped, nlp(text))
+
+
+some_words = st.lists(st.sampled_from(["the", "cat", "sat", ".", "ate", "zebra", "up"]), max_size=9)
+
+
+@settings(max_examples=10, deadline=None)
+@given(batch=st.lists(some_words, min_size=1, max_size=5), with_heads=st.booleans())
+def test_a_doc_does_not_depend_on_its_batch(
+    nlp: Language, batch: list[list[str]], with_heads: bool
+) -> None:
+    model = pipe_of(nlp).model
+
+    def scores(texts: list[list[str]]) -> dict[int, list[Tensor]]:
+        docs = [one_sentence(nlp, words) for words in texts]
+        # every other word's head is known, in every Doc or in none
+        known = [
+            numpy.array([0 if k % 2 else -1 for k in range(len(doc))]) if with_heads else None
+            for doc in docs
+        ]
+        predicted = model.predict(LisaInput(docs, known))
+        return {
+            predicted.sentences[k].doc: [
+                of.joint[row, :n],
+                of.predicate[row, :n],
+                of.role[row, :n],
+                of.arcs[row, :n, :n],
+                of.dependent[row, :n],
+                of.head[row, :n],
+            ]
+            for group in predicted.batches
+            for of in [group.scores]
+            for row, (k, n) in enumerate(zip(group.members, group.lengths.tolist(), strict=True))
+        }
+
+    together = scores(batch)
+    for d, words in enumerate(batch):
+        alone = scores([words])
+        assert (d in together) == (0 in alone)
+        if alone:
+            torch.testing.assert_close(together[d], alone[0], atol=1e-4, rtol=1e-4)
+
+
+# Storage
+
+
+def test_to_disk_to_bytes_and_pickle(nlp: Language, saved: Path) -> None:
+    from_bytes = srl_pipeline()
+    from_bytes.from_bytes(nlp.to_bytes())
+    expected = nlp(TEXT)
+    for other in (spacy.load(saved), from_bytes, pickle.loads(pickle.dumps(nlp))):
+        found = other(TEXT)
+        assert results(found) == results(expected)
+        assert scores_of(found) == scores_of(expected)
+        assert pipe_of(other).label_data == pipe_of(nlp).label_data
+        assert pipe_of(other).cfg == pipe_of(nlp).cfg
+
+
+def test_docbin_keeps_frames(nlp: Language) -> None:
+    docs = list(nlp.pipe([TEXT, "Give the dog up!", "\n She ate \n"]))
+    data = DocBin(docs=docs).to_bytes()
+    again = list(DocBin().from_bytes(data).get_docs(spacy.blank("en").vocab))
+    assert [results(doc) for doc in again] == [results(doc) for doc in docs]
+    assert [scores_of(doc) for doc in again] == [scores_of(doc) for doc in docs]
+
+
+# Parses of others
+
+WRONG = [3, 2, 2, 2, 0, 4, 2]
+
+
+def wrong_doc(nlp: Language, *, spaced: bool = False) -> Doc:
+    """ "The cat sat on the mat ." with heads that nobody would give it."""
+    doc = frames_doc(nlp, 0, frames=False)
+    words, place = [token.text for token in doc], list(range(7))
+    of_words = WRONG
+    if spaced:
+        words = [w for word in words for w in (word, " ")]
+        place = [2 * i for i in place]
+        of_words = [h for i, head in enumerate(WRONG) for h in (2 * head, 2 * i)]
+    return Doc(
+        nlp.vocab,
+        words=words,
+        heads=of_words,
+        deps=["ROOT" if i == head else "x" for i, head in enumerate(of_words)],
+    )
+
+
+def test_heads_of_the_doc_are_attended_to(nlp: Language, saved: Path) -> None:
+    by_doc = loaded(saved, parse_source="doc")
+    assert pipe_of(by_doc).parse_source == "doc"
+    by_model = nlp(wrong_doc(nlp))
+    doc = by_doc(wrong_doc(by_doc))
+    assert [token.head.i for token in doc] == WRONG
+    assert scores_of(doc) != pytest.approx(scores_of(by_model), abs=1e-4)
+    # the same heads, given as a tensor of one-hot attention would be
+    (batch,) = pipe_of(nlp).model.predict(LisaInput([bare(nlp, doc)], [numpy.array(WRONG)])).batches
+    (mine,) = pipe_of(by_doc).model.predict(LisaInput([doc], [numpy.array(WRONG)])).batches
+    torch.testing.assert_close(mine.scores.role, batch.scores.role)
+    # in words, not in tokens
+    spaced = by_doc(wrong_doc(by_doc, spaced=True))
+    assert scores_of(spaced) == pytest.approx(scores_of(doc), abs=1e-5)
+    # of each sentence by itself
+    two = by_doc(Doc.from_docs([frames_doc(by_doc, 1, frames=False), wrong_doc(by_doc)]))
+    first = by_doc(frames_doc(by_doc, 1, frames=False))
+    assert scores_of(two) == pytest.approx([*scores_of(first), *scores_of(doc)], abs=1e-5)
+
+
+def test_docs_without_heads_have_the_models(nlp: Language, saved: Path) -> None:
+    by_doc = loaded(saved, parse_source="doc")
+    texts = [TEXT, "", "Hello"]
+    mixed = [by_doc.make_doc(text) for text in texts] + [wrong_doc(by_doc)]
+    for doc, text in zip(by_doc.pipe(mixed), texts, strict=False):
+        same(doc, nlp(text))
+
+
+def test_gold_heads_of_a_trained_model_change_little(nlp: Language, saved: Path) -> None:
+    by_doc = loaded(saved, parse_source="doc")
+    for k in range(len(SENTENCES)):
+        doc = by_doc(frames_doc(by_doc, k, frames=False))
+        assert spans_of(doc) == spans_of(frames_doc(by_doc, k))
+
+
+def test_the_source_can_be_changed_on_a_trained_component(nlp: Language, saved: Path) -> None:
+    other = spacy.load(saved)
+    before = other(wrong_doc(other))
+    pipe_of(other).parse_source = "doc"
+    after = other(wrong_doc(other))
+    assert scores_of(before) == pytest.approx(scores_of(nlp(wrong_doc(nlp))), abs=1e-5)
+    assert scores_of(after) != pytest.approx(scores_of(before), abs=1e-4)
+
+
+# Predicates of others
+
+
+def test_given_predicates_keep_their_rolesets(nlp: Language, saved: Path) -> None:
+    other = loaded(saved, predicate_source="doc")
+    doc = bare(other, frames_doc(other, 1))
+    # one of the two, and a noun that is none
+    set_frames(
+        doc, [FrameSpans(5, "swim.01", [(5, 6, "V")]), FrameSpans(3, "fish.02", [(3, 4, "V")])]
+    )
+    without = bare(other, frames_doc(other, 0))
+    nothing = bare(other, frames_doc(other, 4))
+    set_frames(nothing, [])
+    docs = list(other.pipe([doc, without, nothing]))
+    found = {frame.predicate.i: frame for frame in get_frames(docs[0])}
+    assert {i: frame.roleset for i, frame in found.items()} == {3: "fish.02", 5: "swim.01"}
+    assert (found[3].verb.start, found[3].verb_score) == (3, 1.0)
+    assert spans_of(docs[0])[1] == spans_of(frames_doc(other, 1))[1]
+    same(docs[1], nlp(bare(nlp, docs[1])))
+    assert spans_of(docs[2]) == []
+    assert "srl" in docs[2].spans
+
+
+def test_given_predicates_of_all_sentences(saved: Path) -> None:
+    other = loaded(saved, predicate_source="doc", parse_source="doc")
+    doc = Doc.from_docs([frames_doc(other, k) for k in range(len(SENTENCES))])
+    before = [(frame.predicate.i, frame.roleset) for frame in get_frames(doc)]
+    gold = spans_of(doc)
+    doc = other(doc)
+    assert spans_of(doc) == gold
+    assert [(frame.predicate.i, frame.roleset) for frame in get_frames(doc)] == before
+
+
+def test_frames_in_the_way_are_replaced(nlp: Language) -> None:
+    doc = bare(nlp, frames_doc(nlp, 0))
+    set_frames(doc, [FrameSpans(0, "the.01", [(0, 1, "V")])])
+    assert spans_of(nlp(doc)) == spans_of(frames_doc(nlp, 0))
+    assert get_frames(doc)[0].roleset == ""
+
+
+# One encoding per predicate
+
+
+@pytest.fixture(scope="module")
+def by_predicate() -> Language:
+    return trained(srl_pipeline({"indicator_width": 4}, predicate_source="doc"), steps=60)
+
+
+def asked(nlp: Language, k: int, *predicates: int) -> Doc:
+    """The k-th sentence with these predicates, or with its own."""
+    doc = frames_doc(nlp, k)
+    at = predicates or [frame.predicate.i for frame in get_frames(doc)]
+    doc = bare(nlp, doc)
+    set_frames(doc, [FrameSpans(i, f"x.{i:02}", [(i, i + 1, "V")]) for i in at])
+    return doc
+
+
+def test_roles_of_given_predicates_are_learned(by_predicate: Language) -> None:
+    ks = range(len(SENTENCES))
+    for k, doc in zip(ks, by_predicate.pipe([asked(by_predicate, k) for k in ks]), strict=True):
+        gold = frames_doc(by_predicate, k)
+        assert results(doc) == results(gold)
+        assert [f.roleset for f in get_frames(doc)] == [f"x.{i:02}" for i, _ in spans_of(gold)]
+    # nobody gives it any
+    assert spans_of(by_predicate(TEXT)) == []
+    check_heads(by_predicate(TEXT))
+
+
+def test_a_row_for_each_predicate(by_predicate: Language) -> None:
+    model = pipe_of(by_predicate).model
+    docs = [bare(by_predicate, frames_doc(by_predicate, k)) for k in (1, 0)]
+
+    def rows(docs: list[Doc], predicates: list[set[int]]) -> dict[tuple[int, int], Tensor]:
+        scores = model.predict(LisaInput(docs, [None] * len(docs), predicates))
+        return {
+            (member, int(predicate)): batch.scores.role[row]
+            for batch in scores.batches
+            for row, (member, predicate) in enumerate(
+                zip(batch.members, batch.predicates, strict=True)
+            )
+        }
+
+    found = rows(docs, [{5, 1}, set()])
+    assert set(found) == {(0, 1), (0, 5), (1, -1)}
+    assert not torch.allclose(found[0, 1], found[0, 5], atol=1e-2)
+    for predicate in (1, 5):
+        alone = rows(docs[:1], [{predicate}])[0, predicate]
+        torch.testing.assert_close(found[0, predicate], alone, atol=1e-5, rtol=1e-5)
+
+
+def test_each_row_is_trained_for_its_own_predicate(by_predicate: Language) -> None:
+    pipe = pipe_of(by_predicate)
+    (example,) = frames_examples(by_predicate)[1:2]
+    given = LisaInput([example.predicted], [None], [{1, 5}])
+    scores = pipe.model.predict(given)
+    scores = ParserScores(scores.sentences, list(scores.batches))
+    _, d_scores = pipe.get_loss([example], scores)
+    (batch,) = d_scores.batches
+    moved = batch.scores.predicate.any(-1).nonzero().tolist()
+    assert moved == [[0, 1], [1, 5]]
+
+
+def test_predicates_must_be_given_to_a_model_that_finds_none(by_predicate: Language) -> None:
+    with pytest.raises(ValueError, match='set predicate_source = "doc"'):
+        srl_pipeline({"indicator_width": 4})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pipe_of(by_predicate), "predicate_source", "model")
+        with pytest.raises(ValueError, match='set predicate_source = "doc"'):
+            by_predicate("Hello")
+
+
+# Decoders
+
+
+def test_transitions_are_those_of_the_training_data(nlp: Language) -> None:
+    pipe = pipe_of(nlp)
+    roles = pipe.cfg["roles"]
+    counts: Counter[tuple[str, str]] = Counter()
+    for words, _, _, _, frames in SENTENCES:
+        for frame in frames:
+            labels = spans_to_bio(frame.spans, len(words.split()))
+            counts.update(pairwise(["", *labels]))
+    named = {
+        (roles[before] if before >= 0 else "", roles[after]): count
+        for before, after, count in pipe.cfg["transitions"]
+    }
+    assert named == counts
+    decoder = pipe._role_decoder()
+    for before in ["", *roles]:
+        seen = sum(count for (first, _), count in counts.items() if first == before)
+        for after in roles:
+            probability = (counts[before, after] + 0.1) / (seen + 0.1 * len(roles))
+            expected = math.log(probability)
+            if after.startswith("I-") and before[2:] != after[2:]:
+                expected = -math.inf
+            j = roles.index(after)
+            value = decoder.transitions[roles.index(before), j] if before else decoder.start[j]
+            assert float(value) == pytest.approx(expected, abs=1e-5)
+
+
+def test_transitions_decide(saved: Path) -> None:
+    """With counts that say so, nothing but O may follow a verb."""
+    other = spacy.load(saved)
+    pipe = pipe_of(other)
+    roles = pipe.cfg["roles"]
+    pipe.cfg["transitions"] = [[roles.index(verb), 0, 10**18] for verb in ("B-V", "B-C-V")]
+    (frame,) = get_frames(other(frames_doc(other, 0, heads=False, frames=False)))
+    assert (frame.verb.start, frame.verb.end) == (2, 3)
+    assert not any(span.start <= 3 < span.end for span in frame.arguments)
+
+
+@pytest.mark.parametrize("decoder", ["viterbi", "valid", "greedy"])
+def test_decoders_by_config(saved: Path, decoder: str) -> None:
+    other = loaded(saved, decoder=decoder)
+    assert pipe_of(other).decoder == decoder
+    for example in frames_examples(other):
+        assert spans_of(other(example.predicted)) == spans_of(example.reference)
+
+
+@pytest.mark.parametrize("decoder", ["viterbi", "valid", "greedy"])
+def test_frames_have_one_verb_whatever_the_weights(decoder: str) -> None:
+    nlp = srl_pipeline(decoder=decoder)
+    trained(nlp, steps=0)
+    # whatever is asked for is a predicate
+    doc = frames_doc(nlp, 1, heads=False, frames=False)
+    set_frames(doc, [FrameSpans(i, "", [(i, i + 1, "V")]) for i in range(7)])
+    pipe_of(nlp).predicate_source = "doc"
+    frames = get_frames(nlp(doc))
+    assert [frame.predicate.i for frame in frames] == list(range(7))
+    for frame in frames:
+        ends = [0, *(span.end for span in frame.spans)]
+        assert all(end <= span.start for end, span in zip(ends, frame.spans, strict=False))
+        at = [span.label_ for span in frame.spans if span.start <= frame.predicate.i < span.end]
+        assert at in (["V"], ["C-V"])
+
+
+# Training
+
+
+def predictions(pipe: LisaSRL, examples: list[Example]) -> ParserScores[LisaScores]:
+    docs = [example.predicted for example in examples]
+    scores = pipe.model.predict(LisaInput(docs, [None] * len(docs)))
+    return ParserScores(scores.sentences, list(scores.batches))
+
+
+def test_gradient_of_the_loss_by_finite_differences() -> None:
+    nlp = srl_pipeline(
+        {"rows": TINY["rows"]},
+        joint_weight=0.7,
+        arc_weight=0.3,
+        relation_weight=1.3,
+        role_weight=0.9,
+        tag_weight=0.6,
+    )
+    examples = frames_examples(nlp)
+    nlp.initialize(lambda: examples)
+    pipe = pipe_of(nlp)
+    scores = predictions(pipe, examples)
+    for batch in scores.batches:
+        batch.scores = LisaScores._make(s.double() for s in batch.scores)
+    _, d_scores = pipe.get_loss(examples, scores)
+    generator = torch.Generator().manual_seed(0)
+    for batch, d_batch in zip(scores.batches, d_scores.batches, strict=True):
+        for values, gradient in zip(batch.scores, d_batch.scores, strict=True):
+            direction = torch.randn(values.shape, generator=generator, dtype=values.dtype)
+            step = 1e-5
+            values += step * direction
+            above, _ = pipe.get_loss(examples, scores)
+            values -= 2 * step * direction
+            below, _ = pipe.get_loss(examples, scores)
+            values += step * direction
+            expected = (above - below) / (2 * step)
+            assert float((gradient * direction).sum()) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "weight", ["joint_weight", "arc_weight", "relation_weight", "role_weight", "tag_weight"]
+)
+def test_weights_are_of_their_own_loss(nlp: Language, weight: str) -> None:
+    """The loss is linear in each weight, and its part for roles that of the scores alone."""
+    fields = {
+        "joint_weight": {"joint"},
+        "arc_weight": {"arcs"},
+        "relation_weight": {"dependent", "head", "relation_weight"},
+        "role_weight": {"predicate", "role", "role_weight"},
+        "tag_weight": {"tags"},
+    }
+    pipe = pipe_of(nlp)
+    examples = frames_examples(nlp)
+    scores = predictions(pipe, examples)
+    if weight == "tag_weight":
+        for batch in scores.batches:
+            shape = (*batch.scores.joint.shape[:2], len(pipe.tags))
+            batch.scores = batch.scores._replace(tags=torch.zeros(shape))
+    with pytest.MonkeyPatch.context() as patch:
+        for name in fields:
+            patch.setattr(pipe, name, float(name == weight))
+        loss, d_scores = pipe.get_loss(examples, scores)
+        patch.setattr(pipe, weight, 2.0)
+        twice, _ = pipe.get_loss(examples, scores)
+    assert loss > 0
+    assert twice == pytest.approx(2 * loss, rel=1e-5)
+    moved = {
+        name
+        for batch in d_scores.batches
+        for name, gradient in batch.scores._asdict().items()
+        if gradient is not None and gradient.any()
+    }
+    assert moved == fields[weight]
+
+
+def words_of(scores: ParserScores[LisaScores]) -> Iterator[tuple[int, LisaScores, int, int]]:
+    """The Doc of every sentence, its batch's scores, its row there and its length."""
+    for batch in scores.batches:
+        for row, (member, n) in enumerate(zip(batch.members, batch.lengths.tolist(), strict=True)):
+            yield scores.sentences[member].doc, batch.scores, row, n
+
+
+def test_partial_gold_trains_what_it_can(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger("spacy"), "propagate", True)
+    caplog.set_level(logging.INFO, "spacy")
+    nlp = srl_pipeline({"rows": TINY["rows"]})
+    examples = frames_examples(nlp)
+    references = [example.reference for example in examples]
+    del references[0].spans["srl"]
+    for token in references[1]:
+        token.tag_ = ""
+    for token in references[2]:
+        token.dep_ = ""
+    references[4][0].dep_ = "unheard-of"
+    references[4][3].tag_ = "UNHEARD-OF"
+    nlp.initialize(lambda: examples)
+    assert "1 of 5 training Docs have no frames" in caplog.text
+    assert "1 of 5 training Docs have no heads" in caplog.text
+    pipe = pipe_of(nlp)
+    # as if they were not there when the labels were collected
+    pipe.cfg["relations"].remove("unheard-of")
+    pipe.cfg["tags"].remove("UNHEARD-OF")
+    pipe.cfg["roles"][pipe.cfg["roles"].index("B-ARG1")] = "B-X"
+    _, d_scores = pipe.get_loss(examples, predictions(pipe, examples))
+    joint = pipe.cfg["joint"]
+    assert "NN/False" in joint
+    assert "IN/False" not in joint
+    for d, of, row, n in words_of(d_scores):
+        assert bool(of.predicate[row].any()) == bool(of.role[row].any()) == (d in (1, 2, 4))
+        assert not of.joint[row, n:].any()
+        for i in range(n):
+            assert bool(of.tags[row, i].any()) == (d != 1 and (d, i) != (4, 3))
+            # a tag of a Doc without frames need not be in any joint label
+            known = d > 0 or any(label.startswith(f"{references[0][i].tag_}/") for label in joint)
+            assert bool(of.joint[row, i].any()) == known
+            assert bool(of.arcs[row, i].any()) == (d != 2)
+            assert bool(of.dependent[row, i].any()) == (d != 2 and (d, i) != (4, 0))
+    _, without = pipe.get_loss(examples[:1], predictions(pipe, examples[:1]))
+    for _, of, _, _ in words_of(without):
+        assert not of.role_weight.any()
+    assert numpy.isfinite(nlp.update(examples)["lisa_srl"])
+
+
+def test_unknown_roles_are_no_gold(nlp: Language) -> None:
+    doc = frames_doc(nlp, 0)
+    index = {"O": 0, "B-V": 1, "B-ARG2": 2, "I-ARG1": 3}
+    (frame,) = gold_frames(Example(bare(nlp, doc), doc), "srl")
+    (sentence,) = split_sentences([doc], "split", 512, "split")
+    assert role_labels(frame, sentence, index) == [-1, 3, 1, 2, -1, -1, 0]
+
+
+def test_training_without_heads() -> None:
+    nlp = trained(srl_pipeline(), steps=2, heads=False)
+    assert pipe_of(nlp).relations == ()
+    doc = nlp("The cat sat.")
+    assert not doc.has_annotation("DEP")
+    assert nlp.evaluate(frames_examples(nlp))["srl_f"] is not None
+
+
+def test_training_without_tags() -> None:
+    nlp = srl_pipeline()
+    examples = frames_examples(nlp)
+    for example in examples:
+        for token in example.reference:
+            token.tag_ = ""
+    spacy.util.fix_random_seed(0)
+    optimizer = nlp.initialize(lambda: examples)
+    optimizer.learn_rate = 0.01
+    for _ in range(40):
+        nlp.update(examples, sgd=optimizer)
+    assert pipe_of(nlp).cfg["joint"] == ["/False", "/True"]
+    for example in examples:
+        doc = nlp(example.predicted)
+        assert spans_of(doc) == spans_of(example.reference)
+        assert not doc.has_annotation("TAG")
+
+
+def test_tags_and_frames_of_different_docs() -> None:
+    nlp = srl_pipeline()
+    examples = frames_examples(nlp)
+    for example in examples[:2]:
+        del example.reference.spans["srl"]
+    for example in examples[2:]:
+        for token in example.reference:
+            token.tag_ = ""
+    nlp.initialize(lambda: examples)
+    pipe = pipe_of(nlp)
+    assert len(pipe.tags) == 7
+    assert set(pipe.cfg["joint"]) == {f"{tag}/{p}" for tag in pipe.tags for p in (False, True)}
+    _, d_scores = pipe.get_loss(examples, predictions(pipe, examples))
+    assert all(of.joint[row, :n].any(-1).all() for _, of, row, n in words_of(d_scores))
+
+
+def test_frames_of_mismatched_tokens() -> None:
+    nlp = srl_pipeline()
+    reference = frames_doc(nlp, 1)  # She ate the fish that swam .
+    predicted = Doc(
+        nlp.vocab,
+        words=["She", "\n", "at", "e", "the", "fish that", "swam", "."],
+        spaces=[True, False, False, True, True, True, False, False],
+        sent_starts=[True] + [False] * 7,
+    )
+    example = Example(predicted, reference)
+    nlp.initialize(lambda: [example])
+    index = {name: k for k, name in enumerate(pipe_of(nlp).cfg["roles"])}
+    (sentence,) = split_sentences([predicted], "split", 512, "split")
+    # "ate" is two tokens, both of them V; "fish that" ends ARG0 and R-ARG0 where no token ends
+    ate, swam = gold_frames(example, "srl")
+    assert (ate.predicate, swam.predicate) == (2, 6)
+    found = role_labels(ate, sentence, index)
+    assert found == [
+        index["B-ARG0"],
+        index["B-V"],
+        -1,  # I-V: no such label in the data
+        index["B-ARG1"],
+        index["I-ARG1"],
+        index["I-ARG1"],
+        0,
+    ]
+    assert role_labels(swam, sentence, index) == [0, 0, 0, -1, -1, index["B-V"], 0]
+    assert numpy.isfinite(nlp.update([example])["lisa_srl"])
+    assert nlp.evaluate([example])["srl_f"] is not None
+
+
+def test_labels_can_be_given(nlp: Language, tmp_path: Path) -> None:
+    """`spacy init labels` writes `label_data`; initialisation reads it back, and transitions."""
+    data = pipe_of(nlp).label_data
+    assert set(data) == {"joint", "relations", "roles", "tags"}
+    other = srl_pipeline()
+    DocBin(docs=[eg.reference for eg in frames_examples(other)]).to_disk(tmp_path / "t.spacy")
+    config = other.config.copy()
+    for part in ("train", "dev"):
+        config["paths"][part] = str(tmp_path / "t.spacy")
+        config["corpora"][part] = {
+            "@readers": "spacy.Corpus.v1",
+            "path": f"${{paths.{part}}}",
+            "gold_preproc": False,
+            "max_length": 0,
+            "limit": 0,
+            "augmenter": None,
+        }
+    config.to_disk(tmp_path / "config.cfg")
+    init_labels_cli(
+        type("Context", (), {"args": []})(), tmp_path / "config.cfg", tmp_path, None, False, -1
+    )
+    written = json.loads((tmp_path / "lisa_srl.json").read_text(encoding="utf8"))
+    assert written == data
+    other.config["initialize"]["components"] = {
+        "lisa_srl": {
+            "labels": {
+                "@readers": "spacy.read_labels.v1",
+                "path": str(tmp_path / "lisa_srl.json"),
+            }
+        }
+    }
+    assert pipe_of(other).cfg["transitions"] == []
+    other.initialize(lambda: frames_examples(other))
+    assert pipe_of(other).label_data == data
+    assert pipe_of(other).cfg["transitions"] == pipe_of(nlp).cfg["transitions"]
+    # of what is there: of this sentence "O O"
+    other.initialize(lambda: frames_examples(other)[2:3])
+    assert pipe_of(other).label_data == data
+    roles = data["roles"]
+    named = {
+        (roles[before] if before >= 0 else "", roles[after]): count
+        for before, after, count in pipe_of(other).cfg["transitions"]
+    }
+    assert named == dict.fromkeys(pairwise(["", "B-V", "B-ARG1", "I-ARG1", "B-C-V", "O"]), 1)
+
+
+def test_joint_labels_need_not_be_given(nlp: Language) -> None:
+    other = srl_pipeline()
+    given = {"roles": pipe_of(nlp).cfg["roles"], "tags": ["NN", "VB"]}
+    other.config["initialize"]["components"] = {"lisa_srl": {"labels": given}}
+    other.initialize(lambda: frames_examples(other))
+    joint = ["NN/False", "NN/True", "VB/False", "VB/True"]
+    assert pipe_of(other).label_data == {**given, "joint": joint, "relations": []}
+    assert {token.tag_ for token in other(TEXT)} <= {"NN", "VB", ""}
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ({"roles": []}, "the labels given to 'lisa_srl' have no roles"),
+        ({"tags": ["NN"]}, "the labels given to 'lisa_srl' have no roles"),
+        ({"roles": ["B-V", "O"]}, "the first of the roles given to 'lisa_srl' is not 'O'"),
+    ],
+)
+def test_useless_labels_are_refused(labels: dict[str, list[str]], message: str) -> None:
+    nlp = srl_pipeline()
+    nlp.config["initialize"]["components"] = {"lisa_srl": {"labels": labels}}
+    with pytest.raises(ValueError, match=message):
+        nlp.initialize(lambda: frames_examples(nlp))
+
+
+def test_training_data_without_frames_say_so() -> None:
+    nlp = srl_pipeline()
+    with pytest.raises(ValueError, match=r"none of the 5 training Docs has frames in .*'srl'"):
+        nlp.initialize(lambda: frames_examples(nlp, frames=False))
+    empty = frames_examples(nlp, frames=False)
+    for example in empty:
+        set_frames(example.reference, [])
+    with pytest.raises(ValueError, match="none of the 5 training Docs has frames"):
+        nlp.initialize(lambda: empty)
+
+
+@pytest.mark.parametrize("setting", ["parse_source", "predicate_source", "decoder"])
+def test_unknown_choices_are_named(nlp: Language, setting: str) -> None:
+    with pytest.raises(ValueError, match=rf"{setting}\W.*'gold' is not"):
+        srl_pipeline(**{setting: "gold"})
+    known: dict[str, Any] = {
+        "spans_key": "srl",
+        "parse_source": "model",
+        "predicate_source": "model",
+        "decoder": "viterbi",
+        "joint_weight": 1.0,
+        "role_weight": 1.0,
+        "label_smoothing": 0.1,
+    }
+    with pytest.raises(ValueError, match=rf"{setting} must be one of \('.*'\), not 'gold'"):
+        LisaSRL(nlp.vocab, pipe_of(nlp).model, "lisa_srl", **{**known, setting: "gold"})
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"label_smoothing": 1.5}, r"label_smoothing must lie in .* got 1\.5"),
+        ({"label_smoothing": -0.1}, r"label_smoothing must lie in .* got -0\.1"),
+        ({"max_sentence_length": 0}, "max_sentence_length must be at least 1"),
+        ({"model": {"tag_layer": 0}}, r"tag_layer must lie in 1\.\.3, got 0"),
+        ({"model": {"tag_layer": 4}}, r"tag_layer must lie in 1\.\.3, got 4"),
+        ({"model": {"syntax_layer": 0}}, r"syntax_layer must lie in 1\.\.3 or be null, got 0"),
+        ({"model": {"syntax_layer": 4}}, r"syntax_layer must lie in 1\.\.3 or be null, got 4"),
+        ({"model": {"syntactic_head": "soft"}}, r"syntactic_head\W.*'soft' is not"),
+        (
+            {"model": {"syntactic_head": "copied", "syntax_layer": 1}},
+            "with syntactic_head = 'copied' syntax_layer must be at least 2",
+        ),
+    ],
+)
+def test_settings_without_meaning_are_refused(config: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        srl_pipeline(**config)
+
+
+def test_uninitialised_component_says_so() -> None:
+    nlp = srl_pipeline()
+    with pytest.raises(ValueError, match="E109"):
+        nlp("Hello")
+    with pytest.raises(ValueError, match="E109"):
+        pipe_of(nlp).update(frames_examples(nlp))
