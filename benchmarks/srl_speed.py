@@ -16,7 +16,6 @@ import spacy
 import srsly
 import torch
 import typer
-from machine import describe
 from spacy.language import Language
 from spacy.tokens import Doc
 
@@ -62,7 +61,7 @@ def main(
         "sentences": len(long),
         "words_per_sentence": round(sum(map(len, long)) / len(long), 1),
         "microseconds_per_sentence": {k: round(1e6 * t / len(long), 1) for k, t in times.items()},
-        "machine": describe(),
+
     }
     if json is not None:
         srsly.write_json(json, result)

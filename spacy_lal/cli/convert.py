@@ -21,7 +21,7 @@ from ..treebanks.files import FormatError
 from ..treebanks.head_rules import HeadRules, heads_by_rules
 from ..treebanks.propbank import read_propbank
 from ..treebanks.props import Drop
-from ..trees import BracketError, ptb_unescape
+from ..trees import BracketError, ConstituentTree, ptb_unescape
 
 Counts = dict[str, Any]
 """What one file came to: numbers by name, and lists of what was left out: place and reason."""
@@ -37,6 +37,7 @@ InputsArgument = Annotated[
 ]
 OutputArgument = Annotated[Path, typer.Argument(help="The .spacy file to write.")]
 LangOption = Annotated[str, typer.Option("--lang", help="Language code of the vocabulary.")]
+HeadsOption = Annotated[HeadRules, typer.Option("--heads", help="Dependency heads by head rules.")]
 ReportOption = Annotated[
     Path | None, typer.Option("--report", help="Write counts and every drop to this JSON file.")
 ]
@@ -93,9 +94,7 @@ def convert_brackets(
     spaces: Annotated[
         bool, typer.Option("--spaces/--no-spaces", help="Whether words are written apart.")
     ] = True,
-    heads: Annotated[
-        HeadRules, typer.Option("--heads", help="Dependency heads by head rules.")
-    ] = HeadRules.none,
+    heads: HeadsOption = HeadRules.none,
     report: ReportOption = None,
 ) -> None:
     """Convert bracketed trees: Penn Treebank and its kin, one tree a line or over many lines."""
@@ -159,6 +158,7 @@ def convert_conll05(
     ptb_escapes: Annotated[
         bool, typer.Option("--ptb-escapes", help="Undo the Penn Treebank's escapes in words.")
     ] = False,
+    heads: HeadsOption = HeadRules.none,
     report: ReportOption = None,
 ) -> None:
     """Convert CoNLL-2005: the release's parallel files, or files with all columns in one."""
@@ -170,8 +170,10 @@ def convert_conll05(
             for found in conll2005.read_conll2005(path, synt=synt, unescape=unescape)
         )
         sentences, left_out = _collect(read)
+        sentences, headless = _with_heads(sentences, heads)
         write_docs(sentences, output, lang)
-    _finish({output.name: _counts(sentences) | {"frames left out": left_out}}, report)
+    counts = _counts(sentences, headless=headless) | {"frames left out": left_out}
+    _finish({output.name: counts}, report)
 
 
 @convert_app.command("conll12")
@@ -186,6 +188,7 @@ def convert_conll12(
         bool,
         typer.Option("--ptb-escapes", help="Undo the treebank's escapes in words: -LRB-, /. etc."),
     ] = False,
+    heads: HeadsOption = HeadRules.none,
     report: ReportOption = None,
 ) -> None:
     """Convert CoNLL-2012, the column files of OntoNotes."""
@@ -197,8 +200,10 @@ def convert_conll12(
             for found in conll2012.read_conll2012(path, unescape=unescape)
         )
         sentences, left_out = _collect(read)
+        sentences, headless = _with_heads(sentences, heads)
         write_docs(sentences, output, lang)
-    _finish({output.name: _counts(sentences) | {"frames left out": left_out}}, report)
+    counts = _counts(sentences, headless=headless) | {"frames left out": left_out}
+    _finish({output.name: counts}, report)
 
 
 @convert_app.command("propbank")
@@ -255,6 +260,22 @@ def _collect(read: Iterable[tuple[Sentence, list[Drop]]]) -> tuple[list[Sentence
         sentences.append(sentence)
         drops += own
     return sentences, drops
+
+
+def _with_heads(sentences: list[Sentence], rules: HeadRules) -> tuple[list[Sentence], list[Drop]]:
+    """The sentences with heads by rules, and those of them that have no tree to find heads in."""
+    if rules is HeadRules.none:
+        return sentences, []
+    found: list[Sentence] = []
+    headless: list[Drop] = []
+    for number, sentence in enumerate(sentences, start=1):
+        if sentence.tags is None or sentence.constituents is None:
+            headless.append((sentence.id or f"sentence {number}", "no tree"))
+        else:
+            tree = ConstituentTree.from_spans(sentence.words, sentence.tags, sentence.constituents)
+            sentence = replace(sentence, heads=heads_by_rules(tree, rules))
+        found.append(sentence)
+    return found, headless
 
 
 def _counts(

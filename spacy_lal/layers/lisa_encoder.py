@@ -28,7 +28,8 @@ class Encoded(NamedTuple):
 class LisaEncoder(nn.Module):
     """x [B,n,d_in], mask [B,n] -> `Encoded`, of d = n_heads * d_head.
 
-    A projection with a leaky ReLU, sinusoids for positions, `n_layers` of self-attention. Tags are
+    A projection with a leaky ReLU, sinusoids for `positions` (not where a layer below has read the
+    words in order), `n_layers` of self-attention. Tags are
     read after `tag_layer` of them, counted from 1. In `syntax_layer` one head is the parser
     (section 3.3): "biaffine" as in the paper, whose scorer reads what that layer's other heads
     read; "copied" as in the released code, where it reads the normalised output of the layer below
@@ -53,11 +54,13 @@ class LisaEncoder(nn.Module):
         d_arc: int,
         d_relation: int,
         dropout: float | None,
+        positions: bool = True,
     ) -> None:
         super().__init__()
         width = n_heads * d_head
         self.tag_layer, self.syntax_layer = tag_layer, syntax_layer
         self.own_dropout = dropout
+        self.positions = positions
         self.project = nn.Linear(d_in, width)
         nn.init.xavier_uniform_(self.project.weight)
         nn.init.zeros_(self.project.bias)
@@ -86,7 +89,8 @@ class LisaEncoder(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor, heads: Tensor | None = None) -> Encoded:
         x = F.leaky_relu(self.project(x), 0.1)
-        x = x + sinusoids(x.shape[1], x.shape[2], x)
+        if self.positions:
+            x = x + sinusoids(x.shape[1], x.shape[2], x)
         x = F.dropout(x, self.dropout, self.training)
         tagged = x
         arcs = relations = None

@@ -92,16 +92,16 @@ class SpanTransformerLayer(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         mixture = self.attention.mixture(x, mask)
-        # drawn once, whatever spans are worked on at once
-        keep, keep_too = (
-            feature_dropout(x.new_ones(len(x), 1, x.shape[2]), self.dropout, self.training)
-            for _ in range(2)
-        )
-        out = []
-        for rows in x.split(rows_at_once(x, x.shape[2]), 1):
-            seen = torch.addcmul(rows, self.attention(rows, mixture), keep)
-            out.append(torch.addcmul(seen, self.outer(F.relu(self.inner(seen))), keep_too))
-        return torch.cat(out, 1)
+        # what dropout draws is for all spans of a sentence
+        size = x.shape[1] if self.training and self.dropout else rows_at_once(x, x.shape[2])
+        return torch.cat([self._refined(rows, mixture) for rows in x.split(size, 1)], 1)
+
+    def _refined(self, x: Tensor, mixture: Tensor) -> Tensor:
+        x = x + self._dropped(self.attention(x, mixture))
+        return x + self._dropped(self.outer(self.inner(x).relu_()))
+
+    def _dropped(self, x: Tensor) -> Tensor:
+        return feature_dropout(x, self.dropout, self.training)
 
 
 class SpanTransformer(nn.Module):

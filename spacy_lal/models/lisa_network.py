@@ -84,7 +84,7 @@ class LisaNetwork(TorchModule):
         if d_indicator is not None:
             self.indicator = nn.Embedding(2, d_indicator)
             d_in += d_indicator
-        self.encoder = LisaEncoder(d_in, max(1, len(relations)), **encoder)
+        self.encoder = LisaEncoder(d_in, max(1, len(relations)), positions=rows is None, **encoder)
         width = encoder["n_heads"] * encoder["d_head"]
         self.tag_hidden = nn.Linear(width, d_tag)
         self.joint = nn.Linear(d_tag, max(1, len(joint)))

@@ -6,6 +6,7 @@ from torch.autograd import gradcheck
 from torch.func import functional_call
 from torch.utils.flop_counter import FlopCounterMode
 
+from spacy_lal.layers import span_attention
 from spacy_lal.layers.span_attention import (
     LinearSpanAttention,
     SpanTransformer,
@@ -138,6 +139,35 @@ def test_scores_step_by_step(rank, normalise, n_layers):
     torch.testing.assert_close(scores, literal(scorer, posts, lengths), rtol=1e-9, atol=1e-9)
 
 
+@NORMALISATIONS
+@RANKS
+@pytest.mark.parametrize(
+    ("size", "pieces"),
+    [
+        (1, 3 * [(1, 1)] * 15),
+        (25, 3 * [(1, 4), (1, 4), (1, 4), (1, 3)]),
+        (100, 3 * [(1, 15)]),
+        (200, [(2, 15), (1, 15)]),
+    ],
+)
+def test_prediction_in_pieces(rank, normalise, size, pieces, monkeypatch):
+    scorer = make(rank=rank, normalise=normalise, n_layers=2)
+    posts, lengths = torch.randn(3, 6, 5, dtype=torch.float64), torch.tensor([5, 1, 4])
+    whole = scorer(posts, lengths)
+    seen = []
+    scorer.layers[1].attention.register_forward_hook(
+        lambda _, inputs, output: seen.append(tuple(output.shape[:2]))
+    )
+    monkeypatch.setattr(span_attention, "CHUNK_SIZE", size)
+    with torch.no_grad():
+        scores = scorer(posts, lengths)
+        torch.testing.assert_close(scores, literal(scorer, posts, lengths), rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(scores, whole.detach(), rtol=1e-9, atol=1e-9)
+    assert seen == pieces
+    assert torch.equal(scorer(posts, lengths), whole)
+    assert seen == [*pieces, (3, 15)]
+
+
 @RANKS
 @given(st.lists(st.integers(1, 8), min_size=1, max_size=4), st.integers(0, 3), st.integers(0, 99))
 @settings(deadline=None, max_examples=25)
@@ -198,13 +228,16 @@ def test_scores_cost_no_more_than_their_number(rank):
     assert fourth - 2 * third + second > 0
 
 
-def test_dropout_drops_the_same_features_of_all_spans_of_a_sentence():
+@pytest.mark.parametrize("gradients", [True, False])
+def test_dropout_drops_the_same_features_of_all_spans_of_a_sentence(gradients, monkeypatch):
+    monkeypatch.setattr(span_attention, "CHUNK_SIZE", 1)
     layer = shaken(SpanTransformerLayer(40, 2, 5))
     for parameter in layer.outer.parameters():
         torch.nn.init.zeros_(parameter)
     x, mask = random_spans([4, 3, 4], d=40)
     layer.dropout = 0.5
-    kept = (layer(x, mask) - x).abs() > 1e-12
+    with torch.set_grad_enabled(gradients):
+        kept = (layer(x, mask) - x).abs() > 1e-12
     assert torch.equal(kept, kept[:, :1].expand_as(kept))
     assert 0.2 < float(kept.double().mean()) < 0.8
     assert not torch.equal(kept[0], kept[1])
