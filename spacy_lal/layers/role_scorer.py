@@ -32,7 +32,8 @@ def role_scores(factors: LabelFactors, sentences: Tensor, predicates: Tensor) ->
 class RoleScorer(nn.Module):
     """x [B,n,d_in] -> the factors of role scores, s(f, t) = [p_f;1]^T U_l [r_t;1] (eq. 6).
 
-    One perceptron with a leaky ReLU sees each word as a predicate and as the bearer of a role.
+    One perceptron with a leaky ReLU sees each word as a predicate and as the bearer of a role. Full
+    matrices begin as zero: scores of random ones are so large that unlearning them takes a while.
     rank: share this number of rank-one matrices among the labels; None: a full one for each.
     """
 
@@ -47,6 +48,7 @@ class RoleScorer(nn.Module):
         self.product: Biaffine | FactorisedBiaffine
         if rank is None:
             self.product = Biaffine(d_predicate, d_role, n_labels)
+            nn.init.zeros_(self.product.bilinear)
         else:
             self.product = FactorisedBiaffine(d_predicate, d_role, n_labels, rank)
         self.dropout = 0.0

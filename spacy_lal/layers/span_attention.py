@@ -16,7 +16,7 @@ from .dropout import feature_dropout
 Normalise = Literal["head", "concatenation"]
 
 # Values worked on at once in prediction: with all that is made of them they fit a core's cache.
-CHUNK_SIZE = 1 << 17
+CHUNK_SIZE = 1 << 16
 
 
 def rows_at_once(x: Tensor, width: int) -> int:
