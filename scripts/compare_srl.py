@@ -8,6 +8,7 @@ A seed's result is a JSON file in OUTPUT; one that is there is not trained again
 
 from __future__ import annotations
 
+import shlex
 import statistics
 import subprocess
 import sys
@@ -37,6 +38,9 @@ def main(
     page: Annotated[Path | None, typer.Option(help="Write the table between its markers.")] = None,
 ) -> None:
     """Train and score both arms with every seed that has no result yet; write the table."""
+    if page is not None and not (page.exists() and START in page.read_text(encoding="utf8")):
+        typer.echo(f"compare_srl: {page} has no {START}", err=True)
+        raise typer.Exit(1)
     output.mkdir(parents=True, exist_ok=True)
     for seed in seeds.split(","):
         for arm, settings in ARMS.items():
@@ -50,7 +54,7 @@ def main(
                 command += ["--output", scratch, "--system.seed", seed]
                 command += ["--paths.train", str(train), "--paths.dev", str(dev)]
                 start = time.perf_counter()
-                subprocess.run([*command, *settings, *options.split()], check=True)
+                subprocess.run([*command, *settings, *shlex.split(options)], check=True)
                 seconds = time.perf_counter() - start
                 parses = ["model", parser, "gold"] if arm == "lisa" else ["model"]
                 decoders = ["viterbi", "valid", "greedy"]
@@ -61,9 +65,6 @@ def main(
         text = page.read_text(encoding="utf8")
         before, _, rest = text.partition(START)
         _, _, after = rest.partition(END)
-        if not rest:
-            typer.echo(f"compare_srl: {page} has no {START}", err=True)
-            raise typer.Exit(1)
         page.write_text(f"{before}{START}\n{table(output)}{END}{after}", encoding="utf8")
 
 
@@ -78,9 +79,8 @@ def table(folder: Path) -> str:
     rows: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for file in files:
         for result in file["results"]:
-            rows.setdefault((file["arm"], result["parses"], result["decoder"]), []).append(
-                {"predicates": result["predicates"], **result}
-            )
+            key = (file["arm"], result["parses"], result["decoder"])
+            rows.setdefault(key, []).append(result)
     lines = [
         "| model | decoding | seeds | F1 | F1, gold predicates | F1 without auxiliaries "
         "| predicates | UAS |",
@@ -97,7 +97,7 @@ def table(folder: Path) -> str:
             _mean([r["srl_f"] for r in given]),
             _mean([r["srl_f without auxiliaries"] for r in own]),
             _mean([r["srl_pred_f"] for r in own]),
-            "–" if arm == "sa" or parses == "gold" else _mean([r["uas"] for r in own]),
+            "–" if parses == "gold" else _mean([r["uas"] for r in own if "uas" in r]),
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

@@ -23,7 +23,13 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from wasabi import msg
 
-from spacy_lal.annotations import FrameSpans, get_frames, set_dependencies, set_frames
+from spacy_lal.annotations import (
+    FRAMES_KEY,
+    FrameSpans,
+    get_frames,
+    set_dependencies,
+    set_frames,
+)
 from spacy_lal.pipeline.lisa_srl import LisaSRL
 from spacy_lal.scorers.attachment import score_attachment
 from spacy_lal.scorers.frames import AUXILIARIES, score_frames
@@ -69,22 +75,29 @@ def evaluate(
     model: str, corpus: Path, parses: list[str], predicates: list[str], decoders: list[str]
 ) -> dict[str, Any]:
     """Scores for every combination. Raises ValueError."""
+    if unknown := set(predicates) - {"model", "gold"}:
+        raise ValueError(f"predicates are of model or gold, not of {', '.join(sorted(unknown))}")
     nlp = spacy.load(model)
     pipe = next((p for _, p in nlp.pipeline if isinstance(p, LisaSRL)), None)
     if pipe is None:
         raise ValueError(f"{model} has no component lisa_srl")
     examples = list(Corpus(corpus)(nlp))
-    if not examples:
-        raise ValueError(f"no sentences in {corpus}")
+    if not any(FRAMES_KEY in example.reference.spans for example in examples):
+        raise ValueError(f"no frames in {corpus}")
+    docs = [example.reference for example in examples]
+    if any(doc.has_annotation("SENT_START") and len(list(doc.sents)) > 1 for doc in docs):
+        # parses of others would come with other boundaries
+        raise ValueError(f"{corpus} has Docs of several sentences: convert it to one a Doc")
     results: list[dict[str, Any]] = []
     correct: dict[str, list[bool]] = {}
     for source in parses:
         heads = _heads_of(source, nlp, examples)
         for of_predicates in predicates:
             for decoder in decoders:
-                pipe.decoder = decoder  # type: ignore[assignment]
+                pipe.decoder = decoder
                 pairs, speed = _run(nlp, pipe, examples, heads, of_predicates == "gold")
-                if source != "gold" and source not in correct:
+                has_heads = pairs[0].predicted.has_annotation("DEP")
+                if source != "gold" and source not in correct and has_heads:
                     correct[source] = [_same_heads(pair) for pair in pairs]
                 result = {"parses": source, "predicates": of_predicates, "decoder": decoder}
                 result |= _scores(pairs, speed, correct)
@@ -154,8 +167,8 @@ def _scores(pairs: list[Example], speed: float, correct: dict[str, list[bool]]) 
     scores = score_frames(pairs)
     without = score_frames(pairs, ignored_rolesets=AUXILIARIES)
     keys = ("srl_p", "srl_r", "srl_f", "srl_pred_p", "srl_pred_r", "srl_pred_f")
-    result = {key: round(100 * scores[key], 2) for key in keys}
-    result |= {f"{key} without auxiliaries": round(100 * without[key], 2) for key in keys}
+    result: dict[str, Any] = {key: _percent(scores[key]) for key in keys}
+    result |= {f"{key} without auxiliaries": _percent(without[key]) for key in keys}
     if pairs[0].predicted.has_annotation("DEP"):
         result["uas"] = round(100 * score_attachment(pairs)["conll18_uas"], 2)
     result["words_per_cpu_second"] = round(speed)
@@ -180,6 +193,10 @@ def _scores(pairs: list[Example], speed: float, correct: dict[str, list[bool]]) 
             )
         )
     return result
+
+
+def _percent(value: float | None) -> float | None:
+    return None if value is None else round(100 * value, 2)
 
 
 def _binned(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -31,8 +32,8 @@ OPENERS = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
 def main(
     text: Annotated[Path, typer.Argument(help="Lines of text, plain or compressed.", exists=True)],
     output: Annotated[Path, typer.Argument(help="The .spacy file to write.")],
-    first: Annotated[str, typer.Option(help="The parser whose trees are kept.")] = "en_lal_sm",
-    second: Annotated[str, typer.Option(help="The parser that must agree.")] = "en_lal_sm",
+    first: Annotated[str, typer.Option(help="The parser whose trees are kept.")],
+    second: Annotated[str, typer.Option(help="The parser that must agree.")],
     agreement: Annotated[float, typer.Option(help="Least F1 of their constituents.")] = 0.9,
     every: Annotated[int, typer.Option(help="Read every so many lines.")] = 1,
     limit: Annotated[int, typer.Option(help="Read no more lines than this, 0 for all.")] = 0,
@@ -99,7 +100,7 @@ def _one_sentence(doc: Doc) -> Doc:
 def f1(one: list[LabelledSpan], two: list[LabelledSpan]) -> float:
     """Of labelled spans, 1 if there are none on either side."""
     total = len(one) + len(two)
-    return 2 * len(set(one) & set(two)) / total if total else 1.0
+    return 2 * (Counter(one) & Counter(two)).total() / total if total else 1.0
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
 from typing import Literal
 
 import torch
@@ -26,6 +28,22 @@ def rows_at_once(x: Tensor, width: int) -> int:
     """
     everything = torch.is_grad_enabled() or not x.is_cpu
     return max(1, (1 << 40 if everything else CHUNK_SIZE) // width)
+
+
+def joined(pieces: Iterator[Tensor], n: int) -> Tensor:
+    """Pieces [B,k,d] of n rows as one tensor [B,n,d], each copied before the next one is made.
+
+    So all pieces are made in the same memory, which stays in the cache.
+    """
+    first = next(pieces)
+    if first.shape[1] == n:
+        return first
+    out = first.new_empty(len(first), n, first.shape[2])
+    end = 0
+    for piece in chain((first,), pieces):
+        start, end = end, end + piece.shape[1]
+        out[:, start:end] = piece
+    return out
 
 
 class LinearSpanAttention(nn.Module):
@@ -94,7 +112,7 @@ class SpanTransformerLayer(nn.Module):
         mixture = self.attention.mixture(x, mask)
         # what dropout draws is for all spans of a sentence
         size = x.shape[1] if self.training and self.dropout else rows_at_once(x, x.shape[2])
-        return torch.cat([self._refined(rows, mixture) for rows in x.split(size, 1)], 1)
+        return joined((self._refined(rows, mixture) for rows in x.split(size, 1)), x.shape[1])
 
     def _refined(self, x: Tensor, mixture: Tensor) -> Tensor:
         x = x + self._dropped(self.attention(x, mixture))
@@ -159,14 +177,12 @@ class SpanTransformer(nn.Module):
         bias = projection.bias + projection.weight @ mixture.bias
         u, v = self.product.factors(left, right)
         size = rows_at_once(u, len(u) * u.shape[2])
-        starts, ends = (t.to(u.device).split(size) for t in packed_spans(u.shape[1] - 1))
-        return torch.cat(
-            [
-                F.linear(u.index_select(1, i) * v.index_select(1, j), weight, bias)
-                for i, j in zip(starts, ends, strict=True)
-            ],
-            1,
+        starts, ends = (t.to(u.device) for t in packed_spans(u.shape[1] - 1))
+        pieces = (
+            F.linear(u.index_select(1, i) * v.index_select(1, j), weight, bias)
+            for i, j in zip(starts.split(size), ends.split(size), strict=True)
         )
+        return joined(pieces, len(starts))
 
     def forward(self, fenceposts: Tensor, lengths: Tensor) -> Tensor:
         x = self.span_vectors(*self.views(fenceposts))

@@ -72,11 +72,11 @@ def build_lisa_v1(
 
     tok2vec: word vectors of the Docs' tokens; a listener or any other Tok2Vec model.
     rows: a BiLSTM over them (`spacy-lal.BiLSTMRows.v1`) below self-attention, which the paper has
-        not; null leaves it out.
+        not; null leaves it out. Without it, sinusoids tell positions.
     layers, heads, head_width: of self-attention (10 or 12, 8 and 25 in the paper).
     feed_forward_width, feed_forward_depth: hidden layers between two of them (800, 2).
     tag_layer: after how many layers tags and predicates are found (3). syntax_layer: which layer,
-        counted from 1, has the head that is the parser (6), below it and not the last one;
+        counted from 1, has the head that is the parser (6); layers above it spread what it found;
         null: none, self-attention without syntax. syntactic_head: the parser is that head
         ("biaffine", the paper), or its scores, from the layer below, are handed over ("copied", its
         released code).
@@ -91,6 +91,8 @@ def build_lisa_v1(
     max_batch_spans: sentences are padded together as long as their pairs of words number no more
         than twice this.
     """
+    if rows is not None and rows.get("kind") != "bilstm":
+        raise ValueError('rows must be "spacy-lal.BiLSTMRows.v1" or null')
     if not 1 <= tag_layer <= layers:
         raise ValueError(f"tag_layer must lie in 1..{layers}, got {tag_layer}")
     if syntax_layer is not None and not 1 <= syntax_layer <= layers:

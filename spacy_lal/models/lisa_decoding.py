@@ -110,12 +110,14 @@ def decode(
         best_tags = of_words.argmax(-1).cpu().numpy()
         certainty = probabilities @ is_predicate.to(device)
         found = (certainty > 0.5) & words
+        # of a model with an indicator: other predicates have rows of their own
+        only = None
+        if isinstance(batch, LisaBatch) and batch.predicates is not None:
+            only = batch.predicates.tolist()
         for row, member in enumerate(batch.members):
             given = None if predicates is None else predicates(member)
-            if isinstance(batch, LisaBatch) and batch.predicates is not None:
-                # other predicates have rows of their own
-                own = int(batch.predicates[row])
-                given = [own] if own >= 0 else []
+            if only is not None:
+                given = [only[row]] if only[row] >= 0 else []
             if given is not None:
                 found[row] = False
                 found[row, list(given)] = True

@@ -28,6 +28,13 @@ NAMED = {
     "dependencies.relation.left": ("relations", 0, 0),
     "dependencies.relation.right": ("relations", 0, 0),
     "dependencies.relation.bias": ("relations", 0, 0),
+    **{
+        f"{product}.{name}": (kind, 0, 0)
+        for product, kind in (("roles.product", "roles"), ("encoder.parser.relation", "relations"))
+        for name in ("bilinear", "left", "right", "bias", "mixture.weight", "mixture.bias")
+    },
+    "joint.weight": ("joint", 0, 0),
+    "joint.bias": ("joint", 0, 0),
 }
 
 # What reads the words' vectors, and may find more features behind those it was trained on: static

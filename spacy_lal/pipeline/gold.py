@@ -135,13 +135,15 @@ def gold_frames(example: Example, key: str) -> list[GoldFrame] | None:
 def role_labels(frame: GoldFrame, sentence: Sentence, labels: dict[str, int]) -> list[int]:
     """The number of each word's BIO label for one predicate.
 
-    -1 for words of an argument whose borders are no token borders, or whose label is not among
-    `labels`; 0 is "O".
+    -1 for words of an argument whose borders are no token borders, which goes on in another
+    sentence, or whose label is not among `labels`; 0 is "O".
     """
     numbers = [0] * len(sentence.words)
-    for start, end, name, exact in frame.spans:
-        for start_word, end_word, label in in_words([(start, end, name)], sentence):
-            first = labels.get(f"B-{label}", -1) if exact else -1
-            inner = labels.get(f"I-{label}", -1) if exact else -1
+    for start, end, label, exact in frame.spans:
+        whole = exact and sentence.start <= start and end <= sentence.end
+        first = labels.get(f"B-{label}", -1) if whole else -1
+        inner = labels.get(f"I-{label}", -1) if whole else -1
+        start_word, end_word = numpy.searchsorted(sentence.words, [start, end]).tolist()
+        if start_word < end_word:
             numbers[start_word:end_word] = [first] + [inner] * (end_word - start_word - 1)
     return numbers

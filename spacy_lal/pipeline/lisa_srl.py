@@ -17,7 +17,6 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Config, Model
 from thinc.model import set_dropout_rate
-from torch import Tensor
 
 from ..annotations import FRAMES_KEY, PREDICATE, FrameSpans, get_frames, set_frames
 from ..models.lisa import (
@@ -31,20 +30,20 @@ from ..models.lisa import (
 from ..models.lisa_decoding import LisaParse, RoleDecoder, decode
 from ..models.lisa_network import LisaScores
 from ..models.lisa_objectives import (
-    GoldFrames,
-    allowed_joint_labels,
     joint_label,
     joint_loss,
     parse_loss,
     role_loss,
+    split_joint_label,
 )
 from ..models.parser import ParserScores, SentenceBatch
-from ..models.sentences import LongSentencePolicy, Sentence, SentencePolicy
+from ..models.sentences import LongSentencePolicy, SentencePolicy
 from ..scorers.attachment import score_attachment
 from ..structure.arborescence import nonprojective
 from ..structure.sequence import transition_log_probs
-from .gold import GoldFrame, gold_frames, gold_heads, gold_tags, heads_in_words, role_labels
-from .parser import DEFAULT_INPUT, ParserPipe, Parses, gradients, padded
+from .gold import gold_frames, gold_heads
+from .lisa_gold import LisaGold
+from .parser import DEFAULT_INPUT, ParserPipe, Parses, gradients
 
 DEFAULT_MODEL = Config().from_str(
     """
@@ -67,7 +66,7 @@ OUTSIDE = "O"
         "spans_key": FRAMES_KEY,
         "parse_source": "model",
         "predicate_source": "model",
-        "decoder": "viterbi",
+        "decoder": "valid",
         "joint_weight": 1.0,
         "arc_weight": 1.0,
         "relation_weight": 0.1,
@@ -122,8 +121,9 @@ def make_lisa_srl(
     predicate_source: "model" finds predicates; "doc" takes those of the frames that are in
         doc.spans[spans_key] already, and their rolesets with them; a Doc without that group has the
         model's. Both can be changed on a trained component: they are attributes.
-    decoder: of role labels: "viterbi" with transition probabilities from the training data;
-        "valid", the best sequence that is valid BIO; "greedy", each word's best label.
+    decoder: of role labels: "valid", the best sequence that is valid BIO; "viterbi", with the
+        transition probabilities of the training data (the paper), which favours "O", since scores
+        know already how frequent labels are; "greedy", each word's best label.
     joint_weight, arc_weight, relation_weight, role_weight: of the losses, the lambdas of eq. 7;
         tag_weight: of that of a BiLSTM below, which predicts tags on its way. label_smoothing: of
         role labels.
@@ -153,6 +153,25 @@ def make_lisa_srl(
     )
 
 
+class _Choice:
+    """An attribute that takes one of a few values, whenever it is set."""
+
+    def __init__(self, *values: str) -> None:
+        self.values = values
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> str:
+        value: str = instance.__dict__[self.name]
+        return value
+
+    def __set__(self, instance: Any, value: str) -> None:
+        if value not in self.values:
+            raise ValueError(f"{self.name} must be one of {self.values}, not {value!r}")
+        instance.__dict__[self.name] = value
+
+
 class LisaSRL(ParserPipe):
     """Writes `doc.spans[spans_key]`, and tags and heads where there are none.
 
@@ -161,6 +180,9 @@ class LisaSRL(ParserPipe):
     """
 
     kinds = NAMES
+    parse_source = _Choice("model", "doc")
+    predicate_source = _Choice("model", "doc")
+    decoder = _Choice("viterbi", "valid", "greedy")
 
     def __init__(
         self,
@@ -177,19 +199,12 @@ class LisaSRL(ParserPipe):
         label_smoothing: float,
         **settings: Any,
     ) -> None:
-        for setting, value, known in (
-            ("parse_source", parse_source, ("model", "doc")),
-            ("predicate_source", predicate_source, ("model", "doc")),
-            ("decoder", decoder, ("viterbi", "valid", "greedy")),
-        ):
-            if value not in known:
-                raise ValueError(f"{setting} must be one of {known}, not {value!r}")
         if not 0 <= label_smoothing < 1:
             raise ValueError(f"label_smoothing must lie in 0..1, below 1, got {label_smoothing}")
         self.spans_key = spans_key
-        self.parse_source: Source = parse_source
-        self.predicate_source: Source = predicate_source
-        self.decoder: RoleDecoding = decoder
+        self.parse_source = parse_source
+        self.predicate_source = predicate_source
+        self.decoder = decoder
         self.joint_weight = joint_weight
         self.role_weight = role_weight
         self.label_smoothing = label_smoothing
@@ -199,6 +214,8 @@ class LisaSRL(ParserPipe):
 
     def _configure_model(self) -> None:
         super()._configure_model()
+        # the scorer is given cfg
+        self.cfg["spans_key"] = self.spans_key
         self._role_decoders: dict[str, RoleDecoder] = {}
 
     @property
@@ -268,6 +285,8 @@ class LisaSRL(ParserPipe):
             raise ValueError(f"the labels given to {self.name!r} have no roles")
         elif labels["roles"][0] != OUTSIDE:
             raise ValueError(f"the first of the roles given to {self.name!r} is not {OUTSIDE!r}")
+        elif labels.get("joint") and not any(split_joint_label(j)[1] for j in labels["joint"]):
+            raise ValueError(f"none of the joint labels given to {self.name!r} is of a predicate")
         if not labels.get("joint"):
             # no Doc has both tags and frames
             tags = labels.get("tags") or [""]
@@ -303,7 +322,7 @@ class LisaSRL(ParserPipe):
             return losses
         set_dropout_rate(self.model, drop)
         heads: list[numpy.ndarray | None] = [None] * len(examples)
-        if has_syntax(self.model):
+        if self.relations:  # without, arcs are not trained
             heads = [numpy.asarray(gold_heads(example).heads) for example in examples]
         predicates: list[set[int]] = []
         if has_indicator(self.model):
@@ -323,13 +342,13 @@ class LisaSRL(ParserPipe):
     ) -> tuple[float, LisaPrediction]:
         """The weighted losses (eq. 7) and their gradient with respect to every score.
 
-        Each is a mean: of words, and of pairs of predicate and word for roles. What has no gold
-        does not count: a sentence without frames or heads, a word without a tag, a label that was
-        not there at initialisation.
+        That of roles is a mean of pairs of predicate and word, the others are sums divided by the
+        number of all words. What has no gold does not count: a sentence without frames or heads, a
+        word without a tag, a label that was not there at initialisation.
         """
         examples = list(examples)
         validate_examples(examples, f"{self.name}.get_loss")
-        gold = _Gold(self, examples)
+        gold = LisaGold(self.cfg, self.spans_key, examples)
         batches = list(scores.batches)
         of_batches = [
             gold.frames(
@@ -465,73 +484,6 @@ class LisaSRL(ParserPipe):
 
 SMOOTHING = 0.1
 """Added to the counts of transitions: one that was not seen is unlikely, not impossible."""
-
-
-class _Gold:
-    """Gold of a batch of examples, a padded batch of sentences at a time."""
-
-    def __init__(self, pipe: LisaSRL, examples: list[Example]) -> None:
-        cfg = pipe.cfg
-        self.index = {kind: {name: k for k, name in enumerate(cfg[kind])} for kind in NAMES}
-        self.allowed = allowed_joint_labels(cfg["joint"], cfg["tags"])
-        self.tags = [gold_tags(example) for example in examples]
-        self.of_docs = [gold_frames(example, pipe.spans_key) for example in examples]
-        self.by_predicate = [
-            None if frames is None else {frame.predicate: frame for frame in frames}
-            for frames in self.of_docs
-        ]
-        self.parses = [gold_heads(example) for example in examples] if pipe.relations else []
-
-    def frames(
-        self, members: list[Sentence], like: Tensor, predicates: Tensor | None
-    ) -> GoldFrames:
-        """predicates [B]: the only one of each row that counts; None: all do."""
-        rows, at, labels = [], [], []
-        for row, sentence in enumerate(members):
-            for i, frame in self._in(sentence):
-                if predicates is not None and i != int(predicates[row]):
-                    continue
-                rows.append(row)
-                at.append(i)
-                labels.append(role_labels(frame, sentence, self.index["roles"]))
-        roles = numpy.full((len(rows), like.shape[1]), -1, dtype=numpy.int64)
-        for k, numbers in enumerate(labels):
-            roles[k, : len(numbers)] = numbers
-        arrays = (numpy.asarray(rows, dtype=numpy.int64), numpy.asarray(at, dtype=numpy.int64))
-        return GoldFrames(*(torch.from_numpy(a).to(like.device) for a in (*arrays, roles)))
-
-    def _in(self, sentence: Sentence) -> Iterable[tuple[int, GoldFrame]]:
-        known = self.by_predicate[sentence.doc] or {}
-        for i, token in enumerate(sentence.words.tolist()):
-            if token in known:
-                yield i, known[token]
-
-    def words(self, members: list[Sentence], like: Tensor) -> tuple[Tensor, Tensor]:
-        """Tags [B,n] and the joint labels that may be right [B,n,J]."""
-        index = self.index["tags"]
-        tags = padded(
-            like, ([index.get(self.tags[s.doc][i], -1) for i in s.words] for s in members)
-        )
-        predicates = padded(like, (self._is_predicate(sentence) for sentence in members))
-        return tags, self.allowed.to(like.device)[tags, predicates]
-
-    def _is_predicate(self, sentence: Sentence) -> list[int]:
-        known = self.by_predicate[sentence.doc]
-        if known is None:
-            return [-1] * len(sentence.words)
-        return [int(token in known) for token in sentence.words.tolist()]
-
-    def heads(self, members: list[Sentence], like: Tensor) -> tuple[Tensor, Tensor]:
-        """Heads [B,n] by words counted from 0, a root its own head, and relations [B,n]."""
-        index = self.index["relations"]
-        heads = padded(like, (heads_in_words(self.parses[s.doc], s) for s in members))
-        own = torch.arange(heads.shape[1], device=heads.device).expand_as(heads)
-        heads = torch.where(heads > 0, heads - 1, torch.where(heads == 0, own, -1))
-        relations = padded(
-            like,
-            ([index.get(self.parses[s.doc].relations[i], -1) for i in s.words] for s in members),
-        )
-        return heads, relations
 
 
 def _heads(doc: Doc) -> numpy.ndarray | None:

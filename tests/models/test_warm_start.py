@@ -27,6 +27,7 @@ from tests.pipeline.toy import (
     train,
     train_on,
 )
+from tests.pipeline.toy_frames import frames_examples, spans_of, srl_pipeline, trained
 
 
 @pytest.fixture(scope="module")
@@ -213,6 +214,24 @@ def test_a_pipeline_without_a_parser(tmp_path: Path) -> None:
     other.to_disk(tmp_path)
     with pytest.raises(ValueError, match=r"warm_start: .* has no parser of this package"):
         begin(joint_pipeline(), tmp_path)
+
+
+def test_roles_and_joint_labels_go_by_name(tmp_path: Path) -> None:
+    first = trained(srl_pipeline(), steps=30)
+    first.to_disk(tmp_path)
+    names = first.get_pipe("lisa_srl").label_data
+    reversed_names = {kind: labels[::-1] for kind, labels in names.items()}
+    reversed_names["roles"] = ["O", *[role for role in names["roles"] if role != "O"][::-1]]
+    second = srl_pipeline()
+    second.config["initialize"]["components"] = {
+        "lisa_srl": {"warm_start": str(tmp_path), "labels": reversed_names}
+    }
+    second.initialize(lambda: frames_examples(second))
+    for example in frames_examples(first):
+        mine, theirs = (nlp(example.predicted.copy()) for nlp in (second, first))
+        assert spans_of(mine) == spans_of(theirs)
+        for attribute in ("tag_", "dep_"):
+            assert [getattr(t, attribute) for t in mine] == [getattr(t, attribute) for t in theirs]
 
 
 @pytest.mark.parametrize("label_rank", [None, 6])

@@ -131,8 +131,8 @@ def test_arrangements_train(model: dict[str, Any]) -> None:
     examples = frames_examples(nlp)
     optimizer = nlp.initialize(lambda: examples)
     optimizer.learn_rate = 0.01
-    losses = [nlp.update(examples, sgd=optimizer, drop=0.1)["lisa_srl"] for _ in range(15)]
-    assert losses[-1] < 0.6 * losses[0]
+    losses = [nlp.update(examples, sgd=optimizer, drop=0.1)["lisa_srl"] for _ in range(25)]
+    assert losses[-1] < 0.7 * losses[0]
     check_heads(nlp(TEXT))
 
 
@@ -445,7 +445,8 @@ def test_given_predicates_keep_their_rolesets(nlp: Language, saved: Path) -> Non
     docs = list(other.pipe([doc, without, nothing]))
     found = {frame.predicate.i: frame for frame in get_frames(docs[0])}
     assert {i: frame.roleset for i, frame in found.items()} == {3: "fish.02", 5: "swim.01"}
-    assert (found[3].verb.start, found[3].verb_score) == (3, 1.0)
+    assert found[3].verb.start <= 3 < found[3].verb.end
+    assert found[3].verb_score == 1.0
     assert spans_of(docs[0])[1] == spans_of(frames_doc(other, 1))[1]
     same(docs[1], nlp(bare(nlp, docs[1])))
     assert spans_of(docs[2]) == []
@@ -543,8 +544,8 @@ def test_predicates_must_be_given_to_a_model_that_finds_none(by_predicate: Langu
 # Decoders
 
 
-def test_transitions_are_those_of_the_training_data(nlp: Language) -> None:
-    pipe = pipe_of(nlp)
+def test_transitions_are_those_of_the_training_data(saved: Path) -> None:
+    pipe = pipe_of(loaded(saved, decoder="viterbi"))
     roles = pipe.cfg["roles"]
     counts: Counter[tuple[str, str]] = Counter()
     for words, _, _, _, frames in SENTENCES:
@@ -571,7 +572,7 @@ def test_transitions_are_those_of_the_training_data(nlp: Language) -> None:
 
 def test_transitions_decide(saved: Path) -> None:
     """With counts that say so, nothing but O may follow a verb."""
-    other = spacy.load(saved)
+    other = loaded(saved, decoder="viterbi")
     pipe = pipe_of(other)
     roles = pipe.cfg["roles"]
     pipe.cfg["transitions"] = [[roles.index(verb), 0, 10**18] for verb in ("B-V", "B-C-V")]
@@ -941,3 +942,36 @@ def test_uninitialised_component_says_so() -> None:
         nlp("Hello")
     with pytest.raises(ValueError, match="E109"):
         pipe_of(nlp).update(frames_examples(nlp))
+
+
+def test_another_spans_key_is_scored(nlp: Language) -> None:
+    other = srl_pipeline(spans_key="roles")
+    assert pipe_of(other).cfg["spans_key"] == "roles"
+    reference = frames_doc(other, 0, frames=False)
+    set_frames(reference, SENTENCES[0][4], key="roles")
+    predicted = bare(other, reference)
+    set_frames(predicted, SENTENCES[0][4], key="roles")
+    assert pipe_of(other).score([Example(predicted, reference)])["srl_f"] == 1.0
+
+
+def test_settings_are_checked_whenever_they_are_set(nlp: Language) -> None:
+    for setting in ("parse_source", "predicate_source", "decoder"):
+        with pytest.raises(ValueError, match=f"{setting} must be one of"):
+            setattr(pipe_of(nlp), setting, "gold")
+
+
+def test_an_argument_that_a_sentence_boundary_cuts_is_not_known() -> None:
+    nlp = spacy.blank("en")
+    reference = frames_doc(nlp, 0)
+    predicted = Doc(
+        nlp.vocab,
+        words=[t.text for t in reference],
+        sent_starts=[True, False, False, False, True, False, False],
+    )
+    (frame,) = gold_frames(Example(predicted, reference), "srl") or []
+    labels = {
+        name: k for k, name in enumerate(["O", "B-ARG1", "I-ARG1", "B-V", "B-ARG2", "I-ARG2"])
+    }
+    first, second = split_sentences([predicted], "existing", 99, "split")
+    assert role_labels(frame, first, labels) == [1, 2, 3, -1]
+    assert role_labels(frame, second, labels) == [-1, -1, 0]

@@ -123,9 +123,7 @@ def test_arcs_and_relations(run, given, mode):
         longest = torch.full_like(lengths, arcs.shape[1])
         of_arcs, of_relations = parse_loss(scores, gold, given["parse_label"].long(), longest)
         total = here.sum()
-        torch.testing.assert_close(
-            of_arcs / total, recorded["parse_head/loss"].double(), **CLOSE
-        )
+        torch.testing.assert_close(of_arcs / total, recorded["parse_head/loss"].double(), **CLOSE)
         torch.testing.assert_close(
             of_relations / total, recorded["parse_label/loss"].double(), **CLOSE
         )
