@@ -445,7 +445,6 @@ def test_given_predicates_keep_their_rolesets(nlp: Language, saved: Path) -> Non
     docs = list(other.pipe([doc, without, nothing]))
     found = {frame.predicate.i: frame for frame in get_frames(docs[0])}
     assert {i: frame.roleset for i, frame in found.items()} == {3: "fish.02", 5: "swim.01"}
-    assert found[3].verb.start <= 3 < found[3].verb.end
     assert found[3].verb_score == 1.0
     assert spans_of(docs[0])[1] == spans_of(frames_doc(other, 1))[1]
     same(docs[1], nlp(bare(nlp, docs[1])))
