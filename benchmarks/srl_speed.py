@@ -16,7 +16,6 @@ import spacy
 import srsly
 import torch
 import typer
-from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_lal.annotations import FrameSpans, set_frames
