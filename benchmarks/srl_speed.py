@@ -60,7 +60,6 @@ def main(
         "sentences": len(long),
         "words_per_sentence": round(sum(map(len, long)) / len(long), 1),
         "microseconds_per_sentence": {k: round(1e6 * t / len(long), 1) for k, t in times.items()},
-
     }
     if json is not None:
         srsly.write_json(json, result)
