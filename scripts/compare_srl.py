@@ -38,7 +38,10 @@ def main(
     page: Annotated[Path | None, typer.Option(help="Write the table between its markers.")] = None,
 ) -> None:
     """Train and score both arms with every seed that has no result yet; write the table."""
-    if page is not None and not (page.exists() and START in page.read_text(encoding="utf8")):
+    if page is not None and not page.exists():
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(f"# Semantic roles\n\n{START}\n{END}\n", encoding="utf8")
+    if page is not None and START not in page.read_text(encoding="utf8"):
         typer.echo(f"compare_srl: {page} has no {START}", err=True)
         raise typer.Exit(1)
     output.mkdir(parents=True, exist_ok=True)
