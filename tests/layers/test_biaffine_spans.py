@@ -3,13 +3,8 @@ import torch
 from torch.autograd import gradcheck
 from torch.func import functional_call
 
-from spacy_lal.layers.biaffine_spans import (
-    BiaffineLabels,
-    BiaffineSpans,
-    LabelFactors,
-    label_scores,
-    pairs_of_spans,
-)
+from spacy_lal.layers.biaffine_spans import BiaffineLabels, BiaffineSpans, pairs_of_spans
+from spacy_lal.layers.label_factors import LabelFactors, label_scores
 from spacy_lal.structure.chart import chart_size, packed_spans, span_position
 
 RANKS = pytest.mark.parametrize("rank", [None, 1, 3], ids=lambda rank: f"rank {rank}")
