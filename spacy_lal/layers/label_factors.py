@@ -37,13 +37,45 @@ def label_factors(
 
 def label_scores(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
     """Scores [N,L] of the labels of N pairs: (starts[k], ends[k]) of sentence sentences[k]."""
-    left, right = factors.left[sentences, starts], factors.right[sentences, ends]
     weight = factors.weight
+    batch, n, d = factors.left.shape
+    # n (n + d) products a sentence against d a pair; to differentiate, pairs alone are cheaper
+    all_pairs = len(sentences) * d > batch * n * (n + d) and not torch.is_grad_enabled()
+    if weight.dim() == 3 and all_pairs:
+        return _of_all_pairs(factors, sentences, starts, ends)
+    left, right = factors.left[sentences, starts], factors.right[sentences, ends]
     if weight.dim() == 2:
         return F.linear(left * right, weight[:, :-1], weight[:, -1])
     scores: Tensor = _Bilinear.apply(
         F.pad(left, (0, 1), value=1.0), F.pad(right, (0, 1), value=1.0), weight
     )
+    return scores
+
+
+# Left vectors at a time when all pairs of a sentence are scored: each is projected to L b numbers.
+ROWS = 256
+
+
+def _of_all_pairs(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
+    """The same scores read off those of all pairs, each sentence's left vectors projected once."""
+    batch, n, _ = factors.left.shape
+    n_labels, d = len(factors.weight), factors.left.shape[2]
+    bilinear = factors.weight[:, :-1, :-1].permute(1, 0, 2).reshape(d, -1)
+    of_left, of_right = factors.weight[:, :, -1], factors.weight[:, -1, :-1]
+    scores = factors.left.new_empty(len(sentences), n_labels)
+    order = sentences.argsort()
+    step = max(1, ROWS // n)
+    firsts = torch.arange(0, batch + step, step, device=sentences.device)
+    bounds = torch.searchsorted(sentences[order], firsts).tolist()
+    for first, begin, end in zip(range(0, batch, step), bounds[:-1], bounds[1:], strict=True):
+        left, right = factors.left[first : first + step], factors.right[first : first + step]
+        projected = (left.flatten(0, 1) @ bilinear).view(len(left), n * n_labels, -1)
+        pairs = torch.bmm(projected, right.transpose(1, 2)).view(len(left), n, n_labels, n)
+        which = order[begin:end]
+        rows, start, stop = sentences[which] - first, starts[which], ends[which]
+        scores[which] = pairs[rows, start, :, stop]
+        scores[which] += F.linear(left, of_left[:, :-1], of_left[:, -1])[rows, start]
+        scores[which] += F.linear(right, of_right)[rows, stop]
     return scores
 
 

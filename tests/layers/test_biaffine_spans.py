@@ -3,6 +3,7 @@ import torch
 from torch.autograd import gradcheck
 from torch.func import functional_call
 
+from spacy_lal.layers import label_factors
 from spacy_lal.layers.biaffine_spans import BiaffineLabels, BiaffineSpans, pairs_of_spans
 from spacy_lal.layers.label_factors import LabelFactors, label_scores
 from spacy_lal.structure.chart import chart_size, packed_spans, span_position
@@ -75,6 +76,22 @@ def test_labels_of_chosen_spans_one_by_one(rank):
     chosen = [(2, 1, 3), (0, 0, 4), (0, 3, 4), (2, 1, 3), (2, 0, 1), (0, 2, 2)]
     scores = label_scores(scorer(posts), *torch.tensor(chosen).T)
     assert scores.shape == (len(chosen), 4)
+    for row, (b, i, j) in zip(scores, chosen, strict=True):
+        left = viewed(scorer.views.left, posts[b, i])
+        right = viewed(scorer.views.right, posts[b, j])
+        torch.testing.assert_close(row, literal(scorer.product, left, right), rtol=0, atol=1e-12)
+
+
+@RANKS
+@pytest.mark.parametrize("rows", [1, 7, 256])
+def test_labels_of_many_spans_one_by_one(rank, rows, monkeypatch):
+    """So many that, in prediction, scores of all pairs are computed, some sentences at a time."""
+    monkeypatch.setattr(label_factors, "ROWS", rows)
+    scorer = make_labels(rank).requires_grad_(False)
+    posts = fenceposts(3, 4)
+    chosen = [(b, i, j) for i in range(5) for b in (2, 0) for j in range(5)] * 3
+    with torch.no_grad():
+        scores = label_scores(scorer(posts), *torch.tensor(chosen).T)
     for row, (b, i, j) in zip(scores, chosen, strict=True):
         left = viewed(scorer.views.left, posts[b, i])
         right = viewed(scorer.views.right, posts[b, j])
