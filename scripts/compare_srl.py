@@ -22,7 +22,11 @@ import typer
 from evaluate_srl import evaluate
 from wasabi import msg
 
-ARMS = {"sa": ["--components.lisa_srl.model.syntax_layer", "null"], "lisa": []}
+MODEL = "--components.lisa_srl.model"
+ARMS = {
+    "sa": [f"{MODEL}.syntax_layer", "null", f"{MODEL}.role_paths", "false"],
+    "lisa": [],
+}
 START, END = "<!-- srl: start -->", "<!-- srl: end -->"
 
 

@@ -10,13 +10,18 @@ from .dropout import feature_dropout
 from .label_factors import LabelFactors, label_factors
 
 
-def role_scores(factors: LabelFactors, sentences: Tensor, predicates: Tensor) -> Tensor:
+def role_scores(
+    factors: LabelFactors, sentences: Tensor, predicates: Tensor, added: Tensor | None = None
+) -> Tensor:
     """Scores [P,n,L] of the labels of all n words for P predicates at once (eq. 6).
 
     factors: of `RoleScorer`; the k-th predicate is word predicates[k] of sentence sentences[k].
+    added [P,n,d_role]: to the words' vectors, as that predicate sees them.
     """
     of_predicates = factors.left[sentences, predicates]
     of_words = factors.right[sentences]
+    if added is not None:
+        of_words = of_words + added
     weight = factors.weight
     if weight.dim() == 2:
         of_labels = of_predicates.unsqueeze(1) * weight[:, :-1]  # [P, L, r]

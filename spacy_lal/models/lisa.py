@@ -42,9 +42,11 @@ LisaPrediction = ParserScores[LisaScores]
 @dataclass
 class LisaBatch(SentenceBatch[LisaScores]):
     """predicates: of a model with an indicator, the word that each row is encoded for [B], -1 in
-    sentences without; a sentence has as many rows as predicates."""
+    sentences without; a sentence has as many rows as predicates. heads: those given [B,n], -1 where
+    there is none."""
 
     predicates: Tensor | None = None
+    heads: Tensor | None = None
 
 
 def build_lisa_v1(
@@ -66,6 +68,7 @@ def build_lisa_v1(
     role_rank: int | None = None,
     layer_dropout: float | None = 0.1,
     indicator_width: int | None = None,
+    role_paths: bool = False,
     max_batch_spans: int = 60_000,
 ) -> Model[LisaInput, LisaPrediction]:
     """Linguistically-informed self-attention (Strubell et al. 2018).
@@ -88,6 +91,8 @@ def build_lisa_v1(
     indicator_width: encode a sentence once for each predicate, which must be given
         (predicate_source = "doc"), told from other words by an embedding of this width, as for the
         paper's gold predicates; null: once for all.
+    role_paths: let roles see the dependency path from the word to the predicate, too (not in the
+        paper; see `RolePaths`), which less data teaches more. Needs a syntax_layer.
     max_batch_spans: sentences are padded together as long as their pairs of words number no more
         than twice this.
     """
@@ -101,6 +106,8 @@ def build_lisa_v1(
         raise ValueError(f"syntactic_head must be 'biaffine' or 'copied', not {syntactic_head!r}")
     if syntactic_head == "copied" and syntax_layer == 1:
         raise ValueError("with syntactic_head = 'copied' syntax_layer must be at least 2")
+    if role_paths and syntax_layer is None:
+        raise ValueError("role_paths = true needs a syntax_layer: paths go by its heads")
     return Model(
         "lisa",
         _forward,
@@ -129,6 +136,7 @@ def build_lisa_v1(
                 "d_role": role_width,
                 "role_rank": role_rank,
                 "d_indicator": indicator_width,
+                "role_paths": role_paths,
             },
             "max_batch_spans": max_batch_spans,
             **{name: [] for name in NAMES},
@@ -188,7 +196,7 @@ def _forward(
                 scores = shim.begin_update(x, lengths, heads, predicates, dropout=rate)
             else:
                 scores = shim.predict(x, lengths, heads, predicates)
-            yield LisaBatch(members, lengths, scores, predicates)
+            yield LisaBatch(members, lengths, scores, predicates, heads)
 
     prediction = ParserScores(sentences, list(score()) if is_train else score())
 

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from ..annotations import PREDICATE
 from ..layers.label_factors import label_scores
-from ..layers.role_scorer import role_scores
 from ..structure.sequence import bio_constraints, bio_to_spans, viterbi
 from ..trees import LabelledSpan
 from .decoding import SentenceParse
@@ -19,7 +18,8 @@ from .dependencies import HeadDecoder
 from .lisa import LisaBatch
 from .lisa_network import LisaScores
 from .lisa_objectives import allowed_joint_labels
-from .parser import ParserScores
+from .lisa_roles import likely_heads, scores_of_roles
+from .parser import ParserScores, SentenceBatch
 
 CONTINUED = f"C-{PREDICATE}"
 
@@ -135,11 +135,18 @@ def decode(
             parses.setdefault(member, parse)
         if not len(rows):
             continue
-        of_roles = role_scores(batch.scores.roles, rows, at)
+        of_roles = scores_of_roles(batch.scores, rows, at, _heads_of_paths(batch))
         labels = roles(of_roles, at, lengths[rows])
         chosen = torch.log_softmax(of_roles, -1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
         _add_frames(parses, batch.members, lengths, rows, at, labels, chosen, certainty, roles)
     return parses
+
+
+def _heads_of_paths(batch: SentenceBatch[LisaScores]) -> Tensor | None:
+    if batch.scores.paths is None:
+        return None
+    given = batch.heads if isinstance(batch, LisaBatch) else None
+    return likely_heads(batch.scores, batch.lengths, given)
 
 
 def _add_frames(

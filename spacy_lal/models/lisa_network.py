@@ -12,6 +12,7 @@ from torch.nn import functional as F
 from ..layers.dropout import feature_dropout
 from ..layers.label_factors import LabelFactors
 from ..layers.lisa_encoder import LisaEncoder
+from ..layers.role_paths import RolePaths
 from ..layers.role_scorer import RoleScorer
 from ..layers.rows import BiLSTMRows
 from .bridge import Header, TorchModule
@@ -24,6 +25,7 @@ class LisaScores(NamedTuple):
     predicate, role and role_weight: the factors of `roles`; tags [B,n,T] of the BiLSTM below;
     arcs [B,n,n], the score of word j as the head of word i at [i,j], a root its own head;
     dependent, head and relation_weight: the factors of `relations`.
+    paths [K,d]: the table of `path_vectors`.
     Weights are parameters; among the outputs, their gradients come back the way all others do.
     """
 
@@ -36,6 +38,7 @@ class LisaScores(NamedTuple):
     dependent: Tensor | None = None
     head: Tensor | None = None
     relation_weight: Tensor | None = None
+    paths: Tensor | None = None
 
     @property
     def roles(self) -> LabelFactors:
@@ -57,6 +60,7 @@ class LisaNetwork(TorchModule):
     The joint tags are read by a perceptron of d_tag leaky ReLUs (section 3.4).
     heads [B,n]: see `LisaEncoder`. d_indicator: of an embedding that tells each row's predicate,
     predicates [B], from its other words (-1: none); None: rows are encoded for all predicates.
+    role_paths: see `RolePaths`.
     """
 
     def __init__(
@@ -73,6 +77,7 @@ class LisaNetwork(TorchModule):
         d_role: int,
         role_rank: int | None,
         d_indicator: int | None = None,
+        role_paths: bool = False,
     ) -> None:
         super().__init__()
         self.rows: BiLSTMRows | None = None
@@ -91,11 +96,18 @@ class LisaNetwork(TorchModule):
         self.roles = RoleScorer(
             width, max(1, len(roles)), d_predicate=d_predicate, d_role=d_role, rank=role_rank
         )
+        self.paths: RolePaths | None = None
+        if role_paths:
+            self.paths = RolePaths(
+                max(1, len(relations)), d_role if role_rank is None else role_rank
+            )
         self.dropout = 0.0
 
     def set_dropout(self, rate: float) -> None:
         self.dropout = self.roles.dropout = rate
         self.encoder.set_dropout(rate)
+        if self.paths is not None:
+            self.paths.dropout = rate
         if self.rows is not None:
             self.rows.set_dropout(rate)
 
@@ -122,6 +134,8 @@ class LisaNetwork(TorchModule):
         joint = self.joint(feature_dropout(hidden, self.dropout, self.training))
         predicate, role, role_weight = self.roles(encoded.encoded)
         scores = LisaScores(joint, predicate, role, role_weight, tags)
+        if self.paths is not None:
+            scores = scores._replace(paths=self.paths())
         if encoded.relations is None:
             return scores
         dependent, head, weight = encoded.relations

@@ -10,8 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..layers.label_factors import label_scores
-from ..layers.role_scorer import role_scores
 from .lisa_network import LisaScores
+from .lisa_roles import scores_of_roles
 
 
 class GoldFrames(NamedTuple):
@@ -79,9 +79,14 @@ def parse_loss(
     return of_arcs, F.cross_entropy(relations, labels[rows, at], reduction="sum")
 
 
-def role_loss(scores: LisaScores, gold: GoldFrames, smoothing: float) -> Tensor:
-    """Cross-entropy of role labels with label smoothing, summed over predicates and words."""
-    of_roles = role_scores(scores.roles, gold.sentences, gold.predicates)
+def role_loss(
+    scores: LisaScores, gold: GoldFrames, smoothing: float, heads: Tensor | None = None
+) -> Tensor:
+    """Cross-entropy of role labels with label smoothing, summed over predicates and words.
+
+    heads: see `scores_of_roles`.
+    """
+    of_roles = scores_of_roles(scores, gold.sentences, gold.predicates, heads)
     known = gold.roles >= 0
     return F.cross_entropy(
         of_roles[known], gold.roles[known], reduction="sum", label_smoothing=smoothing

@@ -36,6 +36,7 @@ from ..models.lisa_objectives import (
     role_loss,
     split_joint_label,
 )
+from ..models.lisa_roles import likely_heads
 from ..models.parser import ParserScores, SentenceBatch
 from ..models.sentences import LongSentencePolicy, SentencePolicy
 from ..scorers.attachment import score_attachment
@@ -73,6 +74,7 @@ OUTSIDE = "O"
         "role_weight": 1.0,
         "tag_weight": 1.0,
         "label_smoothing": 0.1,
+        "own_paths": 0.5,
         "overwrite_heads": False,
         "sentences": "split",
         "max_sentence_length": 512,
@@ -106,6 +108,7 @@ def make_lisa_srl(
     role_weight: float,
     tag_weight: float,
     label_smoothing: float,
+    own_paths: float,
     overwrite_heads: bool,
     sentences: SentencePolicy,
     max_sentence_length: int,
@@ -127,6 +130,8 @@ def make_lisa_srl(
     joint_weight, arc_weight, relation_weight, role_weight: of the losses, the lambdas of eq. 7;
         tag_weight: of that of a BiLSTM below, which predicts tags on its way. label_smoothing: of
         role labels.
+    own_paths: in which share of training sentences the paths of a model with `role_paths` go by the
+        heads that it finds, as they will in prediction, not by gold ones.
     overwrite_heads: write the model's own heads also to Docs that have some.
     sentences, max_sentence_length, long_sentences: as for `lal_dependency`; a sentence that is too
         long to be read ("flat") has no frames.
@@ -142,6 +147,7 @@ def make_lisa_srl(
         joint_weight=joint_weight,
         role_weight=role_weight,
         label_smoothing=label_smoothing,
+        own_paths=own_paths,
         arc_weight=arc_weight,
         relation_weight=relation_weight,
         tag_weight=tag_weight,
@@ -197,8 +203,11 @@ class LisaSRL(ParserPipe):
         joint_weight: float,
         role_weight: float,
         label_smoothing: float,
+        own_paths: float,
         **settings: Any,
     ) -> None:
+        if not 0 <= own_paths <= 1:
+            raise ValueError(f"own_paths must lie in 0..1, got {own_paths}")
         if not 0 <= label_smoothing < 1:
             raise ValueError(f"label_smoothing must lie in 0..1, below 1, got {label_smoothing}")
         self.spans_key = spans_key
@@ -208,6 +217,7 @@ class LisaSRL(ParserPipe):
         self.joint_weight = joint_weight
         self.role_weight = role_weight
         self.label_smoothing = label_smoothing
+        self.own_paths = own_paths
         super().__init__(vocab, model, name, **settings)
         self.cfg["transitions"] = []
         self._check_indicator()
@@ -367,15 +377,20 @@ class LisaSRL(ParserPipe):
             leaves = LisaScores._make(
                 None if s is None else s.detach().requires_grad_() for s in batch.scores
             )
-            value = self.role_weight * role_loss(leaves, frames, self.label_smoothing) / pairs
+            heads = relations = paths_by = None
+            if leaves.arcs is not None and self.relations:
+                heads, relations = gold.heads(members, leaves.joint)
+            if leaves.paths is not None:
+                paths_by = self._heads_of_paths(leaves, batch.lengths, heads)
+            of_roles = role_loss(leaves, frames, self.label_smoothing, paths_by)
+            value = self.role_weight * of_roles / pairs
             tags, allowed = gold.words(members, leaves.joint)
             value = value + self.joint_weight * joint_loss(leaves.joint, allowed) / words
             if leaves.tags is not None:
                 value = value + self.tag_weight / words * torch.nn.functional.cross_entropy(
                     leaves.tags.flatten(0, 1), tags.flatten(), ignore_index=-1, reduction="sum"
                 )
-            if leaves.arcs is not None and self.relations:
-                heads, relations = gold.heads(members, leaves.joint)
+            if heads is not None and relations is not None:
                 of_arcs, of_relations = parse_loss(leaves, heads, relations, batch.lengths)
                 value = value + self.arc_weight * of_arcs / words
                 value = value + self.relation_weight * of_relations / words
@@ -383,6 +398,15 @@ class LisaSRL(ParserPipe):
             loss += float(value.detach())
             d_batches.append(SentenceBatch(batch.members, batch.lengths, gradients(leaves)))
         return loss, ParserScores(scores.sentences, d_batches)
+
+    def _heads_of_paths(
+        self, scores: LisaScores, lengths: torch.Tensor, gold: torch.Tensor | None
+    ) -> torch.Tensor:
+        """Of each sentence gold heads or, at the rate of `own_paths`, the model's own."""
+        if gold is not None:
+            own = torch.rand(len(gold), 1) < self.own_paths
+            gold = gold.masked_fill(own.to(gold.device), -1)
+        return likely_heads(scores, lengths, gold)
 
     # Annotations
 

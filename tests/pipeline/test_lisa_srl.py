@@ -27,6 +27,7 @@ from torch import Tensor
 from spacy_lal.annotations import FrameSpans, get_frames, set_frames
 from spacy_lal.models.lisa import LisaInput
 from spacy_lal.models.lisa_network import LisaScores
+from spacy_lal.models.lisa_roles import likely_heads, scores_of_roles
 from spacy_lal.models.parser import ParserScores
 from spacy_lal.models.sentences import split_sentences
 from spacy_lal.pipeline.gold import gold_frames, role_labels
@@ -122,8 +123,10 @@ def test_labels_are_roles(nlp: Language) -> None:
         {"syntactic_head": "copied"},
         {"role_rank": 6, "layer_dropout": 0.0},
         {"tag_layer": 3, "syntax_layer": 1},
+        {"role_paths": True},
+        {"role_paths": True, "syntactic_head": "copied", "role_rank": 6},
     ],
-    ids=["rows", "copied", "rank", "syntax first"],
+    ids=["rows", "copied", "rank", "syntax first", "paths", "paths, copied, rank"],
 )
 def test_arrangements_train(model: dict[str, Any]) -> None:
     nlp = srl_pipeline(model)
@@ -429,6 +432,74 @@ def test_the_source_can_be_changed_on_a_trained_component(nlp: Language, saved: 
     assert scores_of(after) != pytest.approx(scores_of(before), abs=1e-4)
 
 
+# Paths
+
+
+@pytest.fixture(scope="module")
+def with_paths() -> Language:
+    return trained(srl_pipeline({"role_paths": True}), steps=60)
+
+
+def test_frames_by_paths(with_paths: Language) -> None:
+    nlp = with_paths
+    for k, example in enumerate(frames_examples(nlp)):
+        assert spans_of(nlp(example.predicted)) == spans_of(frames_doc(nlp, k))
+
+
+def test_paths_go_by_the_heads_of_the_doc(with_paths: Language) -> None:
+    nlp = with_paths
+    doc = wrong_doc(nlp)
+    source = LisaInput([doc], [numpy.array(WRONG)])
+    (batch,) = pipe_of(nlp).model.predict(source).batches
+    sentence, predicate = torch.tensor([0]), torch.tensor([1])
+    by_doc = scores_of_roles(batch.scores, sentence, predicate, torch.tensor([WRONG]))
+    own = likely_heads(batch.scores, batch.lengths)
+    assert own.tolist() != [WRONG]
+    assert not torch.allclose(by_doc, scores_of_roles(batch.scores, sentence, predicate, own))
+    pipe_of(nlp).predicate_source = pipe_of(nlp).parse_source = "doc"
+    try:
+        set_frames(doc, [FrameSpans(1, "", [(1, 2, "V")])])
+        (frame,) = get_frames(nlp(doc))
+    finally:
+        pipe_of(nlp).predicate_source = pipe_of(nlp).parse_source = "model"
+    roles = pipe_of(nlp).cfg["roles"]
+    best = torch.log_softmax(by_doc[0].detach(), -1)
+    arguments = [
+        (span, score)
+        for span, score in zip(frame.arguments, frame.scores, strict=True)
+        if span.label_ != "C-V"  # which a second V may have become
+    ]
+    assert arguments
+    for span, score in arguments:
+        first = roles.index(f"B-{span.label_}")
+        rest = [roles.index(f"I-{span.label_}") for _ in span[1:]]
+        of_words = [best[i, label] for i, label in enumerate([first, *rest], span.start)]
+        assert score == pytest.approx(math.exp(torch.stack(of_words).mean()), abs=1e-5)
+
+
+def test_paths_of_training_go_by_gold_or_own_heads(with_paths: Language) -> None:
+    nlp, pipe = with_paths, pipe_of(with_paths)
+    examples = frames_examples(nlp)
+    scores = predictions(pipe, examples)
+    before = pipe.own_paths, pipe.joint_weight, pipe.arc_weight, pipe.relation_weight
+    pipe.joint_weight = pipe.arc_weight = pipe.relation_weight = 0.0
+    # other heads than the model's own are gold, then
+    golds = [wrong_doc(nlp), *(example.reference for example in examples[1:])]
+    golds[0] = frames_doc(nlp, 0)
+    for token in golds[0]:
+        token.head = golds[0][0]
+    wrong = [Example(x.predicted, gold) for x, gold in zip(examples, golds, strict=True)]
+    try:
+        found = {}
+        for rate in (0.0, 1.0):
+            pipe.own_paths = rate
+            found[rate] = [pipe.get_loss(those, scores)[0] for those in (examples, wrong)]
+    finally:
+        pipe.own_paths, pipe.joint_weight, pipe.arc_weight, pipe.relation_weight = before
+    assert found[1.0][0] == pytest.approx(found[1.0][1], abs=1e-6)
+    assert found[0.0][1] > found[0.0][0] + 1e-3
+
+
 # Predicates of others
 
 
@@ -614,9 +685,11 @@ def predictions(pipe: LisaSRL, examples: list[Example]) -> ParserScores[LisaScor
     return ParserScores(scores.sentences, list(scores.batches))
 
 
-def test_gradient_of_the_loss_by_finite_differences() -> None:
+@pytest.mark.parametrize(("paths", "own"), [(False, 0.5), (True, 0.0)])
+def test_gradient_of_the_loss_by_finite_differences(paths: bool, own: float) -> None:
     nlp = srl_pipeline(
-        {"rows": TINY["rows"]},
+        {"rows": TINY["rows"], "role_paths": paths},
+        own_paths=own,
         joint_weight=0.7,
         arc_weight=0.3,
         relation_weight=1.3,
@@ -628,11 +701,14 @@ def test_gradient_of_the_loss_by_finite_differences() -> None:
     pipe = pipe_of(nlp)
     scores = predictions(pipe, examples)
     for batch in scores.batches:
-        batch.scores = LisaScores._make(s.double() for s in batch.scores)
+        batch.scores = LisaScores._make(None if s is None else s.double() for s in batch.scores)
     _, d_scores = pipe.get_loss(examples, scores)
     generator = torch.Generator().manual_seed(0)
     for batch, d_batch in zip(scores.batches, d_scores.batches, strict=True):
         for values, gradient in zip(batch.scores, d_batch.scores, strict=True):
+            if values is None:
+                assert not paths
+                continue
             direction = torch.randn(values.shape, generator=generator, dtype=values.dtype)
             step = 1e-5
             values += step * direction
@@ -908,6 +984,7 @@ def test_unknown_choices_are_named(nlp: Language, setting: str) -> None:
         "joint_weight": 1.0,
         "role_weight": 1.0,
         "label_smoothing": 0.1,
+        "own_paths": 0.5,
     }
     with pytest.raises(ValueError, match=rf"{setting} must be one of \('.*'\), not 'gold'"):
         LisaSRL(nlp.vocab, pipe_of(nlp).model, "lisa_srl", **{**known, setting: "gold"})
@@ -918,6 +995,8 @@ def test_unknown_choices_are_named(nlp: Language, setting: str) -> None:
     [
         ({"label_smoothing": 1.5}, r"label_smoothing must lie in .* got 1\.5"),
         ({"label_smoothing": -0.1}, r"label_smoothing must lie in .* got -0\.1"),
+        ({"own_paths": 1.01}, r"own_paths must lie in 0\.\.1, got 1\.01"),
+        ({"model": {"syntax_layer": None, "role_paths": True}}, "needs a syntax_layer"),
         ({"max_sentence_length": 0}, "max_sentence_length must be at least 1"),
         ({"model": {"tag_layer": 0}}, r"tag_layer must lie in 1\.\.3, got 0"),
         ({"model": {"tag_layer": 4}}, r"tag_layer must lie in 1\.\.3, got 4"),

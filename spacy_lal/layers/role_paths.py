@@ -1,0 +1,63 @@
+"""A word's role as a predicate sees it: vectors of the dependency path between the two."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from ..structure.paths import MAX_DOWN, MAX_UP, DependencyPaths
+
+UPS, DOWNS = MAX_UP + 2, MAX_DOWN + 2
+
+
+class RolePaths(nn.Module):
+    """The table [K,d] of `path_vectors`, its entries dropped in training.
+
+    Not in Strubell et al. 2018, whose words know of each other's heads by attention alone, which
+    takes much data to learn.
+    """
+
+    def __init__(self, n_relations: int, d: int) -> None:
+        super().__init__()
+        of_shape, of_branch, of_predicate = 2 * DOWNS * UPS, 2 * DOWNS * (n_relations + 1), DOWNS
+        self.table = nn.Parameter(
+            torch.randn(of_shape + of_branch + of_predicate * n_relations, d) * 0.5
+        )
+        self.dropout = 0.0
+
+    def forward(self) -> Tensor:
+        return F.dropout(self.table, self.dropout, self.training)
+
+
+def path_vectors(
+    table: Tensor,
+    paths: DependencyPaths,
+    relations: Tensor,
+    sentences: Tensor,
+    predicates: Tensor,
+) -> Tensor:
+    """[P,n,d], the sum of three rows of `table` for every predicate and word.
+
+    One for the path's shape, its steps up and down and whether the word stands before the
+    predicate; one for the relation of its branch, its steps down and the word's side; one for the
+    predicate's own relation and the steps down. relations [B,n]: of each word to its head.
+    """
+    up, down, branch = paths
+    n = up.shape[1]
+    n_relations = (len(table) - 2 * DOWNS * UPS - 2 * DOWNS) // (3 * DOWNS)
+    side = down * 2 + (torch.arange(n, device=up.device) < predicates.unsqueeze(1))
+    of_branch = relations[sentences].gather(1, branch.clamp(min=0))
+    of_branch = torch.where(branch >= 0, of_branch, n_relations)
+    of_predicate = relations[sentences, predicates].unsqueeze(1)
+    second = 2 * DOWNS * UPS
+    third = second + 2 * DOWNS * (n_relations + 1)
+    rows = torch.stack(
+        [
+            side * UPS + up,
+            second + side * (n_relations + 1) + of_branch,
+            third + down * n_relations + of_predicate,
+        ],
+        -1,
+    )
+    return F.embedding_bag(rows.flatten(0, 1), table, mode="sum").view(*up.shape, table.shape[1])

@@ -1,0 +1,53 @@
+"""Where words stand to each other in a dependency tree."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+MAX_UP, MAX_DOWN = 5, 3
+"""Steps that are counted: longer paths are far."""
+
+
+class DependencyPaths(NamedTuple):
+    """The paths from all n words to P predicates, through the lowest word above both.
+
+    up [P,n]: steps from the word up to it; down [P,n]: from there down to the predicate; where
+    either has more than MAX_UP or MAX_DOWN, or nothing is above both, MAX_UP + 1 and MAX_DOWN + 1.
+    branch [P,n]: the word's last ancestor, or itself, before the lowest above both; -1 where up is
+    0 or far.
+    """
+
+    up: Tensor
+    down: Tensor
+    branch: Tensor
+
+
+def dependency_paths(heads: Tensor, sentences: Tensor, predicates: Tensor) -> DependencyPaths:
+    """heads [B,n], a root its own head; predicate k is word predicates[k] of sentences[k].
+
+    Of several ways, as heads that are no tree have them, the one that is lowest for the predicate
+    and then for the word.
+    """
+    n = heads.shape[1]
+    above = [torch.arange(n, device=heads.device).expand(len(sentences), n)]
+    of_sentences = heads[sentences]
+    for _ in range(MAX_UP):
+        above.append(of_sentences.gather(1, above[-1]))
+    over = [predicates.unsqueeze(1)]
+    for _ in range(MAX_DOWN):
+        over.append(of_sentences.gather(1, over[-1]))
+    up = torch.full_like(above[0], MAX_UP + 1)
+    down = torch.full_like(up, MAX_DOWN + 1)
+    branch = torch.full_like(up, -1)
+    # the lowest last, over what was found above it
+    for steps_down in reversed(range(MAX_DOWN + 1)):
+        for steps_up in reversed(range(MAX_UP + 1)):
+            met = above[steps_up] == over[steps_down]
+            up = up.masked_fill(met, steps_up)
+            down = down.masked_fill(met, steps_down)
+            before = above[steps_up - 1] if steps_up else torch.full_like(up, -1)
+            branch = torch.where(met, before, branch)
+    return DependencyPaths(up, down, branch)
