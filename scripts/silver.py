@@ -2,7 +2,7 @@
 
 The first parser splits the text into sentences; one is kept, with that parser's tags and
 constituents, if the other's labelled constituents agree well enough. The result is a .spacy file of
-one Doc a sentence; a folder that holds it beside gold data is a corpus for `spacy train`.
+one Doc a sentence, of silver trees alone or, with --gold, of as many words of gold ones among them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import random
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
@@ -38,6 +39,11 @@ def main(
     every: Annotated[int, typer.Option(help="Read every so many lines.")] = 1,
     limit: Annotated[int, typer.Option(help="Read no more lines than this, 0 for all.")] = 0,
     words: Annotated[str, typer.Option(help="Least and most words of a sentence.")] = "4,50",
+    gold: Annotated[
+        Path | None,
+        typer.Option(help="Gold trees to mix with, half and half.", exists=True),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of which silver trees are mixed, and the order.")] = 1,
     threads: Annotated[int, typer.Option(help="Threads of torch, 0 for its own choice.")] = 0,
 ) -> None:
     """Parse TEXT twice and write the sentences on which the parsers agree."""
@@ -52,17 +58,30 @@ def main(
             for sentence in _sentences(nlp, islice(file, 0, stop, every))
             if least <= len(sentence) <= most
         ]
-    kept = DocBin()
-    count = of_words = 0
+    kept: list[Doc] = []
     bare = (Doc(other.vocab, words=[t.text for t in s], spaces=_spaces(s)) for s in sentences)
     for doc, again in zip(sentences, other.pipe(_one_sentence(doc) for doc in bare), strict=True):
         if f1(get_constituents(doc), get_constituents(again)) >= agreement:
-            kept.add(doc)
-            count += 1
-            of_words += len(doc)
+            kept.append(doc)
+    msg.good(f"{len(kept):,} of {len(sentences):,} sentences, {sum(map(len, kept)):,} words")
+    if gold is not None:
+        kept = mixed(list(DocBin().from_disk(gold).get_docs(nlp.vocab)), kept, random.Random(seed))
+        msg.good(f"{len(kept):,} sentences with gold trees, {sum(map(len, kept)):,} words")
     output.parent.mkdir(parents=True, exist_ok=True)
-    kept.to_disk(output)
-    msg.good(f"{count:,} of {len(sentences):,} sentences, {of_words:,} words")
+    DocBin(docs=kept).to_disk(output)
+
+
+def mixed(gold: list[Doc], silver: list[Doc], rng: random.Random) -> list[Doc]:
+    """All gold Docs, silver ones of as many words, or all if there are fewer, in random order."""
+    left = sum(map(len, gold))
+    result = list(gold)
+    for doc in rng.sample(silver, len(silver)):
+        if left <= 0:
+            break
+        result.append(doc)
+        left -= len(doc)
+    rng.shuffle(result)
+    return result
 
 
 def _sentences(nlp: Language, lines: Iterator[str]) -> Iterator[Doc]:

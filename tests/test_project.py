@@ -426,6 +426,32 @@ def test_train_ewt_crf_and_ewt_spanformer(
     assert srsly.read_json(project / "metrics/ewt-spanformer.json")["sentences"] == 10
 
 
+def test_self_train_ewt_crf(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    """Silver trees are those of sentences that both parse alike, as many words as of gold ones."""
+    write_ewt(tmp_path)
+    text = tmp_path / "text.txt"
+    text.write_text("The cat sat on the mat. Tom gave her a map.\n" * 8, encoding="utf8")
+    small = sizes("lal_constituency", rows__hidden_width=16, **LABEL_ATTENTION)
+    run_here(
+        "self-train-ewt-crf",
+        ewt_dir=str(tmp_path),
+        propbank=str(tmp_path / "skeletons"),
+        silver_text=str(text),
+        silver_parser="training/ewt-crf-second/model-best",
+        ewt_warm_start="training/ewt-crf-second/model-best",
+        train_options=f"{FEW_STEPS} {small}",
+    )
+    gold = read_docs(project / "corpus/ewt/train.spacy")
+    docs = read_docs(project / "corpus/ewt-silver/train.spacy")
+    silver = [doc.text for doc in docs if "sat on the mat" in doc.text or "her a map" in doc.text]
+    assert silver
+    assert sorted(doc.text for doc in docs) == sorted([*(doc.text for doc in gold), *silver])
+    words = sum(map(len, gold))
+    assert sum(map(len, docs)) <= 2 * words + max(map(len, docs))
+    assert [doc.text for doc in docs[: len(gold)]] != [doc.text for doc in gold]
+    assert srsly.read_json(project / "metrics/ewt-crf.json")["sentences"] == 10
+
+
 def test_train_vtb(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     """A slow tokenizer aligns words of several syllables; what it doesn't know stops nothing."""
     pytest.importorskip("spacy_transformers")
