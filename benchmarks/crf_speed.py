@@ -17,9 +17,9 @@ pass, clipping, Adam with moving averages); Examples are made before, as spaCy k
 epochs. Batches are sentences of similar length, `--batch-words` words each, the mean of supar's own
 batches when it aims at 1,200 and 5,000; of an epoch, every k-th is taken, about `--train-words` in
 all. Timed in prediction is `nlp.pipe` (tags and trees on Docs included) over the test set's words,
-one sentence a Doc, made before. Weights are random at first and have seen the timed batches when
-they predict. CPU seconds are those of this process and all its threads; one warm-up each, variants
-in turn, medians.
+one sentence a Doc, made before, all in one batch, since supar, too, sorts its whole file by length.
+Weights are random at first and have seen the timed batches when they predict. CPU seconds are those
+of this process and all its threads; one warm-up each, variants in turn, medians.
 
 With `--supar`, supar_speed.py runs in the environment of that interpreter, on the same treebank as
 bracketed trees, between two rounds of these measurements (A B A). Its batches aim at 1,200 and
@@ -186,7 +186,7 @@ class Measured:
             self.nlp.update(batch, drop=DROPOUT, sgd=self.sgd)
 
     def predict(self, docs: list[Doc]) -> None:
-        for doc in self.nlp.pipe(docs):
+        for doc in self.nlp.pipe(docs, batch_size=len(docs)):
             if "constituents" not in doc.spans:
                 raise AssertionError("a Doc came back without a parse")
 
