@@ -56,7 +56,8 @@ class LisaScores(NamedTuple):
 class LisaNetwork(TorchModule):
     """Word vectors [B,n,d_in], lengths [B] -> `LisaScores` (Strubell et al. 2018, figure 1).
 
-    rows: settings of a `BiLSTMRows` below the encoder, or None; encoder: of the `LisaEncoder`.
+    rows: settings of a `BiLSTMRows` below the encoder, which reads its states beside the word
+    vectors, or None; encoder: of the `LisaEncoder`.
     The joint tags are read by a perceptron of d_tag leaky ReLUs (section 3.4).
     heads [B,n]: see `LisaEncoder`. d_indicator: of an embedding that tells each row's predicate,
     predicates [B], from its other words (-1: none); None: rows are encoded for all predicates.
@@ -84,7 +85,7 @@ class LisaNetwork(TorchModule):
         if rows is not None:
             settings = {key: value for key, value in rows.items() if key != "kind"}
             self.rows = BiLSTMRows(d_in, max(1, len(tags)), **settings)
-            d_in = self.rows.output_dim
+            d_in += self.rows.output_dim
         self.indicator: nn.Embedding | None = None
         if d_indicator is not None:
             self.indicator = nn.Embedding(2, d_indicator)
@@ -119,11 +120,12 @@ class LisaNetwork(TorchModule):
         predicates: Tensor | None = None,
     ) -> LisaScores:
         tags = None
+        words = feature_dropout(x, self.dropout, self.training)
         if self.rows is not None:
             rows, tags = self.rows(x, lengths)
-            x = rows[:, 1:-1]
-        else:
-            x = feature_dropout(x, self.dropout, self.training)
+            # a BiLSTM trained for trees forgets much of what words mean
+            words = torch.cat([words, rows[:, 1:-1]], -1)
+        x = words
         positions = torch.arange(x.shape[1], device=x.device)
         mask = positions < lengths.unsqueeze(1)
         if self.indicator is not None and predicates is not None:
