@@ -74,9 +74,9 @@ def build_lisa_v1(
     """Linguistically-informed self-attention (Strubell et al. 2018).
 
     tok2vec: word vectors of the Docs' tokens; a listener or any other Tok2Vec model.
-    rows: a BiLSTM over them (`spacy-lal.BiLSTMRows.v1`), whose states self-attention reads beside the
-        words' vectors, and which the paper has not; null leaves it out. Without it, sinusoids tell
-        positions.
+    rows: a BiLSTM over them (`spacy-lal.BiLSTMRows.v1`), whose states self-attention reads beside
+        the words' vectors, and which the paper has not; null leaves it out. Without it, sinusoids
+        tell positions.
     layers, heads, head_width: of self-attention (10 or 12, 8 and 25 in the paper).
     feed_forward_width, feed_forward_depth: hidden layers between two of them (800, 2).
     tag_layer: after how many layers tags and predicates are found (3). syntax_layer: which layer,
