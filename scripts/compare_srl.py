@@ -1,8 +1,9 @@
 """The central comparison of Strubell et al. 2018: self-attention without and with syntax, and with
 better parses handed to the trained model.
 
-For each seed, trains CONFIG without the parser's head (SA) and with it (LISA), and scores LISA on
-the same data with its own parses, with another pipeline's, and with gold ones.
+For each seed, trains CONFIG without the parser's head and paths that go by it (SA) and as it is
+(LISA), and scores LISA on the same data with its own parses, with another pipeline's, and with gold
+ones.
 A seed's result is a JSON file in OUTPUT; one that is there is not trained again.
 """
 

@@ -430,7 +430,7 @@ def test_self_train_ewt_crf(project: Path, tmp_path: Path, run_here: Callable[..
     """Silver trees are those of sentences that both parse alike, as many words as of gold ones."""
     write_ewt(tmp_path)
     text = tmp_path / "text.txt"
-    text.write_text("The cat sat on the mat. Tom gave her a map.\n" * 8, encoding="utf8")
+    text.write_text("The cat sat on the mat. Tom gave her a map.\n" * 100, encoding="utf8")
     small = sizes("lal_constituency", rows__hidden_width=16, **LABEL_ATTENTION)
     run_here(
         "self-train-ewt-crf",
@@ -444,10 +444,10 @@ def test_self_train_ewt_crf(project: Path, tmp_path: Path, run_here: Callable[..
     gold = read_docs(project / "corpus/ewt/train.spacy")
     docs = read_docs(project / "corpus/ewt-silver/train.spacy")
     silver = [doc.text for doc in docs if "sat on the mat" in doc.text or "her a map" in doc.text]
-    assert silver
+    assert 0 < len(silver) < 200
     assert sorted(doc.text for doc in docs) == sorted([*(doc.text for doc in gold), *silver])
     words = sum(map(len, gold))
-    assert sum(map(len, docs)) <= 2 * words + max(map(len, docs))
+    assert 2 * words <= sum(map(len, docs)) < 2 * words + max(map(len, docs))
     assert [doc.text for doc in docs[: len(gold)]] != [doc.text for doc in gold]
     assert srsly.read_json(project / "metrics/ewt-crf.json")["sentences"] == 10
 

@@ -16,7 +16,7 @@ def role_scores(
     """Scores [P,n,L] of the labels of all n words for P predicates at once (eq. 6).
 
     factors: of `RoleScorer`; the k-th predicate is word predicates[k] of sentence sentences[k].
-    added [P,n,d_role]: to the words' vectors, as that predicate sees them.
+    added [P,n,b], as wide as factors.right: to the words' vectors, as that predicate sees them.
     """
     of_predicates = factors.left[sentences, predicates]
     of_words = factors.right[sentences]

@@ -123,7 +123,7 @@ class LisaNetwork(TorchModule):
         words = feature_dropout(x, self.dropout, self.training)
         if self.rows is not None:
             rows, tags = self.rows(x, lengths)
-            # a BiLSTM trained for trees forgets much of what words mean
+            # roles depend on what words mean, of which a BiLSTM trained for trees need keep little
             words = torch.cat([words, rows[:, 1:-1]], -1)
         x = words
         positions = torch.arange(x.shape[1], device=x.device)
