@@ -5,6 +5,7 @@ processes carry results without further ado; extensions only read.
 
 `doc.spans["constituents"]`: one span per phrase in preorder, `label_` its category.
 `doc.spans["srl"]`: frames, see frames.py.
+`doc.spans["errors"]`: grammatical errors, see grammar_errors.py.
 A group without spans means "annotated, nothing there"; no group means "not annotated".
 """
 
@@ -26,6 +27,7 @@ from .frames import PREDICATE as PREDICATE
 from .frames import Frame, get_frames
 from .frames import FrameSpans as FrameSpans
 from .frames import set_frames as set_frames
+from .grammar_errors import ERRORS_KEY, error_scores
 from .trees import ConstituentTree, LabelledSpan
 
 CONSTITUENTS_KEY = "constituents"
@@ -258,15 +260,27 @@ def _token_frame(token: Token) -> Frame | None:
     return next((frame for frame in get_frames(token.doc) if frame.predicate.i == token.i), None)
 
 
+def _is_error(token: Token) -> bool:
+    spans = token.doc.spans
+    return ERRORS_KEY in spans and any(s.start <= token.i < s.end for s in spans[ERRORS_KEY])
+
+
+def _error_score(token: Token) -> float | None:
+    scores = error_scores(token.doc)
+    return None if scores is None else scores[token.i]
+
+
 def _span_tree(span: Span) -> ConstituentTree | None:
     return constituent_tree(span)
 
 
 def install_extensions() -> None:
-    """Register the views `Doc._.trees`, `Span._.tree`, `Doc._.frames` and `Token._.frame`.
+    """Register the views `Doc._.trees`, `Span._.tree`, `Doc._.frames`, `Token._.frame`,
+    `Token._.is_error` and `Token._.error_score`.
 
-    `Token._.frame` is the first frame whose predicate is the token, or None. All read the Doc anew
-    each time. A name already taken stays.
+    `Token._.frame` is the first frame whose predicate is the token, or None. `Token._.error_score`
+    is the probability that the token is a grammatical error, None where it is not known. All read
+    the Doc anew each time. A name already taken stays.
     """
     if not Doc.has_extension("trees"):
         Doc.set_extension("trees", getter=_doc_trees)
@@ -276,3 +290,7 @@ def install_extensions() -> None:
         Doc.set_extension("frames", getter=_doc_frames)
     if not Token.has_extension("frame"):
         Token.set_extension("frame", getter=_token_frame)
+    if not Token.has_extension("is_error"):
+        Token.set_extension("is_error", getter=_is_error)
+    if not Token.has_extension("error_score"):
+        Token.set_extension("error_score", getter=_error_score)

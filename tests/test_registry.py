@@ -14,9 +14,13 @@ from spacy.util import registry
 
 NAMES = {
     "architectures": [
+        "spacy-lal.BiLSTMLayers.v1",
+        "spacy-lal.CuratedLayers.v1",
         "spacy-lal.LISA.v1",
         "spacy-lal.LabelAttentionDependencyParser.v1",
         "spacy-lal.LabelAttentionParser.v1",
+        "spacy-lal.MHMLA.v1",
+        "spacy-lal.TransformerLayers.v1",
         "spacy-lal.TwoStageParser.v1",
         "spacy-lal.WithVectors.v1",
         "spacy-lal.WordAffixEmbed.v1",
@@ -41,10 +45,11 @@ NAMES = {
     "scorers": [
         "spacy-lal.attachment_scorer.v1",
         "spacy-lal.constituency_scorer.v1",
+        "spacy-lal.detection_scorer.v1",
         "spacy-lal.srl_scorer.v1",
     ],
 }
-FACTORIES = ["lal_constituency", "lal_dependency", "lisa_srl", "spanformer"]
+FACTORIES = ["gec_detector", "lal_constituency", "lal_dependency", "lisa_srl", "spanformer"]
 CLI = ["lal"]
 
 

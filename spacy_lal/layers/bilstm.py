@@ -34,9 +34,14 @@ class BiLSTM(nn.Module):
             _initialize(cast(nn.LSTM, lstm))
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
+        return self.states(x, lengths)[-1]
+
+    def states(self, x: Tensor, lengths: Tensor) -> list[Tensor]:
+        """The states of every layer, lowest first."""
         position = torch.arange(x.shape[1], device=x.device)
         mirror = lengths.to(x.device).unsqueeze(1) - 1 - position
         mirror = torch.where(mirror >= 0, mirror, position).unsqueeze(-1)
+        states: list[Tensor] = []
         for ahead, back in zip(self.ahead, self.back, strict=True):
             x = feature_dropout(x, self.dropout, self.training)
             with torch.autocast(
@@ -45,7 +50,8 @@ class BiLSTM(nn.Module):
                 forward, _ = ahead(x)
                 backward, _ = back(x.gather(1, mirror.expand_as(x)))
             x = torch.cat([forward, backward.gather(1, mirror.expand_as(backward))], -1).float()
-        return x
+            states.append(x)
+        return states
 
 
 def _initialize(lstm: nn.LSTM) -> None:

@@ -142,6 +142,14 @@ def padded_batches(
     flat: the vectors of all tokens [tokens, d_in]. Of each batch: the index of its sentences in
     `sentences`, their words [B], the words' vectors [B, n, d_in]. See `batch_by_spans`.
     """
+    for members, lengths, tokens in token_batches(docs, sentences, max_spans):
+        yield members, lengths.to(flat.device), flat[tokens.to(flat.device)]
+
+
+def token_batches(
+    docs: list[Doc], sentences: list[Sentence], max_spans: int
+) -> Iterator[tuple[list[int], Tensor, Tensor]]:
+    """As `padded_batches`, with the numbers of the words among all Docs' tokens [B, n]."""
     first_token = numpy.cumsum([0, *map(len, docs)])
     parsed = [k for k, sentence in enumerate(sentences) if sentence.parsed]
     lengths = [len(sentences[k].words) for k in parsed]
@@ -153,8 +161,7 @@ def padded_batches(
         for row, k in enumerate(members):
             sentence = sentences[k]
             tokens[row, : len(sentence.words)] = first_token[sentence.doc] + sentence.words
-        of_words = torch.tensor([lengths[k] for k in group], device=flat.device)
-        yield members, of_words, flat[torch.from_numpy(tokens).to(flat.device)]
+        yield members, torch.tensor([lengths[k] for k in group]), torch.from_numpy(tokens)
 
 
 def _forward(

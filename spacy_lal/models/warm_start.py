@@ -35,6 +35,8 @@ NAMED = {
     },
     "joint.weight": ("joint", 0, 0),
     "joint.bias": ("joint", 0, 0),
+    "output.weight": ("labels", 0, 0),
+    "output.bias": ("labels", 0, 0),
 }
 
 # What reads the words' vectors, and may find more features behind those it was trained on: static
@@ -52,7 +54,12 @@ def adopt_vocabulary(model: Model, source: Model) -> None:
     Only where both have one; rows of words that `source` doesn't know would be untrained anyway.
     """
     for mine, theirs in _pairs(model, source):
-        if theirs.header is not None and "vocabulary" in theirs.header:
+        # without one of its own, as of a language model of weight 0, none is wanted
+        if (
+            mine.cfg.get("vocabulary")
+            and theirs.header is not None
+            and "vocabulary" in theirs.header
+        ):
             mine.cfg["vocabulary"] = theirs.header["vocabulary"]
 
 
@@ -88,7 +95,9 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
 
 def _embedding_width(model: Model) -> int | None:
     """Of what words begin as, without static vectors behind it."""
-    tok2vec = model.get_ref("tok2vec")
+    tok2vec = model.maybe_get_ref("tok2vec")
+    if tok2vec is None:
+        return None
     return (tok2vec.get_ref("embed") if tok2vec.name == "with_vectors" else tok2vec).maybe_get_dim(
         "nO"
     )

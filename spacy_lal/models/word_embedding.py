@@ -45,12 +45,26 @@ class WordEmbedding(TorchModule):
         raise NotImplementedError
 
 
-class EmbeddingShim(TorchShim):
-    """Owns one `WordEmbedding`; `cfg["vocabulary"]` waits there for the initialisation."""
+class VocabularyShim(TorchShim):
+    """Owns a module that is built from words of the training data.
+
+    What it learned of them waits in `cfg["vocabulary"]` for the initialisation.
+    """
+
+    def learn(self, words: Counter[str], attrs: dict[str, Any]) -> None:
+        """Take from the counts of all words what the module needs, by its model's attributes."""
+        raise NotImplementedError
+
+
+class EmbeddingShim(VocabularyShim):
+    """Owns one `WordEmbedding`."""
 
     def __init__(self, kind: type[WordEmbedding]) -> None:
         super().__init__(partial(_build, kind))
         self.kind = kind
+
+    def learn(self, words: Counter[str], attrs: dict[str, Any]) -> None:
+        self.cfg["vocabulary"] = _vocabulary(self.kind, words, attrs["min_count"])
 
 
 def _build(kind: type[WordEmbedding], header: Header) -> WordEmbedding:
@@ -81,13 +95,13 @@ def word_form(text: str) -> str:
 
 
 def learn_vocabulary(model: Model, docs: Iterable[Doc]) -> None:
-    """Show every word embedding inside `model` the words it will be trained on."""
-    layers = [(node, shim) for node, shim in torch_shims(model) if isinstance(shim, EmbeddingShim)]
+    """Show every layer inside `model` that has a vocabulary the words it will be trained on."""
+    layers = [(node, shim) for node, shim in torch_shims(model) if isinstance(shim, VocabularyShim)]
     if not layers:
         return
     words = Counter(token.text for doc in docs for token in doc if not token.is_space)
     for node, shim in layers:
-        shim.cfg["vocabulary"] = _vocabulary(shim.kind, words, node.attrs["min_count"])
+        shim.learn(words, node.attrs)
 
 
 def _vocabulary(kind: type[WordEmbedding], words: Counter[str], least: int) -> list[list[str]]:
@@ -112,7 +126,7 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
     shim.initialize({"vocabulary": shim.cfg["vocabulary"], **model.attrs["settings"]})
 
 
-def _distinct(docs: list[Doc]) -> tuple[list[str], Tensor]:
+def distinct_words(docs: list[Doc]) -> tuple[list[str], Tensor]:
     """The distinct words of a batch, and which of them every token is [N]."""
     if not any(map(len, docs)):
         return [], torch.zeros(0, dtype=torch.long)
@@ -126,7 +140,7 @@ def _forward(
     model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
     shim = torch_shim(model)
-    words, which = _distinct(docs)
+    words, which = distinct_words(docs)
     encoded = cast(WordEmbedding, shim.module).encode(words)
     inputs = [x.to(shim.device) for x in (which, *encoded)]
     if is_train:

@@ -10,6 +10,7 @@ from spacy.attrs import DEP, HEAD, ORTH
 from spacy.training import Example
 
 from ..annotations import get_constituents, get_frames, project_constituents
+from ..grammar_errors import CORRECT, get_errors
 from ..models.sentences import Sentence
 from ..trees import LabelledSpan
 
@@ -147,3 +148,22 @@ def role_labels(frame: GoldFrame, sentence: Sentence, labels: dict[str, int]) ->
         if start_word < end_word:
             numbers[start_word:end_word] = [first] + [inner] * (end_word - start_word - 1)
     return numbers
+
+
+def gold_errors(example: Example, key: str) -> list[str | None]:
+    """The label of every predicted token; None where there is no gold.
+
+    A token that is made of several gold ones is an error if one of them is.
+    """
+    if key not in example.reference.spans:
+        return [None] * len(example.predicted)
+    labels = get_errors(example.reference, key)
+    if same_tokens(example):
+        return list(labels)
+    found: list[str | None] = []
+    for i in range(len(example.predicted)):
+        parts = [labels[int(k)] for k in example.alignment.x2y[i]]
+        found.append(
+            next((label for label in parts if label != CORRECT), CORRECT if parts else None)
+        )
+    return found

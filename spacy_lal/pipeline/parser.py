@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy
-import spacy
 import torch
 from spacy.attrs import SENT_START
-from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
 from spacy.util import logger
@@ -20,7 +17,6 @@ from thinc.api import Model
 from torch import Tensor
 
 from ..annotations import install_extensions, set_dependencies
-from ..models.bridge import load_weights, save_weights, torch_shim, weights_elsewhere
 from ..models.decoding import SentenceParse
 from ..models.dependencies import dependency_loss
 from ..models.parser import ParserScores, SentenceBatch
@@ -29,8 +25,7 @@ from ..models.sentences import LongSentencePolicy, Sentence, SentencePolicy
 from ..models.warm_start import adopt_vocabulary, take_weights
 from ..models.word_embedding import learn_vocabulary
 from .gold import gold_heads, gold_tags, heads_in_words
-
-WEIGHTS = "model.safetensors"
+from .weights import WeightsPipe
 
 DEFAULT_INPUT = """
     [model.tok2vec]
@@ -65,11 +60,10 @@ ROOT = "ROOT"
 UNKNOWN_RELATION = "dep"
 
 Parses = tuple[list[Sentence], dict[int, SentenceParse]]
-Self = TypeVar("Self", bound="ParserPipe")
 S = TypeVar("S", bound=tuple)
 
 
-class ParserPipe(TrainablePipe):
+class ParserPipe(WeightsPipe):
     """Sentences, tags, heads, training and storage; what is decoded is the subclass's affair.
 
     `cfg[kind]` for each of `kinds` is a list of names that the model has one output for.
@@ -135,18 +129,6 @@ class ParserPipe(TrainablePipe):
     def label_data(self) -> dict[str, list[str]]:
         return {kind: list(self.cfg.get(kind, ())) for kind in self.kinds}
 
-    def _add(self, kind: str, label: str) -> int:
-        if not isinstance(label, str):
-            raise ValueError(f"a label is a string, not {label!r}")
-        if label in self.cfg[kind]:
-            return 0
-        if torch_shim(self.model).header is not None:
-            raise ValueError(
-                f"can't add label {label!r} to {self.name!r}: its model is already initialised"
-            )
-        self.cfg[kind].append(label)
-        return 1
-
     # Training
 
     def _initialize_model(
@@ -183,16 +165,6 @@ class ParserPipe(TrainablePipe):
             logger.info(
                 "%s: %d of %d parameters begin as those of %s", self.name, taken, total, warm_start
             )
-
-    def _pretrained(self, warm_start: str | None) -> Model | None:
-        if warm_start is None:
-            return None
-        other = spacy.load(warm_start)
-        candidates = [pipe for _, pipe in other.pipeline if isinstance(pipe, ParserPipe)]
-        if not candidates:
-            raise ValueError(f"warm_start: {warm_start} has no parser of this package")
-        same = [pipe for pipe in candidates if pipe.name == self.name]
-        return cast(Model, (same or candidates)[0].model)
 
     def get_loss(
         self, examples: Iterable[Example], scores: ParserScores
@@ -265,24 +237,6 @@ class ParserPipe(TrainablePipe):
     ) -> Callable[[list[Sentence], Scores, Tensor], Tensor]:
         """The loss of a batch's charts, summed over its sentences; here there are no charts."""
         return lambda members, scores, lengths: scores.tags.new_zeros(())
-
-    def update(
-        self,
-        examples: Iterable[Example],
-        *,
-        drop: float = 0.0,
-        sgd: Any = None,
-        losses: dict[str, float] | None = None,
-    ) -> dict[str, float]:
-        self._check_initialised()
-        return super().update(examples, drop=drop, sgd=sgd, losses=losses)
-
-    def _check_initialised(self) -> None:
-        if torch_shim(self.model).header is None:
-            raise ValueError(
-                f"[E109] component {self.name!r} has no weights yet: train it with `spacy train`, "
-                "call nlp.initialize(), or load a trained pipeline"
-            )
 
     # Annotations
 
@@ -365,37 +319,6 @@ class ParserPipe(TrainablePipe):
             if i not in is_word:
                 heads[i], deps[i] = words[0] if i < words[0] else i - 1, UNKNOWN_RELATION
         return new_root if root is None else root
-
-    # Storage
-
-    def from_bytes(self: Self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
-        super().from_bytes(bytes_data, exclude=exclude)
-        self._configure_model()
-        return self
-
-    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the component; the weights of its torch modules to `model.safetensors`."""
-        path, exclude = Path(path), list(exclude)
-        super().to_disk(path, exclude=[*exclude, "model"])
-        if "model" not in exclude:
-            with weights_elsewhere(self.model):
-                self.model.to_disk(path / "model")
-            save_weights(self.model, path / WEIGHTS)
-
-    def from_disk(self: Self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
-        """Read what `to_disk` wrote. Raises ValueError, naming the file, if it is damaged."""
-        path, exclude = Path(path), list(exclude)
-        super().from_disk(path, exclude=[*exclude, "model"])
-        if "model" not in exclude:
-            try:
-                self.model.from_disk(path / "model")
-            except (ValueError, KeyError, TypeError, AttributeError) as err:
-                raise ValueError(f"{path / 'model'}: damaged, or another model's: {err}") from err
-            if not (path / WEIGHTS).exists():
-                raise ValueError(f"{path / WEIGHTS}: no such file; the weights are missing")
-            load_weights(self.model, path / WEIGHTS)
-        self._configure_model()
-        return self
 
 
 def padded(like: Tensor, rows: Iterable[list[int]]) -> Tensor:

@@ -212,7 +212,7 @@ def test_a_pipeline_without_a_parser(tmp_path: Path) -> None:
     other = spacy.blank("en")
     other.add_pipe("sentencizer")
     other.to_disk(tmp_path)
-    with pytest.raises(ValueError, match=r"warm_start: .* has no parser of this package"):
+    with pytest.raises(ValueError, match=r"warm_start: .* has no component of this package"):
         begin(joint_pipeline(), tmp_path)
 
 

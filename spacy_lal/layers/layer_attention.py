@@ -1,0 +1,104 @@
+"""Attention over an encoder's layers, token by token (Kaneko and Komachi 2019)."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+Pooling = Literal["attention", "average", "last"]
+
+
+class LayerAttention(nn.Module):
+    """Multi-head multi-layer attention, then a linear classifier (section 2, eqs. 4 to 10).
+
+    h [L,N,d], the outputs of L layers for N tokens -> logits [N, n_classes]. Every layer l and head
+    j of J has parameters of its own: v_lj = W_v h_l + b_v and k_lj = relu(W_k h_l + b_k), d/J
+    features each, and a_lj = w_a · k_lj + b_a. With alpha_j = softmax over the layers of a_j, head
+    j is the sum over layers of alpha_lj v_lj; all heads side by side are classified by W_o.
+
+    What the classifier makes of v_lj is one small matrix, the product of W_o's part for head j with
+    W_v of layer and head: values are never computed, and a token costs half.
+
+    pooling: "attention"; "average", the paper's AvgL: the mean over layers of the same values;
+    "last": the last layer alone is classified. dropout: of h, k and alpha, which is not normalised
+    again.
+    """
+
+    def __init__(
+        self,
+        d: int,
+        n_layers: int,
+        n_classes: int,
+        *,
+        n_heads: int,
+        pooling: Pooling = "attention",
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        if pooling not in ("attention", "average", "last"):
+            raise ValueError(f"pooling must be 'attention', 'average' or 'last', not {pooling!r}")
+        if n_heads < 1 or d % n_heads:
+            raise ValueError(f"{n_heads} heads don't divide {d} features")
+        self.n_heads = n_heads
+        self.pooling = pooling
+        self.dropout = dropout
+        self.output = nn.Linear(d, n_classes)
+        if pooling == "last":
+            return
+        self.value = _weight(n_layers, d)
+        self.value_bias = nn.Parameter(torch.zeros(n_layers, d))
+        if pooling == "attention":
+            self.key = _weight(n_layers, d)
+            self.key_bias = nn.Parameter(torch.zeros(n_layers, d))
+            bound = 1 / math.sqrt(d // n_heads)
+            self.score = nn.Parameter(torch.empty(n_layers, d).uniform_(-bound, bound))
+            self.score_bias = nn.Parameter(torch.zeros(n_layers, n_heads))
+
+    def forward(self, h: Tensor) -> Tensor:
+        h = F.dropout(h, self.dropout, self.training)
+        if self.pooling == "last":
+            logits: Tensor = self.output(h[-1])
+            return logits
+        n_layers, n_tokens, d = h.shape
+        heads = (self.n_heads, d // self.n_heads)
+        of_heads = self.output.weight.view(-1, *heads)
+        # what every class gets from every layer and head: [L,J,C,d], [L,J,C]
+        values = torch.einsum("cjv,ljvd->ljcd", of_heads, self.value.view(n_layers, *heads, d))
+        biases = torch.einsum("cjv,ljv->ljc", of_heads, self.value_bias.view(n_layers, *heads))
+        if self.pooling == "average":
+            mean = torch.einsum("lnd,lcd->nc", h, values.sum(1)) / n_layers
+            return mean + biases.sum(1).mean(0) + self.output.bias
+        votes = torch.baddbmm(
+            biases.flatten(1).unsqueeze(1), h, values.flatten(1, 2).transpose(1, 2)
+        ).view(n_layers, n_tokens, self.n_heads, len(self.output.weight))
+        alpha = F.dropout(self._attention(h), self.dropout, self.training)
+        return torch.einsum("lnj,lnjc->nc", alpha, votes) + self.output.bias
+
+    def attention(self, h: Tensor) -> Tensor:
+        """alpha [L,N,J], which sums to one over the layers; uniform for "average"."""
+        if self.pooling == "attention":
+            return self._attention(h)
+        alpha = h.new_zeros(*h.shape[:2], self.n_heads)
+        if self.pooling == "average":
+            return alpha + 1 / len(h)
+        alpha[-1] = 1.0
+        return alpha
+
+    def _attention(self, h: Tensor) -> Tensor:
+        keys = F.relu(torch.baddbmm(self.key_bias.unsqueeze(1), h, self.key.transpose(1, 2)))
+        keys = F.dropout(keys, self.dropout, self.training) * self.score.unsqueeze(1)
+        of_heads = keys.unflatten(-1, (self.n_heads, h.shape[2] // self.n_heads))
+        scores = of_heads.sum(-1) + self.score_bias.unsqueeze(1)
+        return torch.softmax(scores, 0)
+
+
+def _weight(n_layers: int, d: int) -> nn.Parameter:
+    """One matrix [d,d] a layer: rows of head j stand together."""
+    weight = nn.Parameter(torch.empty(n_layers, d, d))
+    for of_layer in weight.data:
+        nn.init.xavier_uniform_(of_layer)
+    return weight

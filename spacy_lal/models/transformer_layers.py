@@ -1,0 +1,177 @@
+"""`spacy-lal.TransformerLayers.v1`: all layers of a pretrained transformer (spacy-transformers)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy
+import torch
+from numpy.typing import NDArray
+from spacy.tokens import Doc, Span
+from thinc.api import ArgsKwargs, Model, to_numpy, torch2xp, xp2torch
+from thinc.types import Floats3d
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from spacy_transformers.data_classes import FullTransformerBatch
+
+
+def build_transformer_layers_v1(
+    name: str,
+    window: int = 128,
+    stride: int = 96,
+    embeddings: bool = False,
+    tokenizer_config: dict[str, Any] | None = None,
+    transformer_config: dict[str, Any] | None = None,
+    mixed_precision: bool = False,
+) -> Model[list[Doc], Floats3d]:
+    """Fine-tune a pretrained transformer, and give the outputs of all its layers.
+
+    Returns [layers, tokens of all Docs, width]: of every token its first piece (Kaneko and Komachi
+    2019, section 3.1); rows of tokens without pieces, which are whitespace, are zeros.
+
+    name: of a model on the Hugging Face hub, or its folder. window, stride: in tokens: a Doc is
+    read in windows that overlap; where two do, a token belongs to the one in which it stands
+    farther from the edges. A window of more pieces than the transformer takes is halved until it
+    fits, so nothing is cut off but the end of a single token of that many pieces.
+    embeddings: whether layer 0, the embeddings, is among the layers; the paper leaves it out.
+    tokenizer_config, transformer_config, mixed_precision: as in
+    `spacy-transformers.TransformerModel.v3`.
+
+    The transformer is the component's own: a shared one's listeners send the last layer's gradient
+    back, and no others'. It stands still if its learning rate does.
+    """
+    try:
+        from spacy_transformers.layers.transformer_model import TransformerModel
+    except ImportError as error:
+        raise ImportError(
+            "spacy-lal.TransformerLayers.v1 needs spacy-transformers: "
+            "pip install 'spacy-lal[transformers]'"
+        ) from error
+    if not 1 <= stride <= window:
+        raise ValueError(f"stride must lie in 1..window, got {stride} and {window}")
+    transformer = TransformerModel(
+        name,
+        get_spans=None,  # type: ignore[arg-type]
+        tokenizer_config={"use_fast": True, **(tokenizer_config or {})},
+        transformer_config={**(transformer_config or {}), "output_hidden_states": True},
+        mixed_precision=mixed_precision,
+    )
+    transformer.attrs["get_spans"] = _Windows(transformer, window, stride)
+    # spacy-transformers' own sends the gradient of the last layer back alone
+    transformer.layers[0].attrs["convert_outputs"] = _with_gradients_of_all_layers
+    return Model(
+        "transformer_layers",
+        _forward,
+        init=_init,
+        layers=[transformer],
+        attrs={"embeddings": embeddings},
+        dims={"nO": None},
+    )
+
+
+class _Windows:
+    """Docs -> the spans that the transformer reads one by one."""
+
+    def __init__(self, transformer: Any, window: int, stride: int) -> None:
+        self.transformer = transformer
+        self.window = window
+        self.stride = stride
+
+    def __call__(self, docs: Iterable[Doc]) -> list[list[Span]]:
+        return [self._of_doc(doc) for doc in docs]
+
+    def _of_doc(self, doc: Doc) -> list[Span]:
+        starts = range(0, max(1, len(doc) - self.window + self.stride), self.stride)
+        waiting = [doc[start : start + self.window] for start in reversed(starts)]
+        spans: list[Span] = []
+        while waiting:
+            span = waiting.pop()
+            if len(span) > 1 and not self._fits(span.text):
+                middle = len(span) // 2
+                waiting += [span[middle:], span[:middle]]
+            elif len(span):
+                spans.append(span)
+        # halves of overlapping windows may come before the end of the one before
+        return sorted(spans, key=lambda span: (span.start, span.end))
+
+    def _fits(self, text: str) -> bool:
+        tokenizer = self.transformer.tokenizer
+        most = tokenizer.model_max_length
+        # a piece has at least one byte
+        return len(text.encode()) + 2 <= most or len(tokenizer(text)["input_ids"]) <= most
+
+
+def _with_gradients_of_all_layers(
+    model: Model, inputs_outputs: tuple[Any, Any], is_train: bool
+) -> tuple[Any, Callable[[list[Tensor]], ArgsKwargs]]:
+    output = inputs_outputs[1]
+
+    def backprop(gradients: list[Tensor]) -> ArgsKwargs:
+        return ArgsKwargs(args=(output.hidden_states,), kwargs={"grad_tensors": gradients})
+
+    return output, backprop
+
+
+def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
+    transformer = model.layers[0]
+    # without Docs, for then it cuts no windows before it has a tokenizer
+    transformer.initialize()
+    model.set_dim("nO", transformer.get_dim("nO"))
+
+
+def _forward(
+    model: Model[list[Doc], Floats3d], docs: list[Doc], is_train: bool
+) -> tuple[Floats3d, Callable[[Floats3d], list[Doc]]]:
+    transformer = cast(Any, model.layers[0])
+    skipped = 0 if model.attrs["embeddings"] else 1
+    if not any(map(len, docs)):
+        n_layers = transformer.transformer.config.num_hidden_layers + 1 - skipped
+        return model.ops.alloc3f(n_layers, 0, model.get_dim("nO")), lambda d_stack: []
+    batch, backprop_transformer = transformer(docs, is_train)
+    hidden = batch.model_output.hidden_states
+    device = hidden[0].device
+    pieces = torch.from_numpy(_first_pieces(batch, docs)).to(device)
+    known = pieces >= 0
+    rows = pieces.clamp(min=0)
+    stack = torch.stack([layer.detach().flatten(0, 1)[rows] for layer in hidden[skipped:]])
+    stack = stack * known.unsqueeze(-1)
+
+    def backprop(d_stack: Floats3d) -> list[Doc]:
+        given = xp2torch(d_stack, device=device) * known.unsqueeze(-1)
+        gradients = [torch.zeros_like(layer) for layer in hidden]
+        for gradient, of_tokens in zip(gradients[skipped:], given, strict=True):
+            gradient.flatten(0, 1).index_add_(0, rows, of_tokens.to(gradient.dtype))
+        batch.model_output = gradients
+        docs_back: list[Doc] = backprop_transformer(batch)
+        return docs_back
+
+    return cast(Floats3d, torch2xp(stack.float())), backprop
+
+
+def _first_pieces(batch: FullTransformerBatch, docs: list[Doc]) -> NDArray[numpy.int64]:
+    """The number of each token's first piece among all of all windows, -1 for none [tokens].
+
+    Of a token in several windows, that in the window whose edges are farthest.
+    """
+    width = batch.wordpieces.input_ids.shape[1]
+    spans = [span for of_doc in batch.spans for span in of_doc]
+    align = batch.align
+    offsets = numpy.cumsum([0, *align.lengths.tolist()])
+    of_pieces = to_numpy(align.dataXd).reshape(-1)
+    first = numpy.full(sum(map(len, docs)), -1, dtype=numpy.int64)
+    position = 0  # of the token among all
+    for doc, of_doc in zip(docs, batch.spans, strict=True):
+        covered = max((span.end for span in of_doc), default=0)
+        for i in range(covered):
+            mine = of_pieces[offsets[position + i] : offsets[position + i + 1]]
+            best = -1
+            for piece in mine.tolist():
+                span = spans[piece // width]
+                distance = min(i - span.start, span.end - 1 - i)
+                if distance > best:
+                    best = distance
+                    first[position + i] = piece
+        position += len(doc)
+    return first

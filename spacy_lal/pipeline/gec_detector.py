@@ -1,0 +1,242 @@
+"""`gec_detector`: grammatical errors by attention over layers (Kaneko and Komachi 2019)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+import numpy
+import torch
+from numpy.typing import NDArray
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.util import logger
+from spacy.vocab import Vocab
+from thinc.api import Config, Model, torch2xp, xp2torch
+from thinc.types import Floats2d
+
+from ..annotations import install_extensions
+from ..grammar_errors import CORRECT, ERRORS_KEY, get_errors, set_errors
+from ..models.warm_start import adopt_vocabulary, take_weights
+from ..models.word_embedding import learn_vocabulary
+from .gold import gold_errors
+from .weights import WeightsPipe
+
+DEFAULT_MODEL = Config().from_str(
+    """
+    [model]
+    @architectures = "spacy-lal.MHMLA.v1"
+    heads = 12
+
+    [model.layers]
+    @architectures = "spacy-lal.BiLSTMLayers.v1"
+    hidden_width = 192
+    depth = 3
+
+    [model.layers.tok2vec]
+    @architectures = "spacy-lal.WordAffixEmbed.v1"
+    word_width = 128
+    affix_width = 32
+    """
+)["model"]
+
+Probabilities = list[NDArray[numpy.float32]]
+
+
+@Language.factory(
+    "gec_detector",
+    assigns=["doc.spans"],
+    default_config={
+        "model": DEFAULT_MODEL,
+        "spans_key": ERRORS_KEY,
+        "threshold": 0.5,
+        "error_weight": 1.0,
+        "scorer": {"@scorers": "spacy-lal.detection_scorer.v1"},
+    },
+    default_score_weights={
+        "ged_f05": 1.0,
+        "ged_p": 0.0,
+        "ged_r": 0.0,
+        "ged_per_type": None,
+    },
+)
+def make_gec_detector(
+    nlp: Language,
+    name: str,
+    model: Model[list[Doc], Floats2d],
+    spans_key: str,
+    threshold: float,
+    error_weight: float,
+    scorer: Callable | None,
+) -> ErrorDetector:
+    """Construct the component.
+
+    model: maps Docs to scores of every token's labels [tokens of all Docs, labels].
+    spans_key: of the span group with the errors.
+    threshold: a token is marked if the probability that it is an error is at least this. It is
+        stored with the component as `cfg["threshold"]`, where `spacy find-threshold` sets it.
+    error_weight: of the loss of a token that is an error; one that is correct has 1. More finds
+        more errors, less rightly.
+    """
+    return ErrorDetector(
+        nlp.vocab,
+        model,
+        name,
+        spans_key=spans_key,
+        threshold=threshold,
+        error_weight=error_weight,
+        scorer=scorer,
+    )
+
+
+class ErrorDetector(WeightsPipe):
+    """Writes `doc.spans[spans_key]`, with the probability of every token; see `set_errors`."""
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model[list[Doc], Floats2d],
+        name: str,
+        *,
+        spans_key: str = ERRORS_KEY,
+        threshold: float = 0.5,
+        error_weight: float = 1.0,
+        scorer: Callable | None = None,
+    ) -> None:
+        if not 0 <= threshold <= 1:
+            raise ValueError(f"threshold must lie in 0..1, got {threshold}")
+        if error_weight <= 0:
+            raise ValueError(f"error_weight must be above 0, got {error_weight}")
+        self.vocab = vocab
+        self.model = model
+        self.name = name
+        self.spans_key = spans_key
+        self.error_weight = error_weight
+        self.scorer = scorer
+        self.cfg: dict[str, Any] = {"labels": [], "threshold": threshold}
+        self._configure_model()
+        install_extensions()
+
+    def _configure_model(self) -> None:
+        self.cfg["spans_key"] = self.spans_key  # the scorer is given cfg
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The types of errors; one if they are not told apart."""
+        return tuple(self.cfg["labels"])
+
+    @property
+    def label_data(self) -> list[str]:
+        return list(self.labels)
+
+    def add_label(self, label: str) -> int:
+        """Add a type of errors; 0 if it was there. ValueError once the model is initialised."""
+        return self._add("labels", label)
+
+    # Training
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: list[str] | None = None,
+        warm_start: str | None = None,
+    ) -> None:
+        """Read the types of errors off the training data and set up the model.
+
+        labels: types to take instead. warm_start: a trained pipeline whose detector's weights begin
+        what fits. Raises ValueError if no example has errors.
+        """
+        validate_get_examples(get_examples, f"{self.name}.initialize")
+        found = Counter[str]()
+        sample: list[Doc] = []
+        docs = without = 0
+        for example in get_examples():
+            docs += 1
+            if len(sample) < 10 and len(example.predicted):
+                sample.append(example.predicted)
+            if self.spans_key in example.reference.spans:
+                found.update(get_errors(example.reference, self.spans_key))
+            else:
+                without += 1
+        del found[CORRECT]
+        if labels is None and not found:
+            raise ValueError(
+                f"none of the {docs} training Docs has errors in doc.spans[{self.spans_key!r}]"
+            )
+        if labels is not None and (not labels or CORRECT in labels):
+            raise ValueError(f"the labels given to {self.name!r} must be types of errors: {labels}")
+        if without:
+            logger.info("%s: %d of %d training Docs are not annotated", self.name, without, docs)
+        known = self.cfg["labels"]
+        self.cfg["labels"] = labels or [*known, *sorted(set(found) - set(known))]
+        source = self._pretrained(warm_start)
+        learn_vocabulary(self.model, (example.reference for example in get_examples()))
+        if source is not None:
+            adopt_vocabulary(self.model, source)
+        self.model.attrs["labels"] = [CORRECT, *self.labels]
+        self.model.initialize(X=sample)
+        if source is not None:
+            taken, total = take_weights(self.model, source)
+            if not taken:
+                raise ValueError(
+                    f"warm_start: no parameter of {warm_start} fits a parameter of {self.name!r}"
+                )
+            logger.info(
+                "%s: %d of %d parameters begin as those of %s", self.name, taken, total, warm_start
+            )
+
+    def get_loss(self, examples: Iterable[Example], scores: Floats2d) -> tuple[float, Floats2d]:
+        """The mean cross-entropy of all words and its gradient with respect to every score.
+
+        What has no gold does not count: Docs that are not annotated, tokens without a counterpart,
+        types that were not there at initialisation, whitespace.
+        """
+        examples = list(examples)
+        validate_examples(examples, f"{self.name}.get_loss")
+        index = {label: k for k, label in enumerate([CORRECT, *self.labels])}
+        gold = [
+            index.get(label, -1) if label is not None and not token.is_space else -1
+            for example in examples
+            for token, label in zip(
+                example.predicted, gold_errors(example, self.spans_key), strict=True
+            )
+        ]
+        logits = xp2torch(scores).detach().clone().requires_grad_()
+        weights = torch.full((len(index),), self.error_weight, device=logits.device)
+        weights[0] = 1.0
+        targets = torch.tensor(gold, dtype=torch.long, device=logits.device)
+        loss = torch.nn.functional.cross_entropy(
+            logits, targets, weights, ignore_index=-1, reduction="sum"
+        ) / max(1, int((targets >= 0).sum()))
+        loss.backward()
+        gradient = cast(Floats2d, torch2xp(cast(torch.Tensor, logits.grad)))
+        return float(loss.detach()), gradient
+
+    # Annotations
+
+    def predict(self, docs: Iterable[Doc]) -> Probabilities:
+        """The probability of each of a token's labels, "correct" first: [tokens, labels]."""
+        docs = list(docs)
+        self._check_initialised()
+        logits = xp2torch(self.model.predict(docs))
+        flat = torch.softmax(logits, -1).cpu().numpy()
+        return numpy.split(flat, numpy.cumsum([len(doc) for doc in docs])[:-1])
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Probabilities) -> None:
+        """Write the errors, and the probability of every token to be one. Whitespace is none."""
+        threshold = self.cfg["threshold"]
+        for doc, of_doc in zip(docs, scores, strict=True):
+            spaces = [token.is_space for token in doc]
+            errors = of_doc[:, 1:].sum(1)
+            errors[spaces] = 0.0
+            marked = (errors >= threshold) & ~numpy.asarray(spaces, dtype=bool)
+            types = of_doc[:, 1:].argmax(1).tolist() if len(doc) else []
+            labels = [
+                self.labels[k] if here else CORRECT
+                for k, here in zip(types, marked.tolist(), strict=True)
+            ]
+            set_errors(doc, labels, errors.tolist(), key=self.spans_key)

@@ -1,0 +1,98 @@
+"""A trainable component whose torch modules are stored as safetensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import spacy
+from spacy.pipeline import TrainablePipe
+from spacy.training import Example
+from thinc.api import Model
+
+from ..models.bridge import load_weights, save_weights, torch_shim, weights_elsewhere
+
+WEIGHTS = "model.safetensors"
+
+Self = TypeVar("Self", bound="WeightsPipe")
+
+
+class WeightsPipe(TrainablePipe):
+    """Storage, and a clear error where there are no weights yet."""
+
+    def _configure_model(self) -> None:
+        """Called when weights have been read: what of the config goes before what was stored."""
+
+    # Training
+
+    def _add(self, kind: str, label: str) -> int:
+        if not isinstance(label, str):
+            raise ValueError(f"a label is a string, not {label!r}")
+        if label in self.cfg[kind]:
+            return 0
+        if torch_shim(self.model).header is not None:
+            raise ValueError(
+                f"can't add label {label!r} to {self.name!r}: its model is already initialised"
+            )
+        self.cfg[kind].append(label)
+        return 1
+
+    def _pretrained(self, warm_start: str | None) -> Model | None:
+        if warm_start is None:
+            return None
+        other = spacy.load(warm_start)
+        candidates = [pipe for _, pipe in other.pipeline if isinstance(pipe, WeightsPipe)]
+        if not candidates:
+            raise ValueError(f"warm_start: {warm_start} has no component of this package")
+        same = [pipe for pipe in candidates if pipe.name == self.name]
+        return cast(Model, (same or candidates)[0].model)
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        self._check_initialised()
+        return super().update(examples, drop=drop, sgd=sgd, losses=losses)
+
+    def _check_initialised(self) -> None:
+        if torch_shim(self.model).header is None:
+            raise ValueError(
+                f"[E109] component {self.name!r} has no weights yet: train it with `spacy train`, "
+                "call nlp.initialize(), or load a trained pipeline"
+            )
+
+    # Storage
+
+    def from_bytes(self: Self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
+        super().from_bytes(bytes_data, exclude=exclude)
+        self._configure_model()
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Write the component; the weights of its torch modules to `model.safetensors`."""
+        path, exclude = Path(path), list(exclude)
+        super().to_disk(path, exclude=[*exclude, "model"])
+        if "model" not in exclude:
+            with weights_elsewhere(self.model):
+                self.model.to_disk(path / "model")
+            save_weights(self.model, path / WEIGHTS)
+
+    def from_disk(self: Self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
+        """Read what `to_disk` wrote. Raises ValueError, naming the file, if it is damaged."""
+        path, exclude = Path(path), list(exclude)
+        super().from_disk(path, exclude=[*exclude, "model"])
+        if "model" not in exclude:
+            try:
+                self.model.from_disk(path / "model")
+            except (ValueError, KeyError, TypeError, AttributeError) as err:
+                raise ValueError(f"{path / 'model'}: damaged, or another model's: {err}") from err
+            if not (path / WEIGHTS).exists():
+                raise ValueError(f"{path / WEIGHTS}: no such file; the weights are missing")
+            load_weights(self.model, path / WEIGHTS)
+        self._configure_model()
+        return self

@@ -1,0 +1,67 @@
+"""Attention over layers: values computed the long way, dropout, settings."""
+
+import pytest
+import torch
+
+from spacy_lal.layers.layer_attention import LayerAttention
+
+
+def by_the_equations(layer, h, j_heads):
+    """Eqs. 4 to 10 head by head and token by token."""
+    n_layers, n_tokens, d = h.shape
+    size = d // j_heads
+    logits = []
+    for n in range(n_tokens):
+        heads = []
+        for j in range(j_heads):
+            rows = slice(j * size, (j + 1) * size)
+            values, scores = [], []
+            for k in range(n_layers):
+                values.append(layer.value[k, rows] @ h[k, n] + layer.value_bias[k, rows])
+                key = torch.relu(layer.key[k, rows] @ h[k, n] + layer.key_bias[k, rows])
+                scores.append(layer.score[k, rows] @ key + layer.score_bias[k, j])
+            alpha = torch.softmax(torch.stack(scores), 0)
+            heads.append(sum(a * v for a, v in zip(alpha, values, strict=True)))
+        logits.append(layer.output(torch.cat(heads)))
+    return torch.stack(logits)
+
+
+@pytest.mark.parametrize("heads", [1, 2, 3, 6])
+@pytest.mark.parametrize("classes", [2, 5])
+def test_equations(heads, classes):
+    torch.manual_seed(0)
+    layer = LayerAttention(6, 3, classes, n_heads=heads).double()
+    for bias in (layer.value_bias, layer.key_bias, layer.score_bias):
+        torch.nn.init.normal_(bias)
+    h = torch.randn(3, 4, 6, dtype=torch.double)
+    torch.testing.assert_close(layer(h), by_the_equations(layer, h, heads))
+
+
+@pytest.mark.parametrize("pooling", ["attention", "average", "last"])
+def test_gradients(pooling):
+    torch.manual_seed(0)
+    layer = LayerAttention(4, 2, 2, n_heads=2, pooling=pooling).double()
+    h = torch.randn(2, 3, 4, dtype=torch.double, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda h, *_: layer(h), (h, *layer.parameters()))
+
+
+def test_dropout_of_the_attention_keeps_its_mean():
+    torch.manual_seed(0)
+    layer = LayerAttention(4, 3, 2, n_heads=2, dropout=0.3)
+    # only alpha is left to drop: h and k are constant zero, so values are their biases
+    torch.nn.init.normal_(layer.value_bias)
+    h = torch.zeros(3, 20000, 4)
+    dropped = layer.train()(h)
+    torch.testing.assert_close(dropped.mean(0), layer.eval()(h)[0], atol=0.02, rtol=0)
+    assert dropped.std(0).min() > 0.01
+
+
+def test_no_tokens():
+    assert LayerAttention(4, 3, 2, n_heads=2)(torch.zeros(3, 0, 4)).shape == (0, 2)
+
+
+def test_settings_are_checked():
+    with pytest.raises(ValueError, match="5 heads don't divide 12 features"):
+        LayerAttention(12, 2, 2, n_heads=5)
+    with pytest.raises(ValueError, match="pooling must be"):
+        LayerAttention(12, 2, 2, n_heads=3, pooling="max")

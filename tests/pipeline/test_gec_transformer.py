@@ -1,0 +1,158 @@
+"""The detector on all layers of a transformer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy
+import pytest
+import spacy
+import torch
+from spacy.language import Language
+from thinc.api import Model
+
+from spacy_lal.models.transformer_layers import build_transformer_layers_v1
+
+from .toy_errors import agreement_examples
+
+pytest.importorskip("spacy_transformers")
+
+DEPTH = 3
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A BERT of three tiny layers that reads letters, 40 pieces at most."""
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    letters = list("abcdefghijklmnopqrstuvwxyz.")
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters]
+    vocabulary += [f"##{letter}" for letter in letters]
+    folder = tmp_path_factory.mktemp("bert")
+    (folder / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf8")
+    tokenizer = BertTokenizerFast(str(folder / "vocab.txt"), model_max_length=40)
+    tokenizer.save_pretrained(folder)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=24,
+        num_hidden_layers=DEPTH,
+        num_attention_heads=2,
+        intermediate_size=48,
+        max_position_embeddings=40,
+    )
+    torch.manual_seed(0)
+    BertModel(config).save_pretrained(folder)
+    return folder
+
+
+def layers(bert: Path, **settings) -> Model:
+    model = build_transformer_layers_v1(str(bert), **settings)
+    model.initialize()
+    return model
+
+
+def test_layers_are_those_of_the_transformer(bert: Path) -> None:
+    from transformers import AutoModel, AutoTokenizer
+
+    doc = spacy.blank("en")("he walks today .")
+    tokens = AutoTokenizer.from_pretrained(bert)("he walks today .", return_tensors="pt")
+    firsts = [tokens.char_to_token(token.idx) for token in doc]
+    with torch.no_grad():
+        expected = AutoModel.from_pretrained(bert)(**tokens, output_hidden_states=True)
+    for embeddings in (False, True):
+        found = layers(bert, embeddings=embeddings).predict([doc])
+        hidden = expected.hidden_states[0 if embeddings else 1 :]
+        assert found.shape == (len(hidden), 4, 24)
+        for mine, theirs in zip(found, hidden, strict=True):
+            numpy.testing.assert_allclose(mine, theirs[0, firsts], atol=1e-5)
+
+
+def test_gradient_of_every_layer_reaches_the_transformer(bert: Path) -> None:
+    """Of its lowest layer too; against finite differences."""
+    model = layers(bert)
+    docs = list(spacy.blank("en").pipe(["he walks .", "they walk now"]))
+    network = model.layers[0].transformer
+    network.config.hidden_dropout_prob = 0.0
+    for module in network.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+        if hasattr(module, "dropout_prob"):
+            module.dropout_prob = 0.0
+    network.double()
+    weight = network.encoder.layer[0].output.dense.weight
+    for k in range(DEPTH):
+        stack, backprop = model.begin_update(docs)
+        direction = numpy.zeros_like(stack)
+        direction[k] = numpy.random.default_rng(k).normal(size=stack.shape[1:])
+        backprop(direction)
+        step = torch.zeros_like(weight)
+        step[0, 0] = 0.02
+        values = []
+        for sign in (1, -1):
+            with torch.no_grad():
+                weight += sign * step
+            values.append(float((model.predict(docs) * direction).sum()))
+            with torch.no_grad():
+                weight -= sign * step
+        slope = (values[0] - values[1]) / 0.04
+        assert float(weight.grad[0, 0]) == pytest.approx(slope, rel=0.02, abs=1e-3)
+        network.zero_grad()
+
+
+def test_long_text_is_read_in_windows(bert: Path) -> None:
+    """All tokens have outputs, also where a window has more pieces than the transformer takes."""
+    model = layers(bert, window=8, stride=6)
+    doc = spacy.blank("en")(" ".join(["they walk today and often"] * 20))
+    found = model.predict([doc])
+    assert found.shape[1] == len(doc) == 100
+    assert numpy.abs(found).sum((0, 2)).min() > 0
+
+
+def test_of_two_windows_a_token_takes_the_one_it_is_deeper_in(bert: Path) -> None:
+    doc = spacy.blank("en")("a b c d e f g h i j")
+    model = layers(bert, window=6, stride=4)  # tokens 0-5 and 4-9
+    found = model.predict([doc])
+    parts = [model.predict([doc[start : start + 6].as_doc()]) for start in (0, 4)]
+    # token 4 has one token between it and the first window's end, and none before it in the second
+    numpy.testing.assert_allclose(found[:, :5], parts[0][:, :5], atol=1e-5)
+    numpy.testing.assert_allclose(found[:, 5:], parts[1][:, 1:], atol=1e-5)
+
+
+def test_whitespace_and_empty_docs(bert: Path) -> None:
+    nlp = spacy.blank("en")
+    model = layers(bert)
+    docs = [nlp(""), nlp("he  walks"), nlp("\n")]
+    found = model.predict(docs)
+    assert found.shape == (DEPTH, 4, 24)
+    assert not found[:, 1].any()
+    assert model.predict([nlp("")]).shape == (DEPTH, 0, 24)
+
+
+def test_settings_are_checked(bert: Path) -> None:
+    with pytest.raises(ValueError, match="stride"):
+        build_transformer_layers_v1(str(bert), window=10, stride=11)
+
+
+def detector(bert: Path) -> Language:
+    nlp = spacy.blank("en")
+    layers = {"@architectures": "spacy-lal.TransformerLayers.v1", "name": str(bert)}
+    model = {"@architectures": "spacy-lal.MHMLA.v1", "heads": 4, "layers": layers}
+    nlp.add_pipe("gec_detector", config={"model": model})
+    return nlp
+
+
+def test_trains_saves_and_loads(bert: Path, tmp_path: Path) -> None:
+    spacy.util.fix_random_seed(0)
+    nlp = detector(bert)
+    examples = agreement_examples(nlp, 60)
+    optimizer = nlp.initialize(lambda: examples)
+    optimizer.learn_rate = 0.003
+    first = nlp.update(examples, sgd=optimizer)["gec_detector"]
+    for _ in range(40):
+        last = nlp.update(examples, sgd=optimizer)["gec_detector"]
+    assert last < 0.5 * first
+    nlp.to_disk(tmp_path / "model")
+    loaded = spacy.load(tmp_path / "model")
+    for text in ("he walk today .", "they walk now ."):
+        mine, theirs = (pipeline(text).spans["errors"].attrs for pipeline in (nlp, loaded))
+        assert mine["token_scores"] == pytest.approx(theirs["token_scores"], abs=1e-5)
