@@ -22,6 +22,7 @@ NAMES = {
         "spacy-lal.MHMLA.v1",
         "spacy-lal.TransformerLayers.v1",
         "spacy-lal.TwoStageParser.v1",
+        "spacy-lal.WithOwnVectors.v1",
         "spacy-lal.WithVectors.v1",
         "spacy-lal.WordAffixEmbed.v1",
         "spacy-lal.WordCharEmbed.v1",

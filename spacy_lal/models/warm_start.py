@@ -98,9 +98,7 @@ def _embedding_width(model: Model) -> int | None:
     tok2vec = model.maybe_get_ref("tok2vec")
     if tok2vec is None:
         return None
-    return (tok2vec.get_ref("embed") if tok2vec.name == "with_vectors" else tok2vec).maybe_get_dim(
-        "nO"
-    )
+    return (tok2vec.get_ref("embed") if tok2vec.has_ref("embed") else tok2vec).maybe_get_dim("nO")
 
 
 # Networks over sentences whose parts of the same name are the same.

@@ -1,0 +1,96 @@
+"""Give the components of a trained pipeline the word vectors that they read: what was trained with
+`spacy-lal.WithVectors.v1` becomes `spacy-lal.WithOwnVectors.v1`, and the pipeline's own go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import spacy
+import torch
+import typer
+from spacy.language import Language
+from spacy.util import load_model_from_config
+from thinc.api import Model, to_numpy
+from wasabi import msg
+
+from spacy_lal.models.bridge import torch_shim, torch_shims
+from spacy_lal.models.own_vectors import OwnVectors, take_vectors
+
+SHARED, OWN = "spacy-lal.WithVectors.v1", "spacy-lal.WithOwnVectors.v1"
+
+
+def main(
+    model: Annotated[Path, typer.Argument(help="Folder of a trained pipeline.", exists=True)],
+    output: Annotated[Path, typer.Argument(help="Where to write the other one.")],
+) -> None:
+    """Write MODEL to OUTPUT with vectors of mode floret inside its components."""
+    try:
+        other = own_vectors(spacy.load(model))
+    except ValueError as error:
+        typer.echo(f"own_vectors: {model}: {error}", err=True)
+        raise typer.Exit(1) from None
+    other.to_disk(output)
+    msg.good(str(output))
+
+
+def own_vectors(nlp: Language) -> Language:
+    """A pipeline of the same weights. Raises ValueError if none of it reads vectors, or not
+    floret's, or a component isn't this package's."""
+    config = nlp.config.copy()
+    places = list(_places(config["components"]))
+    if not places:
+        raise ValueError(f"no component has {SHARED}")
+    for place in places:
+        place["@architectures"] = OWN
+        # the default is the width of the vectors
+        place["width"] = place.get("width") or nlp.vocab.vectors.shape[1]
+    config["initialize"]["vectors"] = None
+    other = load_model_from_config(config)
+    for name, pipe in nlp.pipeline:
+        mine = cast(Any, other.get_pipe(name))
+        mine.cfg.update(cast(Any, pipe).cfg)
+        _copy(mine.model, cast(Any, pipe).model, nlp)
+    other.tokenizer.from_bytes(nlp.tokenizer.to_bytes(exclude=["vocab"]), exclude=["vocab"])
+    for string in nlp.vocab.strings:
+        other.vocab.strings.add(string)
+    other.meta.update({key: nlp.meta[key] for key in ("name", "version", "description")})
+    return other
+
+
+def _places(config: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if config.get("@architectures") == SHARED:
+        yield config
+    for value in config.values():
+        if isinstance(value, dict):
+            yield from _places(value)
+
+
+def _copy(mine: Model, theirs: Model, nlp: Language) -> None:
+    if [node.name for node, _ in torch_shims(theirs)] != [
+        node.name for node, _ in torch_shims(mine) if node.name != "with_own_vectors"
+    ]:
+        raise ValueError(f"the parts of {mine.name!r} are not those of {theirs.name!r}")
+    mine.attrs.update(theirs.attrs)
+    sources = (shim for _, shim in torch_shims(theirs))
+    projections = (
+        node.get_ref("vectors").get_param("W")
+        for node in theirs.walk()
+        if node.name == "with_vectors"
+    )
+    for node, shim in torch_shims(mine):
+        if node.name == "with_own_vectors":
+            take_vectors(node, nlp.vocab.vectors)
+            weight = cast(OwnVectors, torch_shim(node).module).projection.weight
+            weight.data = torch.from_numpy(to_numpy(next(projections)).copy())
+        else:
+            source = next(sources)
+            if source.header is not None:
+                shim.load(source.header, source.tensors())
+
+
+if __name__ == "__main__":
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(main)
+    app()
