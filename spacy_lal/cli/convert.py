@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-import tarfile
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import srsly
 import typer
-from wasabi import msg
 
 from ..treebanks import brackets, conll2005, conll2012, conllu
 from ..treebanks.docs import Sentence, write_docs
 from ..treebanks.ewt import SPLITS, find_skeletons, join, read_ud_split
-from ..treebanks.files import FormatError
 from ..treebanks.head_rules import HeadRules, heads_by_rules
 from ..treebanks.propbank import read_propbank
 from ..treebanks.props import Drop
-from ..trees import BracketError, ConstituentTree, ptb_unescape
-
-Counts = dict[str, Any]
-"""What one file came to: numbers by name, and lists of what was left out: place and reason."""
+from ..trees import ConstituentTree, ptb_unescape
+from .convert_ged import convert_ged
+from .converting import (
+    Counts,
+    InputsArgument,
+    LangOption,
+    OutputArgument,
+    ReportOption,
+    clear_errors,
+    counts_of,
+    finish,
+    input_files,
+)
 
 convert_app = typer.Typer(
     name="convert",
@@ -32,15 +35,9 @@ convert_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-InputsArgument = Annotated[
-    list[Path], typer.Argument(help="Files, plain or compressed, or folders.", exists=True)
-]
-OutputArgument = Annotated[Path, typer.Argument(help="The .spacy file to write.")]
-LangOption = Annotated[str, typer.Option("--lang", help="Language code of the vocabulary.")]
 HeadsOption = Annotated[HeadRules, typer.Option("--heads", help="Dependency heads by head rules.")]
-ReportOption = Annotated[
-    Path | None, typer.Option("--report", help="Write counts and every drop to this JSON file.")
-]
+
+convert_app.command("ged")(convert_ged)
 
 
 @convert_app.command("ewt")
@@ -58,16 +55,16 @@ def convert_ewt(
 ) -> None:
     """Join the English Web Treebank's words and heads (UD) with its trees and roles (PropBank)."""
     results: dict[str, Counts] = {}
-    with _clear_errors():
+    with clear_errors():
         skeletons = find_skeletons(propbank)
         for split in SPLITS:
             joined = join(read_ud_split(ud, split), skeletons)
             write_docs(joined.sentences, output / f"{split}.spacy", "en")
-            results[split] = _counts(joined.sentences, joined.dropped, joined.headless) | {
+            results[split] = counts_of(joined.sentences, joined.dropped, joined.headless) | {
                 "skeleton sentences without words": joined.unused,
                 "tags that agree": joined.tags_agree,
             }
-    _finish(results, report)
+    finish(results, report)
 
 
 @convert_app.command("brackets")
@@ -100,8 +97,8 @@ def convert_brackets(
     """Convert bracketed trees: Penn Treebank and its kin, one tree a line or over many lines."""
     sentences: list[Sentence] = []
     dropped: list[tuple[str, str]] = []
-    with _clear_errors():
-        for path in _files(inputs, pattern):
+    with clear_errors():
+        for path in input_files(inputs, pattern):
             trees = brackets.read_treebank(
                 path, encoding=encoding, unescape="ptb" if ptb_escapes else "brackets"
             )
@@ -117,7 +114,7 @@ def convert_brackets(
                     sentence = replace(sentence, heads=heads_by_rules(cleaned, heads))
                 sentences.append(sentence)
         write_docs(sentences, output, lang)
-    _finish({output.name: _counts(sentences, dropped)}, report)
+    finish({output.name: counts_of(sentences, dropped)}, report)
 
 
 @convert_app.command("conllu")
@@ -133,15 +130,15 @@ def convert_conllu(
     """Convert words, tags and dependencies from CoNLL-U or CoNLL-X."""
     sentences: list[Sentence] = []
     headless: list[tuple[str, str]] = []
-    with _clear_errors():
-        for path in _files(inputs, pattern):
+    with clear_errors():
+        for path in input_files(inputs, pattern):
             for read in conllu.read_conllu(path):
                 sentence, fault = conllu.to_sentence(read)
                 sentences.append(sentence)
                 if fault:
                     headless.append((f"{read.source}:{read.line}", fault))
         write_docs(sentences, output, lang)
-    _finish({output.name: _counts(sentences, headless=headless)}, report)
+    finish({output.name: counts_of(sentences, headless=headless)}, report)
 
 
 @convert_app.command("conll05")
@@ -163,7 +160,7 @@ def convert_conll05(
 ) -> None:
     """Convert CoNLL-2005: the release's parallel files, or files with all columns in one."""
     unescape = ptb_unescape if ptb_escapes else str
-    with _clear_errors():
+    with clear_errors():
         read = (
             found
             for path in inputs
@@ -172,8 +169,8 @@ def convert_conll05(
         sentences, left_out = _collect(read)
         sentences, headless = _with_heads(sentences, heads)
         write_docs(sentences, output, lang)
-    counts = _counts(sentences, headless=headless) | {"frames left out": left_out}
-    _finish({output.name: counts}, report)
+    counts = counts_of(sentences, headless=headless) | {"frames left out": left_out}
+    finish({output.name: counts}, report)
 
 
 @convert_app.command("conll12")
@@ -193,17 +190,17 @@ def convert_conll12(
 ) -> None:
     """Convert CoNLL-2012, the column files of OntoNotes."""
     unescape = conll2012.ontonotes_unescape if ptb_escapes else str
-    with _clear_errors():
+    with clear_errors():
         read = (
             found
-            for path in _files(inputs, pattern)
+            for path in input_files(inputs, pattern)
             for found in conll2012.read_conll2012(path, unescape=unescape)
         )
         sentences, left_out = _collect(read)
         sentences, headless = _with_heads(sentences, heads)
         write_docs(sentences, output, lang)
-    counts = _counts(sentences, headless=headless) | {"frames left out": left_out}
-    _finish({output.name: counts}, report)
+    counts = counts_of(sentences, headless=headless) | {"frames left out": left_out}
+    finish({output.name: counts}, report)
 
 
 @convert_app.command("propbank")
@@ -225,31 +222,11 @@ def convert_propbank(
     report: ReportOption = None,
 ) -> None:
     """Convert PropBank's skeletons, with words from a file that has the same sentences."""
-    with _clear_errors():
-        read = read_propbank(_files([skeletons], "*.gold_skel"), words)
+    with clear_errors():
+        read = read_propbank(input_files([skeletons], "*.gold_skel"), words)
         sentences, headless = _collect(read)
         write_docs(sentences, output, lang)
-    _finish({output.name: _counts(sentences, headless=headless)}, report)
-
-
-@contextmanager
-def _clear_errors() -> Iterator[None]:
-    """Bad input ends the command with one line, which names the place, not with a traceback."""
-    try:
-        yield
-    except (FormatError, BracketError, OSError, ImportError, tarfile.TarError) as error:
-        typer.echo(f"convert: {error}", err=True)
-        raise typer.Exit(1) from None
-
-
-def _files(inputs: Iterable[Path], pattern: str) -> Iterator[Path]:
-    for path in inputs:
-        if not path.is_dir():
-            yield path
-        elif found := sorted(path.rglob(pattern)):
-            yield from found
-        else:
-            raise FileNotFoundError(f"no {pattern} in {path}")
+    finish({output.name: counts_of(sentences, headless=headless)}, report)
 
 
 def _collect(read: Iterable[tuple[Sentence, list[Drop]]]) -> tuple[list[Sentence], list[Drop]]:
@@ -276,44 +253,3 @@ def _with_heads(sentences: list[Sentence], rules: HeadRules) -> tuple[list[Sente
             sentence = replace(sentence, heads=heads_by_rules(tree, rules))
         found.append(sentence)
     return found, headless
-
-
-def _counts(
-    sentences: list[Sentence],
-    dropped: list[tuple[str, str]] | None = None,
-    headless: list[tuple[str, str]] | None = None,
-) -> Counts:
-    return {
-        "sentences": len(sentences),
-        "words": sum(len(sentence.words) for sentence in sentences),
-        "constituents": sum(len(sentence.constituents or ()) for sentence in sentences),
-        "predicates": sum(len(sentence.frames or ()) for sentence in sentences),
-        "dropped": dropped or [],
-        "without heads": headless or [],
-    }
-
-
-def _finish(results: dict[str, Counts], report: Path | None) -> None:
-    """Print the counts, a column a file and a row a number or reason, and write the report."""
-    rows: dict[str, dict[str, int]] = {}
-    for name, counts in results.items():
-        for item, count in counts.items():
-            if not isinstance(count, list):
-                rows.setdefault(item, {})[name] = count
-        for item, drops in counts.items():
-            if isinstance(drops, list):
-                for reason, count in Counter(reason for _, reason in drops).items():
-                    rows.setdefault(f"{item}: {reason}", {})[name] = count
-    table = [
-        [item, *(f"{found.get(name, 0):,}" for name in results)] for item, found in rows.items()
-    ]
-    msg.table(
-        table,
-        header=["", *results],
-        divider=True,
-        max_col=80,
-        aligns=["l", *("r" for _ in results)],
-    )
-    if report is not None:
-        report.parent.mkdir(parents=True, exist_ok=True)
-        srsly.write_json(report, results)

@@ -11,6 +11,7 @@ from spacy.util import get_lang_class
 from spacy.vocab import Vocab, create_vocab
 
 from ..annotations import FrameSpans, set_constituents, set_frames
+from ..grammar_errors import set_errors
 from ..trees import LabelledSpan
 
 
@@ -23,6 +24,7 @@ class Sentence:
     heads, deps: of each word: its head (the root is its own) and relation.
     constituents: phrases in preorder, without the root node.
     frames: predicates with their arguments.
+    errors: of each word: `grammar_errors.CORRECT`, or the type of the error that it is.
     """
 
     words: Sequence[str]
@@ -35,16 +37,18 @@ class Sentence:
     deps: Sequence[str] | None = None
     constituents: Sequence[LabelledSpan] | None = None
     frames: Sequence[FrameSpans] | None = None
+    errors: Sequence[str] | None = None
     id: str = ""
 
 
 def to_doc(sentence: Sentence, vocab: Vocab) -> Doc:
     """A Doc of this one sentence.
 
-    Trees are in `doc.spans["constituents"]`, roles in `doc.spans["srl"]`, both absent if not
-    annotated; the root's relation is spaCy's "ROOT". The id goes to `doc.user_data["sent_id"]`,
-    and is all that is lost without user data.
-    Raises ValueError if the heads aren't one tree with one root.
+    Trees are in `doc.spans["constituents"]`, roles in `doc.spans["srl"]`, grammatical errors in
+    `doc.spans["errors"]`, all absent if not annotated; the root's relation is spaCy's "ROOT". The
+    id goes to `doc.user_data["sent_id"]`, and is all that is lost without user data.
+    Raises ValueError if the heads aren't one tree with one root, or if there are not as many labels
+    of errors as words.
     """
     heads = deps = None
     if sentence.heads is not None:
@@ -72,6 +76,8 @@ def to_doc(sentence: Sentence, vocab: Vocab) -> Doc:
         set_constituents(doc, sentence.constituents)
     if sentence.frames is not None:
         set_frames(doc, sentence.frames)
+    if sentence.errors is not None:
+        set_errors(doc, sentence.errors)
     if sentence.id:
         doc.user_data["sent_id"] = sentence.id
     return doc

@@ -1,0 +1,204 @@
+"""`convert ged`: learner corpora, with the grammatical errors in them, to .spacy files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..grammar_errors import CORRECT, ERROR
+from ..treebanks.character_edits import read_character_edits, rule_based
+from ..treebanks.docs import Sentence, write_docs
+from ..treebanks.learner_tsv import multiged_unescape, read_tsv
+from ..treebanks.m2 import ErrorTypes, M2Sentence, read_m2, to_sentence
+from ..treebanks.parallel import read_parallel
+from ..treebanks.props import Drop
+from .converting import (
+    InputsArgument,
+    LangOption,
+    OutputArgument,
+    ReportOption,
+    clear_errors,
+    counts_of,
+    finish,
+    input_files,
+)
+
+UNION = "union"
+"""The choice of all annotators."""
+
+
+class Format(StrEnum):
+    tsv = "tsv"
+    m2 = "m2"
+    json = "json"
+    parallel = "parallel"
+
+
+_SUFFIXES = {".tsv": Format.tsv, ".m2": Format.m2, ".json": Format.json, ".jsonl": Format.json}
+_BLOCK = re.compile(r"(\d+)/(\d+)")
+
+
+def convert_ged(
+    inputs: InputsArgument,
+    output: OutputArgument,
+    format: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            help="By default what names end in: .tsv, .m2, .json; parallel with --corrected.",
+        ),
+    ] = None,
+    lang: LangOption = "xx",
+    pattern: Annotated[
+        str, typer.Option("--pattern", help="Which files to take from a folder.")
+    ] = "*.tsv",
+    annotator: Annotated[
+        str,
+        typer.Option("--annotator", help="Whose errors to take: a number, or union: everyone's."),
+    ] = UNION,
+    types: Annotated[
+        ErrorTypes,
+        typer.Option("--types", help="Labels: ERROR alone; M, U and R; or types as they stand."),
+    ] = ErrorTypes.none,
+    corrected: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--corrected",
+            help="Corrected sentences, line by line as in the input; repeat it for several files.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
+    multiged_escapes: Annotated[
+        bool, typer.Option("--multiged-escapes", help=r"In tsv, read \" as a double quote.")
+    ] = False,
+    block: Annotated[
+        str, typer.Option("--block", help="K/N: of N equal blocks of sentences only the K-th.")
+    ] = "",
+    without_block: Annotated[
+        str, typer.Option("--without-block", help="K/N: all blocks but that one.")
+    ] = "",
+    report: ReportOption = None,
+) -> None:
+    """Convert learner corpora with grammatical errors.
+
+    tsv: a token and its label c or i a row. m2: sentences and edits. json: texts with edits by
+    character, as BEA-2019 has them; --lang finds their words. parallel: sentences, one a line, and
+    --corrected files.
+    """
+    if block and without_block:
+        raise typer.BadParameter("--block or --without-block, not both")
+    with clear_errors():
+        paths = list(input_files(inputs, pattern))
+        form = format or _format_of(paths, bool(corrected))
+        _check_options(form, annotator, types, corrected, multiged_escapes)
+        sentences: Sequence[Sentence]
+        dropped: list[Drop] = []
+        if form is Format.tsv:
+            sentences = _labelled(paths, types, multiged_escapes)
+        else:
+            read = list(_edited(paths, form, lang, corrected or []))
+            sentences, dropped = _with_labels(read, annotator, types)
+        if block or without_block:
+            start, end = _bounds(block or without_block, len(sentences))
+            sentences = sentences[start:end] if block else [*sentences[:start], *sentences[end:]]
+        write_docs(sentences, output, lang)
+    finish({output.name: counts_of(sentences, dropped)}, report)
+
+
+def _format_of(paths: Sequence[Path], corrected: bool) -> Format:
+    """The one format that the names of all files say."""
+    if corrected:
+        return Format.parallel
+    # of "dev.tsv.xz" any suffix that says something
+    found = {
+        next((_SUFFIXES[suffix] for suffix in reversed(path.suffixes) if suffix in _SUFFIXES), None)
+        for path in paths
+    }
+    form = found.pop()
+    if found or form is None:
+        raise typer.BadParameter("the files' names don't say one format: give --format")
+    return form
+
+
+def _check_options(
+    form: Format,
+    annotator: str,
+    types: ErrorTypes,
+    corrected: list[Path] | None,
+    multiged_escapes: bool,
+) -> None:
+    """Refuse options that mean nothing in this format."""
+    if annotator != UNION and not annotator.isdecimal():
+        raise typer.BadParameter(f"--annotator {annotator} is neither a number nor {UNION}")
+    if bool(corrected) != (form is Format.parallel):
+        raise typer.BadParameter("--corrected and parallel files belong together")
+    if form is Format.tsv:
+        if annotator != UNION:
+            raise typer.BadParameter("tsv files don't name annotators")
+        if types is ErrorTypes.operations:
+            raise typer.BadParameter("tsv files don't say what to do with errors")
+    elif multiged_escapes:
+        raise typer.BadParameter("--multiged-escapes are in tsv files only")
+
+
+def _labelled(paths: Iterable[Path], types: ErrorTypes, escapes: bool) -> list[Sentence]:
+    unescape = multiged_unescape if escapes else str
+    sentences = [sentence for path in paths for sentence in read_tsv(path, unescape=unescape)]
+    return sentences if types is ErrorTypes.full else [_untyped(sentence) for sentence in sentences]
+
+
+def _untyped(sentence: Sentence) -> Sentence:
+    if sentence.errors is None:
+        return sentence
+    errors = [CORRECT if label == CORRECT else ERROR for label in sentence.errors]
+    return replace(sentence, errors=errors)
+
+
+def _edited(
+    paths: Sequence[Path], form: Format, lang: str, corrected: Sequence[Path]
+) -> Iterator[M2Sentence]:
+    if form is Format.parallel:
+        if len(paths) != 1:
+            raise typer.BadParameter(f"{len(paths)} files to compare with the corrected ones")
+        yield from read_parallel(paths[0], corrected)
+    elif form is Format.json:
+        nlp = rule_based(lang)
+        for path in paths:
+            yield from read_character_edits(path, nlp)
+    else:
+        for path in paths:
+            yield from read_m2(path)
+
+
+def _with_labels(
+    read: Sequence[M2Sentence], annotator: str, types: ErrorTypes
+) -> tuple[list[Sentence], list[Drop]]:
+    """Those that have words, and those that don't."""
+    chosen = None if annotator == UNION else int(annotator)
+    if chosen is not None and not any(chosen in sentence.annotators for sentence in read):
+        raise typer.BadParameter(f"there is no annotator {chosen}")
+    sentences = [
+        to_sentence(sentence, annotator=chosen, types=types) for sentence in read if sentence.words
+    ]
+    dropped = [
+        (f"{sentence.source}:{sentence.line}", "no words")
+        for sentence in read
+        if not sentence.words
+    ]
+    return sentences, dropped
+
+
+def _bounds(block: str, length: int) -> tuple[int, int]:
+    """Where the block "K/N" of `length` sentences starts and ends; sizes differ by one at most."""
+    match = _BLOCK.fullmatch(block)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise typer.BadParameter(f"{block} isn't K/N, with K from 1 to N")
+    number, of = int(match[1]), int(match[2])
+    return (number - 1) * length // of, number * length // of

@@ -1,0 +1,100 @@
+"""What the converters share: arguments, clear errors, and the counts they print and report."""
+
+from __future__ import annotations
+
+import tarfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import srsly
+import typer
+from wasabi import msg
+
+from ..grammar_errors import CORRECT
+from ..treebanks.docs import Sentence
+from ..treebanks.files import FormatError
+from ..trees import BracketError
+
+Counts = dict[str, Any]
+"""What one file came to: numbers by name, and lists of what was left out: place and reason."""
+
+InputsArgument = Annotated[
+    list[Path], typer.Argument(help="Files, plain or compressed, or folders.", exists=True)
+]
+OutputArgument = Annotated[Path, typer.Argument(help="The .spacy file to write.")]
+LangOption = Annotated[str, typer.Option("--lang", help="Language code of the vocabulary.")]
+ReportOption = Annotated[
+    Path | None, typer.Option("--report", help="Write counts and every drop to this JSON file.")
+]
+
+
+@contextmanager
+def clear_errors() -> Iterator[None]:
+    """Bad input ends the command with one line, which names the place, not with a traceback."""
+    try:
+        yield
+    except (FormatError, BracketError, OSError, ImportError, tarfile.TarError) as error:
+        typer.echo(f"convert: {error}", err=True)
+        raise typer.Exit(1) from None
+
+
+def input_files(inputs: Iterable[Path], pattern: str) -> Iterator[Path]:
+    """The files among the inputs, and those in the folders whose names match.
+
+    Raises FileNotFoundError for a folder that has none.
+    """
+    for path in inputs:
+        if not path.is_dir():
+            yield path
+        elif found := sorted(path.rglob(pattern)):
+            yield from found
+        else:
+            raise FileNotFoundError(f"no {pattern} in {path}")
+
+
+def counts_of(
+    sentences: list[Sentence],
+    dropped: list[tuple[str, str]] | None = None,
+    headless: list[tuple[str, str]] | None = None,
+) -> Counts:
+    """Numbers of the sentences; that of errors only if they are annotated in any."""
+    numbers = {
+        "sentences": len(sentences),
+        "words": sum(len(sentence.words) for sentence in sentences),
+        "constituents": sum(len(sentence.constituents or ()) for sentence in sentences),
+        "predicates": sum(len(sentence.frames or ()) for sentence in sentences),
+    }
+    if any(sentence.errors is not None for sentence in sentences):
+        numbers["errors"] = sum(
+            label != CORRECT for sentence in sentences for label in sentence.errors or ()
+        )
+    return numbers | {"dropped": dropped or [], "without heads": headless or []}
+
+
+def finish(results: dict[str, Counts], report: Path | None) -> None:
+    """Print the counts, a column a file and a row a number or reason, and write the report."""
+    rows: dict[str, dict[str, int]] = {}
+    for name, counts in results.items():
+        for item, count in counts.items():
+            if not isinstance(count, list):
+                rows.setdefault(item, {})[name] = count
+        for item, drops in counts.items():
+            if isinstance(drops, list):
+                for reason, count in Counter(reason for _, reason in drops).items():
+                    rows.setdefault(f"{item}: {reason}", {})[name] = count
+    table = [
+        [item, *(f"{found.get(name, 0):,}" for name in results)] for item, found in rows.items()
+    ]
+    msg.table(
+        table,
+        header=["", *results],
+        divider=True,
+        max_col=80,
+        aligns=["l", *("r" for _ in results)],
+    )
+    if report is not None:
+        report.parent.mkdir(parents=True, exist_ok=True)
+        srsly.write_json(report, results)

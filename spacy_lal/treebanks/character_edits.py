@@ -1,0 +1,184 @@
+"""Texts with edits by character, the JSON lines of BEA-2019: W&I+LOCNESS and FCE v2.1.
+
+A line a text, with `text` and `edits` among its fields:
+
+    {"text": "He go.", "edits": [[0, [[3, 5, "goes", "R:VERB:SVA"]]]]}
+
+Of every annotator the number and the edits, in order of the text: start, end, correction (null if
+there is none), and in some corpora the type.
+https://www.cl.cam.ac.uk/research/nl/bea2019st/
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, Token
+
+from .files import FormatError, read_text
+from .m2 import Edit, M2Sentence
+
+
+def rule_based(lang: str) -> Language:
+    """A pipeline that finds the tokens and sentences of texts by rule: spaCy's `sentencizer`."""
+    nlp = spacy.blank(lang)
+    nlp.add_pipe("sentencizer")
+    return nlp
+
+
+def read_character_edits(path: str | Path, nlp: Language) -> Iterator[M2Sentence]:
+    """The sentences of a file, plain or compressed (see `parse_character_edits`)."""
+    return parse_character_edits(read_text(path), nlp, source=str(path))
+
+
+def parse_character_edits(
+    text: str, nlp: Language, *, source: str = "<string>"
+) -> Iterator[M2Sentence]:
+    """The sentences of the texts, with edits between words; of each the line where its text is.
+
+    nlp: what finds tokens and sentences (see `rule_based`). A sentence ends at a line's end, too.
+    Whitespace isn't a word; a text of nothing else is one sentence without words.
+    Raises FormatError for a malformed line, or edits that are out of order or outside of the text.
+    """
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            written, edits, annotators = _checked(json.loads(line))
+        except json.JSONDecodeError as error:
+            message = f"not JSON: {error.msg} at character {error.pos + 1}"
+            raise FormatError(message, source=source, line=number) from None
+        except ValueError as error:
+            raise FormatError(str(error), source=source, line=number) from None
+        doc = nlp(written)
+        words = [token for token in doc if not token.is_space]
+        places = [(token.idx, token.idx + len(token)) for token in words]
+        edits = token_edits(written, places, edits)
+        for start, end, own in _in_sentences(edits, _sentence_starts(doc), len(words)):
+            yield M2Sentence(
+                words=[token.text for token in words[start:end]],
+                edits=own,
+                source=source,
+                line=number,
+                annotators=annotators,
+                spaces=[_space_after(token) for token in words[start:end]],
+            )
+
+
+def token_edits(text: str, places: Sequence[tuple[int, int]], edits: Sequence[Edit]) -> list[Edit]:
+    """Edits between characters as edits between tokens.
+
+    places: where each token starts and ends, in characters, in order of the text.
+    An edit has all tokens that it overlaps, and what it leaves of them stands in its correction.
+    One within a token has that token; another one without any inserts before the first token that
+    begins at or after its start.
+    """
+    starts = [start for start, _ in places]
+    ends = [end for _, end in places]
+    found = []
+    for edit in edits:
+        first = bisect_right(ends, edit.start)  # the first token that ends after the edit starts
+        end = bisect_left(starts, edit.end)  # the first that doesn't start before the edit ends
+        correction = edit.correction
+        if first >= end:
+            first = end = bisect_left(starts, edit.start)
+        elif correction is not None:
+            before = text[starts[first] : edit.start]
+            correction = before + correction + text[edit.end : ends[end - 1]]
+        found.append(edit._replace(start=first, end=end, correction=correction))
+    return found
+
+
+def _checked(record: Any) -> tuple[str, list[Edit], frozenset[int]]:
+    """The text of a record, its edits by character, and their annotators.
+
+    Raises ValueError if it is malformed.
+    """
+    if not isinstance(record, dict) or not isinstance(record.get("text"), str):
+        raise ValueError("no text in the record")
+    if not isinstance(record.get("edits"), list):
+        raise ValueError("no list of edits in the record")
+    text: str = record["text"]
+    edits: list[Edit] = []
+    annotators = set()
+    for by_one in record["edits"]:
+        match by_one:
+            case [annotator, list(found)] if type(annotator) is int and annotator >= 0:
+                annotators.add(annotator)
+                edits += _in_order(text, annotator, found)
+            case _:
+                raise ValueError(f"expected an annotator and edits, found {_short(by_one)}")
+    return text, edits, frozenset(annotators)
+
+
+def _in_order(text: str, annotator: int, found: list[Any]) -> Iterator[Edit]:
+    latest = 0
+    for edit in found:
+        match edit:
+            case [start, end, str() | None as correction, *types] if (
+                type(start) is type(end) is int  # which true and false aren't
+                and len(types) < 2
+                and all(isinstance(name, str) for name in types)
+            ):
+                pass
+            case _:
+                raise ValueError(f"bad edit {_short(edit)}")
+        if not 0 <= start <= end <= len(text):
+            raise ValueError(f"edit {_short(edit)} in a text of {len(text)} characters")
+        if start < latest:
+            raise ValueError(f"edit {_short(edit)} after one that starts at {latest}")
+        latest = start
+        yield Edit(start, end, "".join(types), correction, annotator)
+
+
+def _short(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)[:60]
+
+
+def _sentence_starts(doc: Doc) -> list[int]:
+    """Which of the words, counted without whitespace, begin sentences; one of no words, too."""
+    starts = []
+    words = 0
+    begins = True
+    for token in doc:
+        begins |= bool(token.is_sent_start) or "\n" in token.text
+        if not token.is_space:
+            if begins:
+                starts.append(words)
+            words += 1
+            begins = False
+    return starts or [0]
+
+
+def _in_sentences(
+    edits: Sequence[Edit], starts: Sequence[int], length: int
+) -> Iterator[tuple[int, int, list[Edit]]]:
+    """Each sentence's start and end, and its edits, counted from its start.
+
+    What is missing between two sentences is missing before the second. An edit of several sentences
+    is one in each, without a correction: which part of it belongs where can't be told.
+    """
+    own: list[list[Edit]] = [[] for _ in starts]
+    ends = [*starts[1:], length]
+    for edit in edits:
+        first = bisect_right(starts, edit.start) - 1
+        last = max(first, bisect_left(starts, edit.end) - 1)
+        for i in range(first, last + 1):
+            own[i].append(
+                edit._replace(
+                    start=max(edit.start, starts[i]) - starts[i],
+                    end=min(edit.end, ends[i]) - starts[i],
+                    correction=edit.correction if first == last else None,
+                )
+            )
+    yield from zip(starts, ends, own, strict=True)
+
+
+def _space_after(token: Token) -> bool:
+    return bool(token.whitespace_) or (token.i + 1 < len(token.doc) and token.nbor().is_space)
