@@ -5,7 +5,9 @@ from spacy.cli._util import app as spacy_app
 
 from .convert import convert_app
 from .evalb import evalb
+from .export_ged import export_ged
 from .export_props import export_props
+from .ged_eval import ged_eval
 from .heads import heads
 from .srl_eval import srl_eval
 
@@ -17,7 +19,9 @@ app = typer.Typer(
 )
 app.add_typer(convert_app)
 app.command()(evalb)
+app.command()(export_ged)
 app.command()(export_props)
+app.command()(ged_eval)
 app.command()(heads)
 app.command()(srl_eval)
 spacy_app.add_typer(app)

@@ -1,0 +1,142 @@
+"""Score a pipeline's grammatical error detection, at its threshold and at others.
+
+The pipeline reads the gold words, one sentence a Doc. Precision, recall and F0.5 count tokens, as
+MultiGED-2023 does (`spacy_lal/scorers/detection.py`).
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy
+import spacy
+import srsly
+import torch
+import typer
+from spacy.tokens import Doc
+from wasabi import msg
+
+from spacy_lal.grammar_errors import CORRECT, error_scores, get_errors
+from spacy_lal.pipeline.gec_detector import ErrorDetector
+from spacy_lal.scorers.detection import Detection
+from spacy_lal.treebanks.corpus import Corpus
+
+
+def main(
+    model: Annotated[str, typer.Argument(help="A pipeline with `gec_detector`: name or folder.")],
+    corpora: Annotated[list[Path], typer.Argument(help=".spacy files with errors.", exists=True)],
+    tune: Annotated[
+        Path | None,
+        typer.Option(help="Take the threshold of the best F0.5 on this .spacy file.", exists=True),
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Write the numbers here, as JSON.")] = None,
+    threads: Annotated[int, typer.Option(help="Threads of torch, 0 for its own choice.")] = 0,
+) -> None:
+    """Precision, recall and F0.5 of MODEL on each of CORPORA."""
+    if threads:
+        torch.set_num_threads(threads)
+    try:
+        result = evaluate(model, corpora, tune)
+    except (OSError, ValueError) as error:
+        typer.echo(f"evaluate_ged: {error}", err=True)
+        raise typer.Exit(1) from None
+    if output is not None:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        srsly.write_json(output, result)
+
+
+def evaluate(model: str, corpora: list[Path], tune: Path | None = None) -> dict[str, Any]:
+    """Scores on every corpus. Raises ValueError."""
+    nlp = spacy.load(model)
+    pipe = next((p for _, p in nlp.pipeline if isinstance(p, ErrorDetector)), None)
+    if pipe is None:
+        raise ValueError(f"{model} has no component gec_detector")
+    threshold = pipe.cfg["threshold"]
+    if tune is not None:
+        gold, scores, _ = _scored(nlp, pipe, tune)
+        threshold = best_threshold(gold, scores)
+        msg.info(f"threshold {threshold:.3f}, the best of {tune.name}")
+    results = []
+    for corpus in corpora:
+        gold, scores, speed = _scored(nlp, pipe, corpus)
+        counts = detection(gold, scores >= threshold)
+        best = best_threshold(gold, scores)
+        at_best = detection(gold, scores >= best)
+        result = {"corpus": corpus.name, "tokens": len(gold), "errors": int(gold.sum())}
+        result |= _percent(counts)
+        result |= {"marked": round(100 * float((scores >= threshold).mean()), 2)}
+        # what a threshold made for this very corpus would give: a bound, not a result
+        result |= {"best_threshold": round(best, 3), "best_f05": _percent(at_best)["f05"]}
+        result |= {"words_per_second": round(speed)}
+        results.append(result)
+        msg.info(
+            f"{corpus.name}: P {result['p']:.2f}, R {result['r']:.2f}, F0.5 {result['f05']:.2f}, "
+            f"{result['marked']:.2f} % of tokens marked"
+        )
+    return {
+        "model": f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}",
+        "threshold": round(threshold, 4),
+        "threads": torch.get_num_threads(),
+        "results": results,
+    }
+
+
+def _scored(
+    nlp: spacy.Language, pipe: ErrorDetector, corpus: Path
+) -> tuple[numpy.ndarray, numpy.ndarray, float]:
+    """Of all words whether they are errors and how probably; words a second of the component."""
+    examples = list(Corpus(corpus)(nlp))
+    if not any(pipe.spans_key in example.reference.spans for example in examples):
+        raise ValueError(f"no errors are annotated in {corpus}")
+    docs = [_copy(example.reference) for example in examples]
+    start = time.perf_counter()
+    docs = list(pipe.pipe(docs, batch_size=nlp.batch_size))
+    seconds = time.perf_counter() - start
+    gold: list[bool] = []
+    scores: list[float] = []
+    for doc, example in zip(docs, examples, strict=True):
+        labels = get_errors(example.reference, pipe.spans_key)
+        of_doc = error_scores(doc, pipe.spans_key) or []
+        for token, label, score in zip(doc, labels, of_doc, strict=True):
+            if not token.is_space:
+                gold.append(label != CORRECT)
+                scores.append(score)
+    return numpy.asarray(gold), numpy.asarray(scores), len(gold) / seconds
+
+
+def _copy(doc: Doc) -> Doc:
+    return Doc(
+        doc.vocab,
+        words=[token.text for token in doc],
+        spaces=[bool(token.whitespace_) for token in doc],
+        sent_starts=[token.i == 0 for token in doc],
+    )
+
+
+def detection(gold: numpy.ndarray, found: numpy.ndarray) -> Detection:
+    right = int((gold & found).sum())
+    return Detection(right, int(found.sum()) - right, int(gold.sum()) - right)
+
+
+def best_threshold(gold: numpy.ndarray, scores: numpy.ndarray) -> float:
+    """The score from which on marking tokens gives the highest F0.5."""
+    order = numpy.argsort(-scores, kind="stable")
+    right = numpy.cumsum(gold[order])
+    marked = numpy.arange(1, len(gold) + 1)
+    # F0.5 = 1.25 TP / (TP + FP + 0.25 (TP + FN))
+    f = 1.25 * right / (marked + 0.25 * max(1, gold.sum()))
+    # tokens of the same score are marked together
+    last = numpy.append(scores[order][1:] != scores[order][:-1], True)
+    f[~last] = -1.0
+    return float(scores[order][int(f.argmax())])
+
+
+def _percent(counts: Detection) -> dict[str, float]:
+    values = {"p": counts.p, "r": counts.r, "f05": counts.f()}
+    return {name: round(100 * value, 2) for name, value in values.items()}
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,42 @@
+"""`export-ged`: the grammatical errors of Docs in two columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from spacy.tokens import DocBin
+
+from ..grammar_errors import ERRORS_KEY
+from ..treebanks.docs import language_vocab
+from ..treebanks.learner_tsv import format_tsv, multiged_escape
+
+
+def export_ged(
+    docs: Annotated[
+        Path, typer.Argument(help="A .spacy file whose Docs have errors.", exists=True)
+    ],
+    output: Annotated[Path, typer.Argument(help="The .tsv file to write.")],
+    types: Annotated[
+        bool, typer.Option("--types", help="Types of errors in the place of i.")
+    ] = False,
+    multiged_escapes: Annotated[
+        bool, typer.Option("--multiged-escapes", help=r"Write a double quote as \".")
+    ] = False,
+) -> None:
+    """Write a row for each token, its label c or i behind a tab, as shared tasks want them."""
+    try:
+        # only a language's vocabulary knows which tokens are whitespace
+        read = list(DocBin().from_disk(docs).get_docs(language_vocab("xx")))
+        missing = sum(ERRORS_KEY not in doc.spans for doc in read)
+        if missing:
+            raise ValueError(f"{docs}: {missing} of {len(read)} Docs have no doc.spans['errors']")
+        escape = multiged_escape if multiged_escapes else str
+        text = format_tsv(read, types=types, escape=escape)
+    except (OSError, ValueError) as error:
+        typer.echo(f"export-ged: {error}", err=True)
+        raise typer.Exit(1) from None
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(text, encoding="utf8")
+    typer.echo(f"{len(read):,} Docs")

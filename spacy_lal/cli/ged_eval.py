@@ -1,0 +1,64 @@
+"""`ged-eval`: compare two files of labelled tokens as MultiGED-2023 does."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..scorers.detection import Detection, DetectionReport
+from ..treebanks.learner_tsv import read_tsv
+
+
+def ged_eval(
+    gold: Annotated[Path, typer.Argument(help="Gold labels: a token, a tab, its label a row.")],
+    predicted: Annotated[Path, typer.Argument(help="The same tokens with other labels.")],
+    types: Annotated[bool, typer.Option("--types", help="Add a row for each label.")] = False,
+) -> None:
+    """Precision, recall and F0.5 of error detection, token by token.
+
+    Labels are c (correct), i (incorrect) or types of errors; overall, any type is as good as any
+    other. Files may be compressed (.gz, .bz2, .xz).
+    """
+    try:
+        report = evaluate_files(gold, predicted)
+    except (OSError, ValueError) as error:
+        typer.echo(f"ged-eval: {error}", err=True)
+        raise typer.Exit(1) from None
+    typer.echo(f"{'':12}{'TP':>8}{'FP':>8}{'FN':>8}{'P':>9}{'R':>9}{'F0.5':>9}")
+    typer.echo(_row("overall", report.overall))
+    if types:
+        for label, counts in sorted(report.types.items()):
+            typer.echo(_row(label, counts))
+
+
+def _row(name: str, counts: Detection) -> str:
+    numbers = f"{counts.right:8}{counts.wrong:8}{counts.missed:8}"
+    return f"{name:12}{numbers}{counts.p:9.4f}{counts.r:9.4f}{counts.f():9.4f}"
+
+
+def evaluate_files(gold: Path, predicted: Path) -> DetectionReport:
+    """Compare two files.
+
+    Raises FormatError for a malformed one, ValueError for one without labels or for the first
+    sentence that has other tokens, OSError for one that can't be read.
+    """
+    report = DetectionReport()
+    pairs = zip_longest(read_tsv(gold), read_tsv(predicted))
+    for number, (ours, theirs) in enumerate(pairs, start=1):
+        if ours is None or theirs is None:
+            shorter = gold if ours is None else predicted
+            raise ValueError(f"{shorter} ends before sentence {number} of the other file")
+        for path, sentence in ((gold, ours), (predicted, theirs)):
+            if sentence.errors is None:
+                raise ValueError(f"{path} has no labels")
+        for ours_word, theirs_word in zip_longest(ours.words, theirs.words):
+            if ours_word != theirs_word:
+                raise ValueError(
+                    f"sentence {number} has {theirs_word!r} in {predicted}, "
+                    f"but {ours_word!r} in {gold}"
+                )
+        report.add(ours.errors or (), theirs.errors or ())
+    return report

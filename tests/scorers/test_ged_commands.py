@@ -1,0 +1,130 @@
+"""`spacy lal ged-eval` and `export-ged`, and the thresholds of scripts/evaluate_ged.py."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy
+import pytest
+from spacy.tokens import Doc, DocBin
+from typer.testing import CliRunner
+
+from spacy_lal.cli import app
+from spacy_lal.grammar_errors import set_errors
+from spacy_lal.scorers.detection import Detection
+from spacy_lal.treebanks.docs import language_vocab
+
+GOLD = "He\tc\ngo\ti\nhome\tc\n\nA\ti\nbook\tc\n"
+FOUND = "He\ti\ngo\ti\nhome\tc\n\nA\tc\nbook\tc\n"
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def files(tmp_path):
+    gold, found = tmp_path / "gold.tsv", tmp_path / "found.tsv"
+    gold.write_text(GOLD)
+    found.write_text(FOUND)
+    return gold, found
+
+
+def test_ged_eval(files):
+    result = run("ged-eval", *files)
+    assert result.exit_code == 0
+    assert result.output.splitlines()[1].split() == [
+        "overall",
+        "1",
+        "1",
+        "1",
+        "0.5000",
+        "0.5000",
+        "0.5000",
+    ]
+
+
+def test_ged_eval_of_types(files):
+    gold, found = files
+    gold.write_text(GOLD.replace("go\ti", "go\tR").replace("A\ti", "A\tU"))
+    found.write_text(FOUND.replace("go\ti", "go\tR").replace("He\ti", "He\tU"))
+    rows = [line.split() for line in run("ged-eval", gold, found, "--types").output.splitlines()]
+    assert rows[2] == ["R", "1", "0", "0", "1.0000", "1.0000", "1.0000"]
+    assert rows[3] == ["U", "0", "1", "1", "0.0000", "0.0000", "0.0000"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (FOUND.replace("home", "house"), "sentence 1 has 'house' in"),
+        (FOUND.rpartition("A\t")[0], "ends before sentence 2"),
+        ("He\ngo\nhome\n\nA\nbook\n", "has no labels"),
+        ("He\tc\ti\n", ":1: expected a token and its label"),
+    ],
+)
+def test_ged_eval_says_what_is_wrong(files, text, message):
+    files[1].write_text(text)
+    result = run("ged-eval", *files)
+    assert result.exit_code == 1
+    assert message in result.output
+    assert "found.tsv" in result.output
+
+
+def docs(*labels):
+    made = []
+    for of_doc in labels:
+        doc = Doc(language_vocab("en"), words=["He", "go", '"', "\n"])
+        if of_doc is not None:
+            set_errors(doc, of_doc)
+        made.append(doc)
+    return made
+
+
+def test_export_ged(tmp_path):
+    DocBin(docs=docs(["", "R", "", ""])).to_disk(tmp_path / "a.spacy")
+    out = tmp_path / "new" / "a.tsv"
+    assert run("export-ged", tmp_path / "a.spacy", out).exit_code == 0
+    assert out.read_text() == 'He\tc\ngo\ti\n"\tc\n\n'
+    assert run("export-ged", tmp_path / "a.spacy", out, "--types").exit_code == 0
+    assert out.read_text() == 'He\tc\ngo\tR\n"\tc\n\n'
+    assert run("export-ged", tmp_path / "a.spacy", out, "--multiged-escapes").exit_code == 0
+    assert out.read_text() == 'He\tc\ngo\ti\n\\"\tc\n\n'
+
+
+def test_export_ged_without_errors(tmp_path):
+    DocBin(docs=docs(["", "R", "", ""], None)).to_disk(tmp_path / "a.spacy")
+    result = run("export-ged", tmp_path / "a.spacy", tmp_path / "a.tsv")
+    assert result.exit_code == 1
+    assert "1 of 2 Docs have no doc.spans['errors']" in result.output
+
+
+@pytest.fixture(scope="module")
+def script():
+    path = Path(__file__).parents[2] / "scripts" / "evaluate_ged.py"
+    spec = importlib.util.spec_from_file_location("evaluate_ged", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["evaluate_ged"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_best_threshold_is_the_best_of_all(script):
+    """Against trying every score, with ties among them."""
+    rng = numpy.random.default_rng(0)
+    for _ in range(50):
+        gold = rng.random(30) < 0.3
+        scores = numpy.round(rng.random(30), 1)
+        found = script.best_threshold(gold, scores)
+        tried = {}
+        for threshold in set(scores.tolist()):
+            marked = scores >= threshold
+            right = int((gold & marked).sum())
+            counts = Detection(right, int(marked.sum()) - right, int(gold.sum()) - right)
+            # 1.25 TP / (TP + FP + 0.25 (TP + FN)): nothing rightly marked is 0
+            tried[threshold] = counts.f() if right else 0.0
+        assert tried[found] == pytest.approx(max(tried.values()))
+        if max(tried.values()):
+            at_best = script.detection(gold, scores >= found)
+            assert at_best.f() == pytest.approx(max(tried.values()))
