@@ -73,22 +73,57 @@ def main(
         text = page.read_text(encoding="utf8")
         before, _, rest = text.partition(START)
         _, _, after = rest.partition(END)
-        page.write_text(f"{before}{START}\n{table(output)}{END}{after}", encoding="utf8")
+        tables = [
+            table(rows_of(output)),
+            f"F1 by words of the sentence:\n\n{breakdown(rows_of(output), 'by_length')}",
+            "F1 of arguments by words between them and the predicate:\n\n"
+            + breakdown(rows_of(output), "by_distance"),
+        ]
+        text = "\n".join(tables)
+        page.write_text(f"{before}{START}\n{text}{END}{after}", encoding="utf8")
 
 
-def table(folder: Path) -> str:
-    """Rows of arms, columns of scores, the mean of all seeds and its standard deviation."""
-    files = [srsly.read_json(path) for path in sorted(folder.glob("*.json"))]
-    names = {
-        ("sa", "model"): "SA (no syntax)",
-        ("lisa", "model"): "LISA, its own parses",
-        ("lisa", "gold"): "LISA, gold parses",
-    }
-    rows: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
-    for file in files:
+NAMES = {
+    ("sa", "model"): "SA (no syntax)",
+    ("lisa", "model"): "LISA, its own parses",
+    ("lisa", "gold"): "LISA, gold parses",
+}
+Rows = dict[tuple[str, str, str], list[dict[str, Any]]]
+"""Results by arm, parses and decoder, one a seed and kind of predicates."""
+
+
+def rows_of(folder: Path) -> Rows:
+    rows: Rows = {}
+    for path in sorted(folder.glob("*.json")):
+        file = srsly.read_json(path)
         for result in file["results"]:
             key = (file["arm"], result["parses"], result["decoder"])
             rows.setdefault(key, []).append(result)
+    order = ["sa", "lisa"]
+    return dict(sorted(rows.items(), key=lambda row: (order.index(row[0][0]), row[0][1] == "gold")))
+
+
+def _name(arm: str, parses: str) -> str:
+    return NAMES.get((arm, parses), f"LISA, parses of {parses}")
+
+
+def breakdown(rows: Rows, key: str) -> str:
+    """F1 in each bin, of the decoder that is the default, with the model's own predicates."""
+    shown = {
+        _name(arm, parses): [r[key] for r in results if r["predicates"] == "model"]
+        for (arm, parses, decoder), results in rows.items()
+        if decoder == "valid"
+    }
+    bins = list(next(iter(shown.values()))[0])
+    lines = [f"| | {' | '.join(bins)} |", f"|---|{'---|' * len(bins)}"]
+    for name, of_seeds in shown.items():
+        cells = [_mean([of_seed[b]["f"] for of_seed in of_seeds]) for b in bins]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def table(rows: Rows) -> str:
+    """Rows of arms, columns of scores, the mean of all seeds and its standard deviation."""
     lines = [
         "| model | decoding | seeds | F1 | F1, gold predicates | F1 without auxiliaries "
         "| predicates | UAS |",
@@ -98,7 +133,7 @@ def table(folder: Path) -> str:
         own = [r for r in results if r["predicates"] == "model"]
         given = [r for r in results if r["predicates"] == "gold"]
         cells = [
-            names.get((arm, parses), f"LISA, parses of {parses}"),
+            _name(arm, parses),
             decoder,
             str(len(own)),
             _mean([r["srl_f"] for r in own]),

@@ -88,7 +88,7 @@ def evaluate(
     if any(doc.has_annotation("SENT_START") and len(list(doc.sents)) > 1 for doc in docs):
         # parses of others would come with other boundaries
         raise ValueError(f"{corpus} has Docs of several sentences: convert it to one a Doc")
-    results: list[dict[str, Any]] = []
+    runs: list[tuple[dict[str, Any], list[Example], float]] = []
     correct: dict[str, list[bool]] = {}
     for source in parses:
         heads = _heads_of(source, nlp, examples)
@@ -99,13 +99,16 @@ def evaluate(
                 has_heads = pairs[0].predicted.has_annotation("DEP")
                 if source != "gold" and source not in correct and has_heads:
                     correct[source] = [_same_heads(pair) for pair in pairs]
-                result = {"parses": source, "predicates": of_predicates, "decoder": decoder}
-                result |= _scores(pairs, speed, correct)
-                results.append(result)
-                msg.info(
-                    f"{source} parses, {of_predicates} predicates, {decoder}: "
-                    f"F1 {result['srl_f']:.2f}, predicates {result['srl_pred_f']:.2f}"
-                )
+                header = {"parses": source, "predicates": of_predicates, "decoder": decoder}
+                runs.append((header, pairs, speed))
+    results: list[dict[str, Any]] = []
+    for header, pairs, speed in runs:
+        result = header | _scores(pairs, speed, correct)
+        results.append(result)
+        msg.info(
+            f"{result['parses']} parses, {result['predicates']} predicates, {result['decoder']}: "
+            f"F1 {result['srl_f']:.2f}, predicates {result['srl_pred_f']:.2f}"
+        )
     return {
         "model": f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}",
         "corpus": corpus.name,
@@ -182,16 +185,16 @@ def _scores(pairs: list[Example], speed: float, correct: dict[str, list[bool]]) 
     for name in (_label(k, DISTANCES) for k in range(len(DISTANCES) + 1)):
         kept = partial(_at_distance, name)
         result["by_distance"] |= _f1(_binned(pairs, lambda _, name=name: name, kept))
-    # sentences whose parse by each parser is right, or not
-    for source, right in correct.items():
-        of_pair = {id(pair): good for pair, good in zip(pairs, right, strict=True)}
-        result[f"by_parse_of_{source}"] = _f1(
-            _binned(
-                pairs,
-                lambda pair, of=of_pair: "right" if of[id(pair)] else "wrong",
-                lambda *_: True,
+    if correct:
+        # sentences by whose parses of them are right (+) and whose are not (-)
+        of_pair = {
+            id(pair): " ".join(
+                f"{source}{'+' if right else '-'}"
+                for source, right in zip(correct, of_sources, strict=True)
             )
-        )
+            for pair, *of_sources in zip(pairs, *correct.values(), strict=True)
+        }
+        result["by_parse"] = _f1(_binned(pairs, lambda pair: of_pair[id(pair)], lambda *_: True))
     return result
 
 

@@ -701,6 +701,47 @@ def test_train_ewt_srl(project: Path, tmp_path: Path, run_here: Callable[..., st
     assert srsly.read_json(project / "metrics/ewt-srl.json")["sentences"] == 10
 
 
+def test_self_train_ewt_srl(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    """Silver frames are those that the first LISA finds, of as many words as gold ones."""
+    write_ewt(tmp_path)
+    write_parser(tmp_path / "parser")
+    text = tmp_path / "text.txt"
+    text.write_text("The cat sat on the mat. Tom gave her a map.\n" * 100, encoding="utf8")
+    crf = sizes("lal_constituency", rows__hidden_width=16, **LABEL_ATTENTION)
+    variables = {"ewt_dir": str(tmp_path), "propbank": str(tmp_path / "skeletons")}
+    run_here("ewt-convert", **variables)
+    run_here("english-vectors")
+    few = {"ewt_warm_start": "null", "train_options": f"{FEW_STEPS} {crf}"}
+    run_here("ewt-crf-second", **variables, **few)
+    few = {"ewt_warm_start": "null", "train_options": f"{FEW_STEPS} {LISA} {OF_ROWS}"}
+    run_here("ewt-srl-train", **variables, **few)
+    silver = {
+        "silver_text": str(text),
+        "silver_parser": "training/ewt-crf-second/model-best",
+        "silver_frames_options": " --least 0.0",
+        "srl_parser": str(tmp_path / "parser"),
+    }
+    run_here("ewt-srl-silver", **variables, **silver)
+    gold = read_docs(project / "corpus/ewt/train.spacy")
+    docs = read_docs(project / "corpus/ewt-silver/frames.spacy")
+    of_gold = {doc.text for doc in gold}
+    silver_docs = [doc for doc in docs if doc.text not in of_gold]
+    texts = {doc.text.strip() for doc in silver_docs}
+    assert texts
+    assert texts <= {"The cat sat on the mat.", "Tom gave her a map."}
+    assert len(docs) == len(gold) + len(silver_docs)
+    for doc in silver_docs:
+        assert doc.has_annotation("DEP")
+        assert "srl" in doc.spans
+        assert "constituents" not in doc.spans
+    logged = run_here(
+        "ewt-srl-self-train", **variables, train_options=f"{FEW_STEPS} {LISA} {OF_ROWS}"
+    )
+    assert "parameters begin as those of training/ewt-srl/model-best" in logged
+    run_here("ewt-srl-self-evaluate", **variables)
+    assert scored(project / "metrics/ewt-srl-self.json") == EVERY_WAY
+
+
 def test_compare_ewt_srl(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     write_ewt(tmp_path)
     write_parser(tmp_path / "parser")
@@ -715,7 +756,9 @@ def test_compare_ewt_srl(project: Path, tmp_path: Path, run_here: Callable[..., 
     }
     run_here("compare-ewt-srl", **variables)
     text = page.read_text("utf8")
-    assert re.fullmatch(r"before\n<!-- srl: start -->\n(\|.*\n)+<!-- srl: end -->\nafter\n", text)
+    lines = r"((\|.*)?\n)+"
+    tables = rf"{lines}F1 by words.*\n{lines}F1 of arguments by.*\n{lines}"
+    assert re.fullmatch(rf"before\n<!-- srl: start -->\n{tables}<!-- srl: end -->\nafter\n", text)
     rows = re.findall(r"\n\| ([^|]+) \| (viterbi|valid|greedy) \| 1 \|", text)
     models = ["LISA, its own parses", f"LISA, parses of {tmp_path / 'parser'}", "LISA, gold parses"]
     decoders = ["viterbi", "valid", "greedy"]

@@ -4,6 +4,7 @@ import typer
 from spacy.cli._util import app as spacy_app
 
 from .convert import convert_app
+from .corrupt import corrupt, error_model
 from .evalb import evalb
 from .export_ged import export_ged
 from .export_props import export_props
@@ -18,6 +19,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(convert_app)
+app.command()(corrupt)
+app.command()(error_model)
 app.command()(evalb)
 app.command()(export_ged)
 app.command()(export_props)

@@ -11,6 +11,8 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.training.corpus import walk_corpus
 
+Augmenter = Callable[[Language, Example], Iterator[Example]]
+
 
 class Corpus:
     """Read the Docs of `.spacy` files as training examples.
@@ -22,15 +24,23 @@ class Corpus:
 
     path: a `.spacy` file or a directory of them. max_length: longer Docs are left out, 0 for no
     limit. limit: read no more than so many Docs, 0 for all. shuffle: in a new order every time.
+    augmenter: makes of every example one or more others, as `spacy-lal.corrupt.v1`.
     """
 
     def __init__(
-        self, path: str | Path, *, max_length: int = 0, limit: int = 0, shuffle: bool = False
+        self,
+        path: str | Path,
+        *,
+        max_length: int = 0,
+        limit: int = 0,
+        shuffle: bool = False,
+        augmenter: Augmenter | None = None,
     ) -> None:
         self.path = Path(path)
         self.max_length = max_length
         self.limit = limit
         self.shuffle = shuffle
+        self.augmenter = augmenter
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         if not self.path.exists():
@@ -50,7 +60,11 @@ class Corpus:
                     else None
                 ),
             )
-            yield Example(predicted, reference)
+            example = Example(predicted, reference)
+            if self.augmenter is None:
+                yield example
+            else:
+                yield from self.augmenter(nlp, example)
 
     def _read(self, nlp: Language) -> Iterator[Doc]:
         count = 0
@@ -68,7 +82,11 @@ class Corpus:
 
 
 def make_corpus(
-    path: str | Path, max_length: int = 0, limit: int = 0, shuffle: bool = False
+    path: str | Path,
+    max_length: int = 0,
+    limit: int = 0,
+    shuffle: bool = False,
+    augmenter: Augmenter | None = None,
 ) -> Callable[[Language], Iterable[Example]]:
     """See `Corpus`."""
-    return Corpus(path, max_length=max_length, limit=limit, shuffle=shuffle)
+    return Corpus(path, max_length=max_length, limit=limit, shuffle=shuffle, augmenter=augmenter)

@@ -1,0 +1,170 @@
+"""`error-model` and `corrupt`: artificial learner errors, how they are learned and made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated
+
+import spacy
+import typer
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin, Span
+
+from ..grammar_errors import CORRECT, ERRORS_KEY, get_errors
+from ..learner.confusion import TextCounts, model_from_text
+from ..learner.corrections import CorrectionCounts
+from ..learner.corrupt import corrupt_doc
+from ..learner.english import english_model
+from ..learner.error_model import ErrorModel
+from ..treebanks.docs import language_vocab
+from ..treebanks.files import read_text
+from ..treebanks.m2 import M2Sentence, read_m2
+from ..treebanks.parallel import read_parallel
+
+
+def corrupt(
+    text: Annotated[
+        Path, typer.Argument(help="Correct text: a .spacy file, or lines of text.", exists=True)
+    ],
+    output: Annotated[Path, typer.Argument(help="The .spacy file to write.")],
+    model: Annotated[
+        Path, typer.Option("--model", help="The errors, as error-model writes them.", exists=True)
+    ],
+    rate: Annotated[
+        float, typer.Option("--rate", min=0.0, max=1.0, help="Share of tokens that are errors.")
+    ] = 0.1,
+    copies: Annotated[
+        int, typer.Option("--copies", min=1, help="How often to take each text, each time anew.")
+    ] = 1,
+    types: Annotated[
+        bool, typer.Option("--types", help="Label errors as R, M and U, not as ERROR.")
+    ] = False,
+    seed: Annotated[int, typer.Option("--seed", help="Another one makes other errors.")] = 0,
+) -> None:
+    """Put errors into correct text, and label them.
+
+    Each Doc of a .spacy file, or each sentence of lines of text, gets its errors; of its
+    annotation, words and sentences stay. Docs that have labels of errors are written as they are,
+    once.
+    """
+    try:
+        errors = ErrorModel.load(model)
+        vocab = language_vocab(errors.lang)
+        written = DocBin(store_user_data=True)
+        sentences = tokens = wrong = 0
+        for copy in range(copies):
+            for doc in _docs(text, errors.lang):
+                if ERRORS_KEY in doc.spans:
+                    if copy:
+                        continue
+                    corrupted = doc
+                else:
+                    corrupted = corrupt_doc(
+                        doc, vocab, errors, rate, seed=seed, round=copy, types=types
+                    )
+                written.add(corrupted)
+                sentences += 1
+                tokens += len(corrupted)
+                wrong += sum(label != CORRECT for label in get_errors(corrupted))
+        if not tokens:
+            raise ValueError(f"no words in {text}")
+    except (OSError, ValueError) as error:
+        typer.echo(f"corrupt: {error}", err=True)
+        raise typer.Exit(1) from None
+    output.parent.mkdir(parents=True, exist_ok=True)
+    written.to_disk(output)
+    typer.echo(f"{sentences:,} Docs, {tokens:,} tokens, {wrong / tokens:.1%} of them errors")
+
+
+def error_model(
+    *,
+    texts: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Correct text: .spacy files, or lines of text.", exists=True),
+    ] = None,
+    output: Annotated[Path, typer.Argument(help="The JSON file to write.")],
+    lang: Annotated[str, typer.Option("--lang", help="Language code.")] = "en",
+    corrections: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(
+            "--corrections",
+            help="Tokenised sentences as they were written, and corrected, one a line.",
+            exists=True,
+        ),
+    ] = None,
+    m2: Annotated[
+        list[Path] | None,
+        typer.Option("--m2", help="Corrected sentences in M2; repeat it for several.", exists=True),
+    ] = None,
+) -> None:
+    """Learn how errors are made, from correct text or from what was corrected, or both.
+
+    From corrections: which errors there are and how frequent they are, with more words from correct
+    text if there is any. From correct text alone: errors that are usual in any language, and for
+    English those that its learners are known for.
+    """
+    try:
+        model = _learned(texts or [], lang, corrections, m2 or [])
+    except (OSError, ValueError) as error:
+        typer.echo(f"error-model: {error}", err=True)
+        raise typer.Exit(1) from None
+    model.save(output)
+    phrases = sum(len(kind.replacements) for kind in model.kinds.values())
+    typer.echo(f"{len(model.kinds)} kinds of errors, {phrases:,} phrases to replace")
+
+
+def _learned(
+    texts: list[Path], lang: str, corrections: tuple[Path, Path] | None, m2: list[Path]
+) -> ErrorModel:
+    counts = TextCounts()
+    for path in texts:
+        for doc in _docs(path, lang):
+            for sentence in doc.sents if doc.has_annotation("SENT_START") else [doc]:
+                _count(sentence, counts)
+    if corrections is None and not m2:
+        return english_model(counts) if lang == "en" else model_from_text(counts, lang)
+    corrected = CorrectionCounts()
+    for read in _corrected(corrections, m2):
+        for annotator in sorted(read.annotators):
+            corrected.add(read.words, (edit for edit in read.edits if edit.annotator == annotator))
+    return corrected.model(lang, counts if texts else None)
+
+
+def _count(sentence: Doc | Span, counts: TextCounts) -> None:
+    counts.add(
+        [token.text for token in sentence],
+        [bool(token.whitespace_) for token in sentence],
+        [token.lemma_ for token in sentence],
+    )
+
+
+def _corrected(corrections: tuple[Path, Path] | None, m2: Iterable[Path]) -> Iterator[M2Sentence]:
+    if corrections is not None:
+        original, right = corrections
+        yield from read_parallel(original, [right])
+    for path in m2:
+        yield from read_m2(path)
+
+
+def _docs(path: Path, lang: str) -> Iterator[Doc]:
+    """The Docs of a .spacy file, or a Doc of each sentence in lines of text.
+
+    Raises ValueError, which names the file, if it can't be read.
+    """
+    if path.suffix == ".spacy":
+        try:
+            docs = DocBin().from_disk(path)
+        except Exception as error:
+            raise ValueError(f"can't read {path} as a .spacy file: {error}") from error
+        yield from docs.get_docs(language_vocab(lang))
+        return
+    lines = (line.strip() for line in read_text(path).split("\n"))
+    for doc in _sentencizer(lang).pipe(line for line in lines if line):
+        yield from (sentence.as_doc() for sentence in doc.sents)
+
+
+def _sentencizer(lang: str) -> Language:
+    nlp = spacy.blank(lang)
+    nlp.add_pipe("sentencizer")
+    return nlp

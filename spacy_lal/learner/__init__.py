@@ -1,0 +1,11 @@
+"""Artificial learner errors: what errors there are, how to learn them, how to put them into text.
+
+After Rei, Felice, Yuan and Briscoe 2017, "Artificial Error Generation with Machine Translation and
+Syntactic Patterns" (BEA): the part that replays error patterns in proportion to their frequency.
+"""
+
+from .augmenter import make_corrupt_augmenter
+from .corrupt import corrupt_words
+from .error_model import ErrorKind, ErrorModel, Insertion
+
+__all__ = ["ErrorKind", "ErrorModel", "Insertion", "corrupt_words", "make_corrupt_augmenter"]
