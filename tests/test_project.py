@@ -1167,3 +1167,110 @@ def test_constraints_pin_every_dependency_within_its_range() -> None:
     for text in [*package["dependencies"], *extras["transformers"], *extras["dev"]]:
         requirement = Requirement(text)
         assert requirement.specifier.contains(pinned[canonicalize_name(requirement.name)]), text
+
+
+# Grammatical errors
+
+TOY_GED = ROOT / "assets/toy/ged"
+DETECTOR = settings(
+    "gec_detector",
+    heads=4,
+    layers__hidden_width=16,
+    layers__depth=2,
+    layers__language_words=20,
+)
+EMBEDDED = settings(
+    "gec_detector",
+    layers__tok2vec__word_width=8,
+    layers__tok2vec__affix_width=4,
+    layers__tok2vec__min_count=1,
+)
+WITH_VECTORS = settings(
+    "gec_detector",
+    layers__tok2vec__width=8,
+    layers__tok2vec__embed__word_width=8,
+    layers__tok2vec__embed__affix_width=4,
+    layers__tok2vec__embed__min_count=1,
+)
+
+
+def detected(path: Path) -> list[dict[str, Any]]:
+    results: list[dict[str, Any]] = srsly.read_json(path)["results"]
+    assert all(0 <= result["f05"] <= 100 for result in results)
+    return results
+
+
+def test_train_fce(project: Path, run_here: Callable[..., str]) -> None:
+    """On the project's own config for a CPU, with a block of the training file to choose by."""
+    run_here("english-vectors")
+    run_here(
+        "train-fce",
+        fce_train=str(TOY_GED / "train.tsv"),
+        fce_train_options=" --without-block 10/10",
+        fce_dev=str(TOY_GED / "train.tsv"),
+        fce_dev_options=" --block 10/10",
+        fce_test=str(TOY_GED / "test.tsv"),
+        fce_config="configs/ged.cfg",
+        train_options=f"{FEW_STEPS} {DETECTOR} {WITH_VECTORS}",
+    )
+    counts = [len(read_docs(project / f"corpus/fce/{part}.spacy")) for part in ("train", "dev")]
+    assert counts == [54, 6]
+    (result,) = detected(project / "metrics/fce.json")
+    assert (result["tokens"], result["errors"]) == (99, 8)
+
+
+def test_train_realec(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    (tmp_path / "english").mkdir()
+    shutil.copy(TOY_GED / "train.tsv", tmp_path / "english/en_realec_dev.tsv")
+    run_here(
+        "train-realec",
+        multiged_dir=str(tmp_path),
+        train_options=f"{FEW_STEPS} {DETECTOR} {WITH_VECTORS}",
+    )
+    parts = ("train", "dev", "test")
+    read = [
+        [doc.text for doc in read_docs(project / f"corpus/realec/{part}.spacy")] for part in parts
+    ]
+    assert [len(texts) for texts in read] == [36, 12, 12]
+    assert len(detected(project / "metrics/realec.json")) == 1
+
+
+@pytest.mark.parametrize(
+    ("lang", "name"), [("de", "german/de_falko-merlin"), ("it", "italian/it_merlin")]
+)
+def test_train_multiged(
+    project: Path, tmp_path: Path, run_here: Callable[..., str], lang: str, name: str
+) -> None:
+    for part in ("train", "dev"):
+        path = tmp_path / f"{name}_{part}.tsv"
+        path.parent.mkdir(exist_ok=True)
+        shutil.copy(TOY_GED / f"{part}.tsv", path)
+    run_here(
+        f"train-multiged-{lang}",
+        multiged_dir=str(tmp_path),
+        train_options=f"{FEW_STEPS} {DETECTOR} {EMBEDDED}",
+    )
+    assert spacy.load(project / f"training/multiged-{lang}/model-best").lang == lang
+    assert len(read_docs(project / f"corpus/multiged-{lang}/held-out.spacy")) == 6
+    assert len(detected(project / f"metrics/multiged-{lang}.json")) == 1
+
+
+def test_train_ged_synthetic(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    """Then `train-realec` may begin with what was learned of artificial errors."""
+    write_ewt(tmp_path)
+    small = f"{FEW_STEPS} {DETECTOR} {WITH_VECTORS}"
+    run_here(
+        "train-ged-synthetic",
+        ewt_dir=str(tmp_path),
+        propbank=str(tmp_path / "skeletons"),
+        train_options=small,
+    )
+    assert len(detected(project / "metrics/ged-synthetic.json")) == 1
+    docs = read_docs(project / "corpus/ged/dev.spacy")
+    assert all("errors" in doc.spans for doc in docs)
+    logged = run_here(
+        "realec-train",
+        ged_warm_start="training/ged-synthetic/model-best",
+        train_options=small + " --system.seed 2",
+    )
+    assert "parameters begin as those of training/ged-synthetic/model-best" in logged

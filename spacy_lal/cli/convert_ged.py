@@ -82,8 +82,9 @@ def convert_ged(
         str, typer.Option("--block", help="K/N: of N equal blocks of sentences only the K-th.")
     ] = "",
     without_block: Annotated[
-        str, typer.Option("--without-block", help="K/N: all blocks but that one.")
-    ] = "",
+        list[str] | None,
+        typer.Option("--without-block", help="K/N: all blocks but that one; may be repeated."),
+    ] = None,
     report: ReportOption = None,
 ) -> None:
     """Convert learner corpora with grammatical errors.
@@ -105,9 +106,10 @@ def convert_ged(
         else:
             read = list(_edited(paths, form, lang, corrected or []))
             sentences, dropped = _with_labels(read, annotator, types)
-        if block or without_block:
-            start, end = _bounds(block or without_block, len(sentences))
-            sentences = sentences[start:end] if block else [*sentences[:start], *sentences[end:]]
+        kept = set(_block(block, len(sentences))) if block else set(range(len(sentences)))
+        for left_out in without_block or ():
+            kept -= set(_block(left_out, len(sentences)))
+        sentences = [sentence for at, sentence in enumerate(sentences) if at in kept]
         write_docs(sentences, output, lang)
     finish({output.name: counts_of(sentences, dropped)}, report)
 
@@ -195,10 +197,10 @@ def _with_labels(
     return sentences, dropped
 
 
-def _bounds(block: str, length: int) -> tuple[int, int]:
-    """Where the block "K/N" of `length` sentences starts and ends; sizes differ by one at most."""
+def _block(block: str, length: int) -> range:
+    """The block "K/N" of `length` sentences; sizes differ by one at most."""
     match = _BLOCK.fullmatch(block)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise typer.BadParameter(f"{block} isn't K/N, with K from 1 to N")
     number, of = int(match[1]), int(match[2])
-    return (number - 1) * length // of, number * length // of
+    return range((number - 1) * length // of, number * length // of)

@@ -120,6 +120,7 @@ def test_folder(run, tmp_path):
         (["--without-block", "2/3"], "ade"),
         (["--block", "1/1"], "abcde"),
         (["--without-block", "1/1"], ""),
+        (["--without-block", "1/3", "--without-block", "3/3"], "bc"),
     ],
 )
 def test_blocks(run, options, words):
