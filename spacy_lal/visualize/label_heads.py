@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape
 
 import numpy
+
+from .svg import FAINT, INK, line, rect, scale, shade, svg, text
 
 if TYPE_CHECKING:
     from ..interpret import Explanation, TopHeads
 
-INK, FAINT, PAPER = "#1c2430", "#5b6676", "#ffffff"
 BAR, TOP_BAR = "#b9c4d4", "#c2410c"
-DARKEST = (8, 48, 107)
-FONT = "font-family='Helvetica, Arial, sans-serif'"
 LONGEST_WORD = 20
-# what XML has no place for
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def contributions_svg(heads: TopHeads, *, n: int | None = 12, k: int = 3, columns: int = 2) -> str:
@@ -36,8 +31,8 @@ def contributions_svg(heads: TopHeads, *, n: int | None = 12, k: int = 3, column
     rows = -(-len(categories) // columns)
     total_width = max(left + columns * (width + gap_x), 460.0)
     parts = [
-        _text(16, 22, "Contributions of label attention heads", size=15, weight="bold"),
-        _text(
+        text(16, 22, "Contributions of label attention heads", size=15, weight="bold"),
+        text(
             16,
             40,
             f"averages over predicted constituents ({heads.method}); each panel has its own "
@@ -50,7 +45,7 @@ def contributions_svg(heads: TopHeads, *, n: int | None = 12, k: int = 3, column
         x = left + (c % columns) * (width + gap_x)
         y = top + 16 + (c // columns) * (height + gap_y)
         parts += _panel(heads, c, category, x, y, width, height, step, k)
-    return _svg(
+    return svg(
         total_width,
         top + rows * (height + gap_y) + 8,
         "Average contribution of each label attention head to each syntactic category",
@@ -73,8 +68,8 @@ def _panel(
     greatest = float(values.max()) or 1.0
     top = [share.head for share in heads.top(category, k)]
     count = int(heads.counts[c])
-    yield _text(x, y - 8, category, size=12, weight="bold")
-    yield _text(
+    yield text(x, y - 8, category, size=12, weight="bold")
+    yield text(
         x + width,
         y - 8,
         f"{count:,} span{'s' if count != 1 else ''}; top: {', '.join(map(str, top))}",
@@ -83,24 +78,26 @@ def _panel(
     )
     for head, value in enumerate(values.tolist()):
         tall = height * value / greatest
-        yield (
-            f"<rect x='{_n(x + head * step)}' y='{_n(y + height - tall)}' "
-            f"width='{_n(step * 0.8)}' height='{_n(tall)}' "
-            f"fill='{TOP_BAR if head in top else BAR}'>"
-            f"<title>{_xml(category)}, head {head}: {value:.4f}; first in "
-            f"{heads.firsts[c, head] / count:.1%} of spans</title></rect>"
+        yield rect(
+            x + head * step,
+            y + height - tall,
+            step * 0.8,
+            tall,
+            TOP_BAR if head in top else BAR,
+            f"{category}, head {head}: {value:.4f}; first in "
+            f"{heads.firsts[c, head] / count:.1%} of spans",
         )
     bottom = y + height
-    yield _line(x, bottom, x + width, bottom, INK)
+    yield line(x, bottom, x + width, bottom, INK)
     equal = bottom - height / len(values) / greatest
-    yield _line(x, equal, x + width, equal, INK, "3 3")
-    yield _text(x - 5, y + 8, f"{greatest:.3f}", size=10, anchor="end", fill=FAINT)
-    yield _text(x - 5, bottom, "0", size=10, anchor="end", fill=FAINT)
+    yield line(x, equal, x + width, equal, INK, "3 3")
+    yield text(x - 5, y + 8, f"{greatest:.3f}", size=10, anchor="end", fill=FAINT)
+    yield text(x - 5, bottom, "0", size=10, anchor="end", fill=FAINT)
     every = next(e for e in (1, 2, 5, 10, 20, 50, 100, 1000) if e * step >= 20)
     for head in range(0, len(values), every):
         middle = x + head * step + step * 0.4
-        yield _line(middle, bottom, middle, bottom + 3, INK)
-        yield _text(middle, bottom + 14, str(head), size=10, anchor="middle", fill=FAINT)
+        yield line(middle, bottom, middle, bottom + 3, INK)
+        yield text(middle, bottom + 14, str(head), size=10, anchor="middle", fill=FAINT)
 
 
 def attention_svg(
@@ -123,27 +120,19 @@ def attention_svg(
     top = 34 + slanted + 14
     right, bottom = left + cell_x * len(words), top + cell_y * len(chosen)
     greatest = float(attention[chosen].max()) if chosen else 1.0
-    parts = [_text(16, 22, "Label attention", size=15, weight="bold")]
+    parts = [text(16, 22, "Label attention", size=15, weight="bold")]
     for t, word in enumerate(words):
         x, y = left + cell_x * (t + 0.6), top - 6
-        parts.append(_text(x, y, word, size=12, turn=-45))
+        parts.append(text(x, y, word, size=12, turn=-45))
     for row, head in enumerate(chosen):
         y = top + row * cell_y
-        parts.append(_text(left - 8, y + 15, f"head {head}", size=11, anchor="end"))
+        parts.append(text(left - 8, y + 15, f"head {head}", size=11, anchor="end"))
         for t, weight in enumerate(attention[head].tolist()):
-            parts.append(
-                f"<rect x='{_n(left + t * cell_x)}' y='{_n(y)}' width='{_n(cell_x - 1)}' "
-                f"height='{_n(cell_y - 1)}' fill='{_shade(weight / greatest)}'>"
-                f"<title>head {head}, {_xml(explanation.words[t])}: {weight:.3f}</title></rect>"
-            )
-    parts.append(_text(left, bottom + 26, "0", size=10, anchor="end", fill=FAINT))
-    for step in range(11):
-        parts.append(
-            f"<rect x='{_n(left + 6 + step * 9)}' y='{_n(bottom + 17)}' width='9' height='10' "
-            f"fill='{_shade(step / 10)}'/>"
-        )
-    parts.append(_text(left + 110, bottom + 26, f"{greatest:.2f}", size=10, fill=FAINT))
-    return _svg(
+            title = f"head {head}, {explanation.words[t]}: {weight:.3f}"
+            fill = shade(weight / greatest)
+            parts.append(rect(left + t * cell_x, y, cell_x - 1, cell_y - 1, fill, title))
+    parts += scale(left, bottom + 17, f"{greatest:.2f}")
+    return svg(
         max(right + slanted + 16, 260.0),
         bottom + 40,
         "Label attention: heads by words of “" + " ".join(explanation.words[1:-1]) + "”",
@@ -161,11 +150,6 @@ def _chosen(explanation: Explanation, attention: numpy.ndarray, k: int) -> list[
     return order[:k]
 
 
-def _shade(part: float) -> str:
-    """White for 0, darkest for 1."""
-    return "#" + "".join(f"{round(255 + (dark - 255) * part):02x}" for dark in DARKEST)
-
-
 def _shortened(word: str) -> str:
     return word if len(word) <= LONGEST_WORD else word[: LONGEST_WORD - 1] + "…"
 
@@ -173,53 +157,3 @@ def _shortened(word: str) -> str:
 def _width(word: str) -> int:
     """How wide a word is drawn, about."""
     return sum(12 if unicodedata.east_asian_width(c) in "WF" else 7 for c in word)
-
-
-def _svg(width: float, height: float, title: str, parts: Iterable[str]) -> str:
-    size = f"{_n(width)} {_n(height)}"
-    return "\n".join(
-        [
-            f"<svg xmlns='http://www.w3.org/2000/svg' role='img' aria-label='{_xml(title)}' "
-            f"width='{_n(width)}' height='{_n(height)}' viewBox='0 0 {size}' {FONT}>",
-            f"<title>{_xml(title)}</title>",
-            f"<rect width='100%' height='100%' fill='{PAPER}'/>",
-            *parts,
-            "</svg>\n",
-        ]
-    )
-
-
-def _text(
-    x: float,
-    y: float,
-    text: str,
-    *,
-    size: int,
-    fill: str = INK,
-    weight: str = "normal",
-    anchor: str = "start",
-    turn: int = 0,
-) -> str:
-    turned = f" transform='rotate({turn} {_n(x)} {_n(y)})'" if turn else ""
-    return (
-        f"<text x='{_n(x)}' y='{_n(y)}' font-size='{size}' font-weight='{weight}' "
-        f"text-anchor='{anchor}' fill='{fill}'{turned}>{_xml(text)}</text>"
-    )
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, stroke: str, dashes: str = "") -> str:
-    dashed = f" stroke-dasharray='{dashes}'" if dashes else ""
-    return (
-        f"<line x1='{_n(x1)}' y1='{_n(y1)}' x2='{_n(x2)}' y2='{_n(y2)}' "
-        f"stroke='{stroke}' stroke-width='1'{dashed}/>"
-    )
-
-
-def _xml(text: str) -> str:
-    """Text for XML, in single-quoted attributes, too."""
-    return escape(_FORBIDDEN.sub("\ufffd", text), {"'": "&#39;"})
-
-
-def _n(number: float) -> str:
-    """A coordinate: two decimals at most."""
-    return f"{number:.2f}".rstrip("0").rstrip(".")

@@ -1,0 +1,50 @@
+"""What a detector's heads take from which layer of its encoder, on average over a corpus (figure 2
+of Kaneko and Komachi 2019)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy
+import spacy
+import srsly
+import typer
+from spacy.util import minibatch
+
+from spacy_lal.grammar_errors import CORRECT, get_errors
+from spacy_lal.models.error_detector import layer_attention
+from spacy_lal.pipeline.gec_detector import ErrorDetector
+from spacy_lal.treebanks.corpus import Corpus
+from spacy_lal.visualize.layer_attention import layer_attention_svg
+
+
+def main(
+    model: Annotated[str, typer.Argument(help="A pipeline with `gec_detector`: name or folder.")],
+    corpus: Annotated[Path, typer.Argument(help="A .spacy file with errors.", exists=True)],
+    output: Annotated[Path, typer.Argument(help="The .svg file to write; numbers go beside it.")],
+) -> None:
+    """Average the attention over all words of CORPUS, and over errors and the others apart."""
+    nlp = spacy.load(model)
+    pipe = next((p for _, p in nlp.pipeline if isinstance(p, ErrorDetector)), None)
+    if pipe is None:
+        typer.echo(f"layer_attention: {model} has no component gec_detector", err=True)
+        raise typer.Exit(1)
+    alphas, wrong = [], []
+    for examples in minibatch(Corpus(corpus)(nlp), 64):
+        alphas.append(layer_attention(pipe.model, [example.predicted for example in examples]))
+        for example in examples:
+            wrong += [label != CORRECT for label in get_errors(example.reference, pipe.spans_key)]
+    alpha, errors = numpy.concatenate(alphas, axis=1), numpy.asarray(wrong)
+    parts = {"all": alpha, "errors": alpha[:, errors], "correct": alpha[:, ~errors]}
+    means = {name: part.mean(1) for name, part in parts.items() if part.shape[1]}
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(layer_attention_svg(means["all"]), encoding="utf8")
+    numbers = {name: numpy.round(mean, 4).tolist() for name, mean in means.items()}
+    srsly.write_json(output.with_suffix(".json"), numbers)
+    for name, mean in means.items():
+        typer.echo(f"{name}: {' '.join(f'{weight:.3f}' for weight in mean.mean(1))}")
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,54 @@
+"""A picture of what a detector's heads take from its encoder's layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from numpy import asarray, floating
+from numpy.typing import ArrayLike, NDArray
+
+from .svg import FAINT, rect, scale, shade, svg, text
+
+CELL_X, CELL_Y = 46.0, 24.0
+
+
+def layer_attention_svg(
+    alpha: ArrayLike, *, title: str = "Attention over layers", names: Sequence[str] = ()
+) -> str:
+    """A heat map of attention [layers, heads], mostly an average over tokens: a row a layer, the
+    highest on top, a column a head (figure 2 of Kaneko and Komachi 2019), and the mean of all
+    heads.
+
+    names: of the layers, lowest first; by default their numbers, from 1.
+    Raises ValueError if there are not as many names as layers.
+    """
+    weights: NDArray[floating] = asarray(alpha, dtype=float)
+    n_layers, n_heads = weights.shape
+    labels = list(names) or [f"layer {k}" for k in range(1, n_layers + 1)]
+    if len(labels) != n_layers:
+        raise ValueError(f"{len(labels)} names of {n_layers} layers")
+    left, top = 90.0, 58.0
+    greatest = float(weights.max()) or 1.0
+    columns = [(f"head {j + 1}", weights[:, j]) for j in range(n_heads)]
+    columns.append(("mean", weights.mean(1)))
+    parts = [text(16, 22, title, size=15, weight="bold")]
+    for column, (name, of_head) in enumerate(columns):
+        # the mean stands apart
+        x = left + CELL_X * column + (10 if column == n_heads else 0)
+        parts.append(text(x + CELL_X / 2, top - 8, name, size=10, anchor="middle", fill=FAINT))
+        for k, weight in enumerate(of_head.tolist()):
+            y = top + CELL_Y * (n_layers - 1 - k)
+            fill = shade(weight / greatest)
+            cell = f"{labels[k]}, {name}: {weight:.3f}"
+            parts.append(rect(x, y, CELL_X - 1, CELL_Y - 1, fill, cell))
+            ink = "#ffffff" if weight > 0.55 * greatest else "#1c2430"
+            parts.append(
+                text(x + CELL_X / 2, y + 16, f"{weight:.2f}", size=10, anchor="middle", fill=ink)
+            )
+    for k, label in enumerate(labels):
+        y = top + CELL_Y * (n_layers - 1 - k)
+        parts.append(text(left - 8, y + 16, label, size=11, anchor="end"))
+    bottom = top + CELL_Y * n_layers
+    parts += scale(left, bottom + 14, f"{greatest:.2f}")
+    width = left + CELL_X * len(columns) + 30
+    return svg(max(width, 260.0), bottom + 38, title, parts)
