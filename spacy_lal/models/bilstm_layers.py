@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ..layers.layered_encoder import LayeredBiLSTM
 from .bridge import Header, TorchModule, to_rows, torch_shim
-from .parser import read_docs, token_batches
+from .parser import initialize_tok2vec, read_docs, token_batches
 from .sentences import SentencePolicy
 from .word_embedding import VocabularyShim, distinct_words, word_form
 
@@ -102,20 +102,15 @@ def build_bilstm_layers_v1(
 
 
 def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
-    tok2vec, shim = model.get_ref("tok2vec"), cast(LanguageShim, torch_shim(model))
+    shim = cast(LanguageShim, torch_shim(model))
     if model.attrs["language_weight"] and "vocabulary" not in shim.cfg:
         raise ValueError(
             "the language model of spacy-lal.BiLSTMLayers.v1 has not seen the training data: use "
             "it inside a spacy-lal component, or set language_weight = 0"
         )
-    tok2vec.initialize(X=X)
-    width = tok2vec.maybe_get_dim("nO")
-    if width is None:
-        if not X:
-            raise ValueError("the width of tok2vec is not known: initialize with example Docs")
-        width = tok2vec.predict(X[:1])[0].shape[1]
+    width = initialize_tok2vec(model, X)
     vocabulary = shim.cfg.get("vocabulary", [])
-    shim.initialize({"d_in": int(width), "vocabulary": vocabulary, **model.attrs["settings"]})
+    shim.initialize({"d_in": width, "vocabulary": vocabulary, **model.attrs["settings"]})
 
 
 def _forward(

@@ -15,7 +15,14 @@ from torch import Tensor
 
 from .bridge import TorchShim, to_rows, torch_shim
 from .lisa_network import LisaScores, build_network
-from .parser import ParserScores, SentenceBatch, d_vectors, padded_batches, read_docs
+from .parser import (
+    ParserScores,
+    SentenceBatch,
+    d_vectors,
+    initialize_tok2vec,
+    padded_batches,
+    read_docs,
+)
 from .sentences import Sentence
 
 Spec = dict[str, Any]
@@ -160,16 +167,9 @@ def has_indicator(model: Model) -> bool:
 
 
 def _init(model: Model, X: LisaInput | None = None, Y: Any = None) -> None:
-    tok2vec = model.get_ref("tok2vec")
-    docs = X.docs if X is not None else None
-    tok2vec.initialize(X=docs)
-    width = tok2vec.maybe_get_dim("nO")
-    if width is None:
-        if not docs:
-            raise ValueError("the width of tok2vec is not known: initialize with example Docs")
-        width = tok2vec.predict(docs[:1])[0].shape[1]
+    width = initialize_tok2vec(model, X.docs if X is not None else None)
     names = {name: model.attrs[name] for name in NAMES}
-    torch_shim(model).initialize({"d_in": int(width), **names, **model.attrs["network"]})
+    torch_shim(model).initialize({"d_in": width, **names, **model.attrs["network"]})
 
 
 def _forward(

@@ -83,17 +83,23 @@ def parser_model(
 
 
 def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
-    tok2vec = model.get_ref("tok2vec")
-    tok2vec.initialize(X=X)
-    width = tok2vec.maybe_get_dim("nO")
-    if width is None:
-        if not X:
-            raise ValueError("the width of tok2vec is not known: initialize with example Docs")
-        width = tok2vec.predict(X[:1])[0].shape[1]
+    width = initialize_tok2vec(model, X)
     names = ("labels", "tags", "relations", *NETWORK_SETTINGS)
     header = {name: model.attrs[name] for name in names if model.attrs.get(name) is not None}
-    header["d_in"] = int(width)
+    header["d_in"] = width
     torch_shim(model).initialize(header)
+
+
+def initialize_tok2vec(model: Model, docs: list[Doc] | None) -> int:
+    """Set up what reads words in a model, and return how wide its vectors are."""
+    tok2vec = model.get_ref("tok2vec")
+    tok2vec.initialize(X=docs)
+    width = tok2vec.maybe_get_dim("nO")
+    if width is None:
+        if not docs:
+            raise ValueError("the width of tok2vec is not known: initialize with example Docs")
+        width = tok2vec.predict(docs[:1])[0].shape[1]
+    return int(width)
 
 
 def batch_by_spans(

@@ -19,8 +19,6 @@ from thinc.types import Floats2d
 
 from ..annotations import install_extensions
 from ..grammar_errors import CORRECT, ERRORS_KEY, get_errors, set_errors
-from ..models.warm_start import adopt_vocabulary, take_weights
-from ..models.word_embedding import learn_vocabulary
 from .gold import gold_errors
 from .weights import WeightsPipe
 
@@ -173,21 +171,8 @@ class ErrorDetector(WeightsPipe):
             logger.info("%s: %d of %d training Docs are not annotated", self.name, without, docs)
         known = self.cfg["labels"]
         self.cfg["labels"] = labels or [*known, *sorted(set(found) - set(known))]
-        source = self._pretrained(warm_start)
-        learn_vocabulary(self.model, (example.reference for example in get_examples()))
-        if source is not None:
-            adopt_vocabulary(self.model, source)
-        self.model.attrs["labels"] = [CORRECT, *self.labels]
-        self.model.initialize(X=sample)
-        if source is not None:
-            taken, total = take_weights(self.model, source)
-            if not taken:
-                raise ValueError(
-                    f"warm_start: no parameter of {warm_start} fits a parameter of {self.name!r}"
-                )
-            logger.info(
-                "%s: %d of %d parameters begin as those of %s", self.name, taken, total, warm_start
-            )
+        names = {"labels": [CORRECT, *self.labels]}
+        self._initialize_weights(get_examples, sample, names, warm_start)
 
     def get_loss(self, examples: Iterable[Example], scores: Floats2d) -> tuple[float, Floats2d]:
         """The mean cross-entropy of all words and its gradient with respect to every score.

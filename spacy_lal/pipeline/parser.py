@@ -11,7 +11,6 @@ import torch
 from spacy.attrs import SENT_START
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
-from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model
 from torch import Tensor
@@ -22,8 +21,6 @@ from ..models.dependencies import dependency_loss
 from ..models.parser import ParserScores, SentenceBatch
 from ..models.parser_network import Scores
 from ..models.sentences import LongSentencePolicy, Sentence, SentencePolicy
-from ..models.warm_start import adopt_vocabulary, take_weights
-from ..models.word_embedding import learn_vocabulary
 from .gold import gold_heads, gold_tags, heads_in_words
 from .weights import WeightsPipe
 
@@ -150,21 +147,7 @@ class ParserPipe(WeightsPipe):
             else:
                 known = self.cfg[kind]
                 self.cfg[kind] = [*known, *sorted(set(found[kind]) - set(known))]
-        source = self._pretrained(warm_start)
-        learn_vocabulary(self.model, (example.reference for example in get_examples()))
-        if source is not None:
-            adopt_vocabulary(self.model, source)
-        self.model.attrs.update(self.label_data)
-        self.model.initialize(X=sample)
-        if source is not None:
-            taken, total = take_weights(self.model, source)
-            if not taken:
-                raise ValueError(
-                    f"warm_start: no parameter of {warm_start} fits a parameter of {self.name!r}"
-                )
-            logger.info(
-                "%s: %d of %d parameters begin as those of %s", self.name, taken, total, warm_start
-            )
+        self._initialize_weights(get_examples, sample, self.label_data, warm_start)
 
     def get_loss(
         self, examples: Iterable[Example], scores: ParserScores

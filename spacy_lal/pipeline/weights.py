@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import spacy
 from spacy.pipeline import TrainablePipe
 from spacy.training import Example
+from spacy.util import logger
 from thinc.api import Model
 
 from ..models.bridge import load_weights, save_weights, torch_shim, weights_elsewhere
+from ..models.warm_start import adopt_vocabulary, take_weights
+from ..models.word_embedding import learn_vocabulary
 
 WEIGHTS = "model.safetensors"
 
@@ -37,6 +40,34 @@ class WeightsPipe(TrainablePipe):
             )
         self.cfg[kind].append(label)
         return 1
+
+    def _initialize_weights(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        sample: Any,
+        names: dict[str, list[str]],
+        warm_start: str | None,
+    ) -> None:
+        """Set up the model, with the training data's words and, where they fit, others' weights.
+
+        sample: an input of the model. names: of its outputs, by the model's attributes.
+        warm_start: a trained pipeline, None for none.
+        """
+        source = self._pretrained(warm_start)
+        learn_vocabulary(self.model, (example.reference for example in get_examples()))
+        if source is not None:
+            adopt_vocabulary(self.model, source)
+        self.model.attrs.update(names)
+        self.model.initialize(X=sample)
+        if source is not None:
+            taken, total = take_weights(self.model, source)
+            if not taken:
+                raise ValueError(
+                    f"warm_start: no parameter of {warm_start} fits a parameter of {self.name!r}"
+                )
+            logger.info(
+                "%s: %d of %d parameters begin as those of %s", self.name, taken, total, warm_start
+            )
 
     def _pretrained(self, warm_start: str | None) -> Model | None:
         if warm_start is None:
