@@ -16,7 +16,7 @@ import typer
 from spacy.cli.package import package
 from wasabi import msg
 
-from spacy_lal.pipeline.parser import WEIGHTS
+from spacy_lal.pipeline.weights import WEIGHTS
 
 
 def main(
@@ -28,7 +28,8 @@ def main(
         Path | None, typer.Option(help="JSON with description, author, license, sources.")
     ] = None,
     metrics: Annotated[
-        Path | None, typer.Option(help="JSON of scores, as scripts/evaluate.py writes it.")
+        list[Path] | None,
+        typer.Option(help="JSON of scores of scripts/evaluate.py, or of evaluate_srl.py after it."),
     ] = None,
     half: Annotated[
         bool, typer.Option("--half", help="Store the parsers' weights as 16-bit numbers.")
@@ -38,8 +39,10 @@ def main(
     contents: dict[str, Any] = srsly.read_json(model / "meta.json")
     if meta is not None:
         contents |= srsly.read_json(meta)
-    if metrics is not None:
-        contents["performance"] = performance(srsly.read_json(metrics))
+    if metrics:
+        contents["performance"] = {}
+        for path in metrics:
+            contents["performance"] |= performance(srsly.read_json(path))
     contents |= {"name": name, "version": version}
     with tempfile.TemporaryDirectory() as scratch:
         source = Path(scratch) / "model"
@@ -80,7 +83,12 @@ def store_half(path: Path) -> None:
 
 def performance(metrics: dict[str, Any]) -> dict[str, Any]:
     """Of what scripts/evaluate.py measured the scores, and words per second of processor time as
-    spaCy's "speed"; the package's README shows every other number as a percentage."""
+    spaCy's "speed"; of evaluate_srl.py's results the first one's scores, of 1 as spaCy's are. The
+    package's README shows every other number as a percentage."""
+    if "results" in metrics:
+        first = metrics["results"][0]
+        names = [f"srl_{part}{key}" for part in ("", "pred_") for key in "prf"]
+        return {name: round(first[name] / 100, 6) for name in names}
     kinds = ("const_", "spans_", "tag_", "dep_", "ptb_", "conll18_")
     scores = {k: v for k, v in metrics.items() if k.startswith(kinds) and v is not None}
     return scores | {"speed": metrics["words_per_cpu_second"]}

@@ -367,11 +367,11 @@ def test_train_ewt_and_ewt_joint(project: Path, tmp_path: Path) -> None:
         "train_options": FEW_STEPS,
     }
     run(project, "train-ewt-joint", **variables)
-    check_package(project / "packages/en_lal_sm", project / "metrics/ewt-joint.json")
+    check_package(project / "packages/en_lal_joint_sm", project / "metrics/ewt-joint.json")
     metrics = srsly.read_json(project / "metrics/ewt-joint.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (10, "nk")
     assert set(metrics) > ATTACHMENT
-    assert weight_types(project / "packages/en_lal_sm") == {torch.float16}
+    assert weight_types(project / "packages/en_lal_joint_sm") == {torch.float16}
     printed = run(project, "train-ewt", **variables)
     assert "Skipping 'ewt-anneal'" in printed
     check_package(project / "packages/en_lal_const_sm", project / "metrics/ewt.json")
@@ -601,9 +601,10 @@ def check_package(path: Path, metrics: Path) -> None:
 
 
 def weight_types(folder: Path) -> set[torch.dtype]:
-    """Of the parser's weights in a pipeline's folder or in a package."""
-    (path,) = folder.rglob("model.safetensors")
-    return {tensor.dtype for tensor in safetensors.torch.load_file(path).values()}
+    """Of all weights in a pipeline's folder or in a package."""
+    paths = list(folder.rglob("model.safetensors"))
+    assert paths
+    return {t.dtype for path in paths for t in safetensors.torch.load_file(path).values()}
 
 
 def write_ewt(path: Path) -> None:
@@ -740,6 +741,26 @@ def test_self_train_ewt_srl(project: Path, tmp_path: Path, run_here: Callable[..
     assert "parameters begin as those of training/ewt-srl/model-best" in logged
     run_here("ewt-srl-self-evaluate", **variables)
     assert scored(project / "metrics/ewt-srl-self.json") == EVERY_WAY
+
+
+def test_make_en_lal_sm(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    """A joint parser and a LISA that were trained apart, in one package."""
+    write_ewt(tmp_path)
+    variables = {"ewt_dir": str(tmp_path), "propbank": str(tmp_path / "skeletons")}
+    run_here("train-ewt-joint", **variables, train_options=FEW_STEPS)
+    small = f"{FEW_STEPS} {LISA} {OF_ROWS}"
+    run_here("train-ewt-srl", **variables, ewt_warm_start="null", train_options=small)
+    run_here("make-en-lal-sm", pipeline_roles="training/ewt-srl/model-best")
+    path = project / "packages/en_lal_sm"
+    meta = srsly.read_json(path / "meta.json")
+    assert meta["pipeline"] == ["lal_constituency", "lisa_srl"]
+    assert {"srl_f", "srl_pred_f", "const_evalb_f", "dep_las"} <= set(meta["performance"])
+    assert weight_types(path) == {torch.float16, torch.int8}
+    nlp = spacy.load(next((path / "en_lal_sm").glob("en_lal_sm-*")))
+    assert 0 in nlp.vocab.vectors.shape
+    doc = nlp("The cat sat on the mat.")
+    assert {"constituents", "srl"} <= set(doc.spans)
+    assert doc.has_annotation("DEP")
 
 
 def test_compare_ewt_srl(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
