@@ -16,6 +16,7 @@ import typer
 from spacy.cli.package import package
 from wasabi import msg
 
+from spacy_lal.models.bridge import SCALE, eight_bits
 from spacy_lal.pipeline.weights import WEIGHTS
 
 
@@ -31,9 +32,11 @@ def main(
         list[Path] | None,
         typer.Option(help="JSON of scores of scripts/evaluate.py, or of evaluate_srl.py after it."),
     ] = None,
-    half: Annotated[
-        bool, typer.Option("--half", help="Store the parsers' weights as 16-bit numbers.")
-    ] = False,
+    half: Annotated[bool, typer.Option("--half", help="Store weights as 16-bit numbers.")] = False,
+    bytes_of: Annotated[
+        list[str] | None,
+        typer.Option(help="A component whose matrices are stored as 8-bit numbers, row by row."),
+    ] = None,
 ) -> None:
     """Package MODEL as OUTPUT/LANG_NAME, to be installed with `pip install OUTPUT/LANG_NAME`."""
     contents: dict[str, Any] = srsly.read_json(model / "meta.json")
@@ -48,6 +51,8 @@ def main(
         source = Path(scratch) / "model"
         shutil.copytree(model, source)
         srsly.write_json(source / "meta.json", contents)
+        for component in bytes_of or ():
+            store_bytes(source / component / WEIGHTS)
         if half:
             for weights in sorted(source.rglob(WEIGHTS)):
                 store_half(weights)
@@ -70,15 +75,29 @@ def store_half(path: Path) -> None:
 
     Raises ValueError if a value is too large for that.
     """
-    with safetensors.safe_open(path, "pt") as file:
-        metadata = file.metadata()
-    tensors = safetensors.torch.load(path.read_bytes())
+    metadata, tensors = _read(path)
     for name, tensor in tensors.items():
-        if tensor.is_floating_point():
+        if tensor.is_floating_point() and not name.endswith(SCALE):
             tensors[name] = tensor.half()
             if not torch.isfinite(tensors[name]).all():
                 raise ValueError(f"{path}: {name} has values that 16 bits don't hold")
     path.write_bytes(safetensors.torch.save(tensors, metadata))
+
+
+def store_bytes(path: Path) -> None:
+    """Store the matrices of a safetensors file as 8-bit numbers, with a scale for each row."""
+    metadata, tensors = _read(path)
+    for name, tensor in list(tensors.items()):
+        # a scale is four bytes
+        if tensor.is_floating_point() and tensor.dim() > 1 and tensor.shape[-1] >= 16:
+            tensors[name], tensors[f"{name}{SCALE}"] = eight_bits(tensor)
+    path.write_bytes(safetensors.torch.save(tensors, metadata))
+
+
+def _read(path: Path) -> tuple[dict[str, str], dict[str, torch.Tensor]]:
+    with safetensors.safe_open(path, "pt") as file:
+        metadata = file.metadata()
+    return metadata, safetensors.torch.load(path.read_bytes())
 
 
 def performance(metrics: dict[str, Any]) -> dict[str, Any]:

@@ -141,10 +141,23 @@ class TorchShim(Shim):
         return self
 
 
+SCALE = ":scale"
+"""Ends the name of what the rows of an 8-bit tensor are multiplied by [rows, 1]."""
+
+
+def eight_bits(tensor: Tensor) -> tuple[Tensor, Tensor]:
+    """A tensor [..., d] as 8-bit numbers, and the scale [..., 1] that gives it back, nearly."""
+    scale = tensor.abs().amax(-1, keepdim=True).float() / 127
+    return torch.round(tensor / scale.clamp(min=1e-30)).to(torch.int8), scale
+
+
 def _read_weights(data: bytes) -> tuple[list[Header], dict[str, Tensor]]:
     """Headers and tensors of safetensors data. Raises ValueError if it is damaged."""
     try:
         tensors = safetensors.torch.load(data)
+        for name in [name for name in tensors if name.endswith(SCALE)]:
+            rows = name.removesuffix(SCALE)
+            tensors[rows] = tensors[rows].float() * tensors.pop(name)
         # safetensors: 8 bytes of little-endian length, then a JSON table of contents
         size = int.from_bytes(data[:8], "little")
         return json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["headers"]), tensors

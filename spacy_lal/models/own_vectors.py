@@ -14,7 +14,7 @@ from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 from torch import Tensor, nn
 
-from .bridge import Header, TorchModule, TorchShim, to_rows, to_tensor, torch_shim
+from .bridge import Header, TorchModule, TorchShim, eight_bits, to_rows, to_tensor, torch_shim
 from .word_embedding import distinct_words
 
 FLORET = ("minn", "maxn", "hash_count", "hash_seed", "bow", "eow")
@@ -46,9 +46,8 @@ class OwnVectors(TorchModule):
     def store(self, data: NDArray[numpy.float32]) -> None:
         """Round these vectors to 255 values a row."""
         vectors = torch.from_numpy(numpy.ascontiguousarray(data, dtype="float32"))
-        scale = vectors.abs().amax(1, keepdim=True) / 127
-        self.scale.copy_(scale)
-        self.table.copy_(torch.round(vectors / scale.clamp(min=1e-12)).to(torch.int8))
+        for mine, value in zip((self.table, self.scale), eight_bits(vectors), strict=True):
+            mine.copy_(value)
         self._vectors = None
 
     def lookup(self, words: list[str]) -> Tensor:
