@@ -1,12 +1,13 @@
 """Score a pipeline's grammatical error detection, at its threshold and at others.
 
-The pipeline reads the gold words, one sentence a Doc. Precision, recall and F0.5 count tokens, as
-MultiGED-2023 does (`spacy_lal/scorers/detection.py`).
+The pipeline reads the gold words, and gold sentence boundaries if there are any. Precision, recall
+and F0.5 count tokens, as MultiGED-2023 does (`spacy_lal/scorers/detection.py`).
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ import spacy
 import srsly
 import torch
 import typer
+from spacy.language import Language
 from spacy.tokens import Doc
 from wasabi import msg
 
@@ -84,13 +86,13 @@ def evaluate(model: str, corpora: list[Path], tune: Path | None = None) -> dict[
 
 
 def _scored(
-    nlp: spacy.Language, pipe: ErrorDetector, corpus: Path
+    nlp: Language, pipe: ErrorDetector, corpus: Path
 ) -> tuple[numpy.ndarray, numpy.ndarray, float]:
     """Of all words whether they are errors and how probably; words a second of the component."""
     examples = list(Corpus(corpus)(nlp))
     if not any(pipe.spans_key in example.reference.spans for example in examples):
         raise ValueError(f"no errors are annotated in {corpus}")
-    docs = [_copy(example.reference) for example in examples]
+    docs = list(before(nlp, pipe, (_copy(example.reference) for example in examples)))
     start = time.perf_counter()
     docs = list(pipe.pipe(docs, batch_size=nlp.batch_size))
     seconds = time.perf_counter() - start
@@ -106,12 +108,22 @@ def _scored(
     return numpy.asarray(gold), numpy.asarray(scores), len(gold) / seconds
 
 
+def before(nlp: Language, pipe: ErrorDetector, docs: Iterable[Doc]) -> Iterable[Doc]:
+    """Docs after all components before the detector, which it may listen to."""
+    for _, other in nlp.pipeline:
+        if other is pipe:
+            break
+        docs = other.pipe(docs, batch_size=nlp.batch_size) if hasattr(other, "pipe") else docs
+    return docs
+
+
 def _copy(doc: Doc) -> Doc:
+    starts = [bool(token.is_sent_start) for token in doc]
     return Doc(
         doc.vocab,
         words=[token.text for token in doc],
         spaces=[bool(token.whitespace_) for token in doc],
-        sent_starts=[token.i == 0 for token in doc],
+        sent_starts=starts if doc.has_annotation("SENT_START") else None,
     )
 
 

@@ -10,6 +10,7 @@ import numpy
 import spacy
 import srsly
 import typer
+from evaluate_ged import before
 from spacy.util import minibatch
 
 from spacy_lal.grammar_errors import CORRECT, get_errors
@@ -32,14 +33,22 @@ def main(
         raise typer.Exit(1)
     alphas, wrong = [], []
     for examples in minibatch(Corpus(corpus)(nlp), 64):
-        alphas.append(layer_attention(pipe.model, [example.predicted for example in examples]))
+        docs = list(before(nlp, pipe, [example.predicted for example in examples]))
+        words = numpy.asarray([not token.is_space for doc in docs for token in doc])
+        alphas.append(layer_attention(pipe.model, docs)[:, words])
         for example in examples:
-            wrong += [label != CORRECT for label in get_errors(example.reference, pipe.spans_key)]
+            labels = get_errors(example.reference, pipe.spans_key)
+            pairs = zip(example.reference, labels, strict=True)
+            wrong += [label != CORRECT for token, label in pairs if not token.is_space]
     alpha, errors = numpy.concatenate(alphas, axis=1), numpy.asarray(wrong)
     parts = {"all": alpha, "errors": alpha[:, errors], "correct": alpha[:, ~errors]}
     means = {name: part.mean(1) for name, part in parts.items() if part.shape[1]}
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(layer_attention_svg(means["all"]), encoding="utf8")
+    names = [f"layer {k}" for k in range(1, len(alpha) + 1)]
+    attrs = pipe.model.get_ref("layers").attrs
+    if attrs.get("embeddings") or attrs.get("settings", {}).get("embeddings"):
+        names = ["embeddings", *names[:-1]]
+    output.write_text(layer_attention_svg(means["all"], names=names), encoding="utf8")
     numbers = {name: numpy.round(mean, 4).tolist() for name, mean in means.items()}
     srsly.write_json(output.with_suffix(".json"), numbers)
     for name, mean in means.items():

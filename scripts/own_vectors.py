@@ -17,7 +17,9 @@ from wasabi import msg
 
 from spacy_lal.models.bridge import torch_shim, torch_shims
 from spacy_lal.models.own_vectors import OwnVectors, take_vectors
+from spacy_lal.pipeline.weights import WeightsPipe
 
+ABOUT = ("name", "version", "description", "author", "email", "url", "license", "sources", "notes")
 SHARED, OWN = "spacy-lal.WithVectors.v1", "spacy-lal.WithOwnVectors.v1"
 
 
@@ -49,13 +51,15 @@ def own_vectors(nlp: Language) -> Language:
     config["initialize"]["vectors"] = None
     other = load_model_from_config(config)
     for name, pipe in nlp.pipeline:
+        if not isinstance(pipe, WeightsPipe):
+            raise ValueError(f"{name!r} is not a component of this package")
         mine = cast(Any, other.get_pipe(name))
         mine.cfg.update(cast(Any, pipe).cfg)
         _copy(mine.model, cast(Any, pipe).model, nlp)
     other.tokenizer.from_bytes(nlp.tokenizer.to_bytes(exclude=["vocab"]), exclude=["vocab"])
     for string in nlp.vocab.strings:
         other.vocab.strings.add(string)
-    other.meta.update({key: nlp.meta[key] for key in ("name", "version", "description")})
+    other.meta.update({key: nlp.meta[key] for key in ABOUT if key in nlp.meta})
     return other
 
 

@@ -27,7 +27,7 @@ from .frames import PREDICATE as PREDICATE
 from .frames import Frame, get_frames
 from .frames import FrameSpans as FrameSpans
 from .frames import set_frames as set_frames
-from .grammar_errors import ERRORS_KEY, error_scores
+from .grammar_errors import ERRORS_KEY, GrammarError, error_scores, grammar_errors
 from .trees import ConstituentTree, LabelledSpan
 
 CONSTITUENTS_KEY = "constituents"
@@ -260,6 +260,10 @@ def _token_frame(token: Token) -> Frame | None:
     return next((frame for frame in get_frames(token.doc) if frame.predicate.i == token.i), None)
 
 
+def _doc_errors(doc: Doc) -> list[GrammarError]:
+    return grammar_errors(doc)
+
+
 def _is_error(token: Token) -> bool:
     spans = token.doc.spans
     return ERRORS_KEY in spans and any(s.start <= token.i < s.end for s in spans[ERRORS_KEY])
@@ -276,7 +280,7 @@ def _span_tree(span: Span) -> ConstituentTree | None:
 
 def install_extensions() -> None:
     """Register the views `Doc._.trees`, `Span._.tree`, `Doc._.frames`, `Token._.frame`,
-    `Token._.is_error` and `Token._.error_score`.
+    `Doc._.grammar_errors`, `Token._.is_error` and `Token._.error_score`.
 
     `Token._.frame` is the first frame whose predicate is the token, or None. `Token._.error_score`
     is the probability that the token is a grammatical error, None where it is not known. All read
@@ -290,6 +294,8 @@ def install_extensions() -> None:
         Doc.set_extension("frames", getter=_doc_frames)
     if not Token.has_extension("frame"):
         Token.set_extension("frame", getter=_token_frame)
+    if not Doc.has_extension("grammar_errors"):
+        Doc.set_extension("grammar_errors", getter=_doc_errors)
     if not Token.has_extension("is_error"):
         Token.set_extension("is_error", getter=_is_error)
     if not Token.has_extension("error_score"):

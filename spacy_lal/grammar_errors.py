@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span, SpanGroup
 
@@ -39,11 +39,12 @@ def set_errors(
         if scores is not None:
             counts += f" and {len(scores)} scores"
         raise ValueError(f"{counts} for {len(doc)} tokens")
+    scores = None if scores is None else [float(score) for score in scores]
     runs = list(_runs(labels))
     of_runs = [None if scores is None else max(scores[start:end]) for start, end, _ in runs]
     attrs: dict[str, Any] = {"scores": of_runs}
     if scores is not None:
-        attrs["token_scores"] = [float(score) for score in scores]
+        attrs["token_scores"] = scores
     spans = [Span(doc, *run) for run in runs]
     doc.spans[key] = SpanGroup(doc, name=key, attrs=attrs, spans=spans)
 
@@ -54,6 +55,29 @@ def _runs(labels: Sequence[str]) -> Iterator[tuple[int, int, str]]:
         start, end = end, end + len(list(tokens))
         if label != CORRECT:
             yield start, end, label
+
+
+class GrammarError(NamedTuple):
+    """A run of wrong tokens, the type of the error, and the probability of its most probable token,
+    None where there is none."""
+
+    span: Span
+    label: str
+    score: float | None
+
+
+def grammar_errors(doc: Doc, key: str = ERRORS_KEY) -> list[GrammarError]:
+    """The errors in `doc.spans[key]`, in its order; none if it isn't set."""
+    if key not in doc.spans:
+        return []
+    group = doc.spans[key]
+    scores = group.attrs.get("scores")
+    if scores is None or len(scores) != len(group):
+        scores = [None] * len(group)
+    return [
+        GrammarError(span, span.label_ or ERROR, score)
+        for span, score in zip(group, scores, strict=True)
+    ]
 
 
 def get_errors(doc: Doc, key: str = ERRORS_KEY) -> list[str]:

@@ -29,6 +29,14 @@ def test_runs_of_one_label_are_one_span(doc):
     assert error_scores(doc) == SCORES
 
 
+def test_errors_as_tuples(doc):
+    found = [(error.span.text, error.label, error.score) for error in doc._.grammar_errors]
+    assert found == [("go", "R", 0.9), ("in home", "U", 0.75)]
+    assert Doc(doc.vocab, words=WORDS)._.grammar_errors == []
+    set_errors(doc, LABELS)
+    assert [error.score for error in doc._.grammar_errors] == [None, None]
+
+
 def test_views_of_tokens(doc):
     assert [t.text for t in doc if t._.is_error] == ["go", "in", "home"]
     assert [t._.error_score for t in doc] == SCORES

@@ -182,7 +182,7 @@ def _edited(
 def _with_labels(
     read: Sequence[M2Sentence], annotator: str, types: ErrorTypes
 ) -> tuple[list[Sentence], list[Drop]]:
-    """Those that have words, and those that don't."""
+    """Those that have words; those that don't, and those of which the annotator says nothing."""
     chosen = None if annotator == UNION else int(annotator)
     if chosen is not None and not any(chosen in sentence.annotators for sentence in read):
         raise typer.BadParameter(f"there is no annotator {chosen}")
@@ -193,6 +193,12 @@ def _with_labels(
         (f"{sentence.source}:{sentence.line}", "no words")
         for sentence in read
         if not sentence.words
+    ]
+    # many files have a line only where there is something to correct
+    dropped += [
+        (f"{sentence.source}:{sentence.line}", f"kept as correct: nothing of annotator {chosen}")
+        for sentence in read
+        if sentence.words and chosen is not None and chosen not in sentence.annotators
     ]
     return sentences, dropped
 

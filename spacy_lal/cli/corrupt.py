@@ -69,7 +69,7 @@ def corrupt(
                 wrong += sum(label != CORRECT for label in get_errors(corrupted))
         if not tokens:
             raise ValueError(f"no words in {text}")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, ImportError) as error:
         typer.echo(f"corrupt: {error}", err=True)
         raise typer.Exit(1) from None
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -106,7 +106,7 @@ def error_model(
     """
     try:
         model = _learned(texts or [], lang, corrections, m2 or [])
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, ImportError) as error:
         typer.echo(f"error-model: {error}", err=True)
         raise typer.Exit(1) from None
     model.save(output)

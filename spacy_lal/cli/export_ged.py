@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from spacy.tokens import DocBin
+from spacy.tokens import Doc, DocBin
 
 from ..grammar_errors import ERRORS_KEY
 from ..treebanks.docs import language_vocab
@@ -27,8 +27,7 @@ def export_ged(
 ) -> None:
     """Write a row for each token, its label c or i behind a tab, as shared tasks want them."""
     try:
-        # only a language's vocabulary knows which tokens are whitespace
-        read = list(DocBin().from_disk(docs).get_docs(language_vocab("xx")))
+        read = _read(docs)
         missing = sum(ERRORS_KEY not in doc.spans for doc in read)
         if missing:
             raise ValueError(f"{docs}: {missing} of {len(read)} Docs have no doc.spans['errors']")
@@ -40,3 +39,11 @@ def export_ged(
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(text, encoding="utf8")
     typer.echo(f"{len(read):,} Docs")
+
+
+def _read(path: Path) -> list[Doc]:
+    try:
+        # only a language's vocabulary knows which tokens are whitespace
+        return list(DocBin().from_disk(path).get_docs(language_vocab("xx")))
+    except Exception as error:
+        raise ValueError(f"can't read {path} as a .spacy file: {error}") from error

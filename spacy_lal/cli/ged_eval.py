@@ -61,4 +61,6 @@ def evaluate_files(gold: Path, predicted: Path) -> DetectionReport:
                     f"but {ours_word!r} in {gold}"
                 )
         report.add(ours.errors or (), theirs.errors or ())
+    if not report.tokens:
+        raise ValueError(f"no tokens in {gold}")
     return report

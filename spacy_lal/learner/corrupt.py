@@ -54,7 +54,8 @@ def corrupt_words(
         raise ValueError(f"the rate of errors must be from 0 to 1, not {rate}")
     if len(words) != len(spaces):
         raise ValueError(f"{len(words)} words, but {len(spaces)} spaces")
-    wanted = _poisson(random.gammavariate(_SHAPE, rate / _SHAPE) * len(words), random)
+    own_rate = random.gammavariate(_SHAPE, rate / _SHAPE) if rate else 0.0
+    wanted = _poisson(own_rate * len(words), random)
     changes = draw_changes(words, spaces, model, wanted, random) if wanted else []
     return apply_changes(words, spaces, changes, model, types=types)
 

@@ -21,6 +21,8 @@ def build_curated_layers_v1(
     every Doc, embeddings first; with `reduce_first.v1` as its pooling a token has its first piece's
     (Kaneko and Komachi 2019, section 3.1). The transformer must have `all_layer_outputs = true`.
     embeddings: whether layer 0, the embeddings, is among the layers; the paper leaves it out.
+
+    spacy-curated-transformers 0.3.1 predicts, but can't be updated beside numpy 2.4.
     """
     return Model(
         "curated_layers",
@@ -38,8 +40,13 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
 def _forward(
     model: Model[list[Doc], Floats3d], docs: list[Doc], is_train: bool
 ) -> tuple[Floats3d, Callable[[Floats3d], list[Doc]]]:
-    of_docs, backprop_listener = model.layers[0](docs, is_train)
+    listener = model.layers[0]
     skipped = 0 if model.attrs["embeddings"] else 1
+    if not any(map(len, docs)):
+        # without tokens the transformer has no layers, and its listener says so
+        empty = model.ops.alloc3f(listener.attrs["layers"] - skipped, 0, listener.get_dim("nO"))
+        return empty, lambda d_stack: []
+    of_docs, backprop_listener = listener(docs, is_train)
     xp = model.ops.xp
     of_layers = list(zip(*of_docs, strict=True))[skipped:]
     stack = xp.stack([xp.concatenate(of_layer) for of_layer in of_layers])

@@ -40,7 +40,7 @@ def build_transformer_layers_v1(
     `spacy-transformers.TransformerModel.v3`.
 
     The transformer is the component's own: a shared one's listeners send the last layer's gradient
-    back, and no others'. It stands still if its learning rate does.
+    back, and no others'. Its weights are stored by spacy-transformers.
     """
     try:
         from spacy_transformers.layers.transformer_model import TransformerModel
@@ -98,9 +98,11 @@ class _Windows:
 
     def _fits(self, text: str) -> bool:
         tokenizer = self.transformer.tokenizer
-        most = tokenizer.model_max_length
-        # a piece has at least one byte
-        return len(text.encode()) + 2 <= most or len(tokenizer(text)["input_ids"]) <= most
+        # some tokenizers know of no limit; some models keep two positions for themselves
+        positions = getattr(self.transformer.transformer.config, "max_position_embeddings", None)
+        most = min(tokenizer.model_max_length, positions - 2 if positions else 512)
+        # of normalisation forms, the longest makes 18 characters of three bytes
+        return 6 * len(text.encode()) + 2 <= most or len(tokenizer(text)["input_ids"]) <= most
 
 
 def _with_gradients_of_all_layers(
@@ -129,6 +131,8 @@ def _forward(
     if not any(map(len, docs)):
         n_layers = transformer.transformer.config.num_hidden_layers + 1 - skipped
         return model.ops.alloc3f(n_layers, 0, model.get_dim("nO")), lambda d_stack: []
+    # spacy-transformers knows Docs by their identity
+    docs = [doc if doc not in docs[:k] else doc.copy() for k, doc in enumerate(docs)]
     batch, backprop_transformer = transformer(docs, is_train)
     hidden = batch.model_output.hidden_states
     device = hidden[0].device

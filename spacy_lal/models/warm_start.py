@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
-from thinc.api import Model
+from thinc.api import Model, PyTorchShim
+from torch import nn
 
 from .bridge import TorchShim, torch_shims
 
@@ -54,13 +57,10 @@ def adopt_vocabulary(model: Model, source: Model) -> None:
     Only where both have one; rows of words that `source` doesn't know would be untrained anyway.
     """
     for mine, theirs in _pairs(model, source):
-        # without one of its own, as of a language model of weight 0, none is wanted
-        if (
-            mine.cfg.get("vocabulary")
-            and theirs.header is not None
-            and "vocabulary" in theirs.header
-        ):
-            mine.cfg["vocabulary"] = theirs.header["vocabulary"]
+        # without one on either side, as of a language model of weight 0, there is none to share
+        vocabulary = (theirs.header or {}).get("vocabulary")
+        if mine.cfg.get("vocabulary") and vocabulary:
+            mine.cfg["vocabulary"] = vocabulary
 
 
 def take_weights(model: Model, source: Model) -> tuple[int, int]:
@@ -68,15 +68,17 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
 
     Rows that belong to labels, tags or relations go by their names. Where one model has static
     vectors behind the same embedding and the other has none, what reads words takes over what it
-    learned of the embedding, and ignores static vectors at first. Returns how many values of
-    `model` were taken over, and how many it has.
+    learned of the embedding, and ignores static vectors at first. Vectors that a model carries with
+    it stay its own. A transformer inside goes by its own names. Returns how many values of `model`
+    were taken over, and how many it has.
     """
     taken = total = 0
     embedded = _embedding_width(model)
     same_embedding = embedded is not None and embedded == _embedding_width(source)
     for mine, theirs in _pairs(model, source):
         have = theirs.tensors()
-        for name, value in mine.module.state_dict().items():
+        for name, parameter in mine.module.named_parameters():
+            value = parameter.data
             total += value.numel()
             given = have.get(name)
             if given is None:
@@ -90,7 +92,27 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
                 value[:, :embedded] = given[:, :embedded].to(value.device)
                 value[:, embedded:] = 0.0
                 taken += value[:, :embedded].numel()
+    wrapped = _wrapped(model)
+    of_source = _wrapped(source)
+    for k, module in enumerate(wrapped):
+        given_parameters = dict(of_source[k].named_parameters()) if k < len(of_source) else {}
+        for name, parameter in module.named_parameters():
+            total += parameter.numel()
+            other = given_parameters.get(name)
+            if other is not None and other.shape == parameter.shape:
+                parameter.data.copy_(other.data)
+                taken += parameter.numel()
     return taken, total
+
+
+def _wrapped(model: Model) -> list[nn.Module]:
+    """The modules that Thinc or spacy-transformers wrap."""
+    return [
+        cast(nn.Module, shim._model)
+        for node in model.walk()
+        for shim in node.shims
+        if isinstance(shim, PyTorchShim) and shim._model is not None
+    ]
 
 
 def _embedding_width(model: Model) -> int | None:

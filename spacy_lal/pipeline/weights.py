@@ -1,4 +1,7 @@
-"""A trainable component whose torch modules are stored as safetensors."""
+"""A trainable component whose own torch modules are stored as safetensors.
+
+A transformer inside is stored by spacy-transformers, in its own format.
+"""
 
 from __future__ import annotations
 
@@ -76,8 +79,9 @@ class WeightsPipe(TrainablePipe):
         candidates = [pipe for _, pipe in other.pipeline if isinstance(pipe, WeightsPipe)]
         if not candidates:
             raise ValueError(f"warm_start: {warm_start} has no component of this package")
-        same = [pipe for pipe in candidates if pipe.name == self.name]
-        return cast(Model, (same or candidates)[0].model)
+        named = [pipe for pipe in candidates if pipe.name == self.name]
+        alike = [pipe for pipe in candidates if type(pipe) is type(self)]
+        return cast(Model, (named or alike or candidates)[0].model)
 
     def update(
         self,

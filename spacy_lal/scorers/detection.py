@@ -37,12 +37,6 @@ class Detection:
         p, r, square = self.p, self.r, beta * beta
         return (1 + square) * p * r / (square * p + r) if p + r else 0.0
 
-    def __iadd__(self, other: Detection) -> Detection:
-        self.right += other.right
-        self.wrong += other.wrong
-        self.missed += other.missed
-        return self
-
 
 @dataclass
 class DetectionReport:

@@ -237,3 +237,9 @@ def test_docs_keep_sentences_and_get_errors():
 def test_impossible_arguments(rate, spaces):
     with pytest.raises(ValueError, match=r"rate of errors must be|1 words, but 2 spaces"):
         corrupt_words(["a"], [True] * spaces, MODEL, rate, Random(0))
+
+
+def test_rate_zero_makes_no_errors():
+    words, spaces = ["The", "house", "."], [True, False, False]
+    found = corrupt_words(words, spaces, MODEL, 0.0, Random(0))
+    assert found == (words, spaces, [""] * 3)

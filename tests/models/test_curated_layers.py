@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy
 import pytest
 import spacy
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
 from spacy_lal.models.curated_layers import build_curated_layers_v1
@@ -78,7 +80,8 @@ def test_layers_of_all_docs(embeddings):
     arrays = [[rng.normal(size=(n, 4)) for _ in range(3)] for n in lengths]
     received: list = []
     model = build_curated_layers_v1(listener(arrays, received), embeddings)
-    stack, backprop = model([], is_train=True)
+    docs = [Doc(Vocab(), words=["x"] * n) for n in lengths]
+    stack, backprop = model(docs, is_train=True)
     kept = range(3) if embeddings else range(1, 3)
     assert stack.shape == (len(kept), 6, 4)
     for row, k in enumerate(kept):

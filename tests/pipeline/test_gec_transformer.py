@@ -128,6 +128,22 @@ def test_whitespace_and_empty_docs(bert: Path) -> None:
     assert model.predict([nlp("")]).shape == (DEPTH, 0, 24)
 
 
+def test_the_same_doc_twice(bert: Path) -> None:
+    nlp = spacy.blank("en")
+    model = layers(bert)
+    doc, other = nlp("he walks"), nlp("now")
+    found = model.predict([doc, other, doc])
+    numpy.testing.assert_allclose(found[:, :2], found[:, 3:], atol=1e-5)
+
+
+def test_a_tokenizer_without_a_limit(bert: Path) -> None:
+    """Then the model's positions are the limit."""
+    model = layers(bert, window=16, stride=16)
+    model.layers[0].tokenizer.model_max_length = int(1e30)
+    doc = spacy.blank("en")(" ".join(["walking"] * 16))
+    assert model.predict([doc]).shape[1] == 16
+
+
 def test_settings_are_checked(bert: Path) -> None:
     with pytest.raises(ValueError, match="stride"):
         build_transformer_layers_v1(str(bert), window=10, stride=11)
@@ -153,6 +169,11 @@ def test_trains_saves_and_loads(bert: Path, tmp_path: Path) -> None:
     assert last < 0.5 * first
     nlp.to_disk(tmp_path / "model")
     loaded = spacy.load(tmp_path / "model")
+    # another one may begin with it, the transformer included
+    begun = detector(bert)
+    begun.get_pipe("gec_detector").initialize(lambda: examples, warm_start=str(tmp_path / "model"))
     for text in ("he walk today .", "they walk now ."):
-        mine, theirs = (pipeline(text).spans["errors"].attrs for pipeline in (nlp, loaded))
-        assert mine["token_scores"] == pytest.approx(theirs["token_scores"], abs=1e-5)
+        mine = nlp(text).spans["errors"].attrs["token_scores"]
+        for other in (loaded, begun):
+            theirs = other(text).spans["errors"].attrs["token_scores"]
+            assert mine == pytest.approx(theirs, abs=1e-5)
