@@ -30,6 +30,10 @@ def trees(doc: Doc) -> list[str]:
     return [str(tree) for tree in doc._.trees]
 
 
+def frames(doc: Doc) -> list[str]:
+    return [str(frame) for frame in doc._.frames]
+
+
 def test_parses_a_plain_sentence(nlp: Language) -> None:
     (tree,) = trees(nlp("I saw the man in the park."))
     assert tree in (
@@ -40,8 +44,8 @@ def test_parses_a_plain_sentence(nlp: Language) -> None:
     )
 
 
-def test_is_one_component_that_needs_nothing_else(nlp: Language) -> None:
-    assert nlp.pipe_names == ["lal_constituency"]
+def test_components_need_nothing_else(nlp: Language) -> None:
+    assert nlp.pipe_names == ["lal_constituency", "lisa_srl"]
     assert nlp.vocab.vectors.shape[0] == 0
     doc = nlp("The dogs were here. They don't bite.")
     assert [t.tag_ for t in doc] == ["DT", "NNS", "VBD", "RB", ".", "PRP", "VBP", "RB", "VB", "."]
@@ -72,6 +76,35 @@ def test_sourced_into_a_blank_pipeline_it_gives_the_same_trees(
         other.vocab.set_vector("fox", numpy.ones(2, dtype="f"))
     other.add_pipe("lal_constituency", source=spacy.load("en_lal_sm"))
     assert [trees(other(text)) for text in TEXTS] == [trees(nlp(text)) for text in TEXTS]
+    # roles alone, in front of a parser or without any
+    roles = spacy.blank("en")
+    roles.add_pipe("lisa_srl", source=nlp)
+    for text in TEXTS:
+        doc = roles(text)
+        assert frames(doc) == frames(nlp(text))
+        assert doc.has_annotation("DEP")
+
+
+def test_frames(nlp: Language) -> None:
+    doc = nlp("Mary gave the old book to her brother yesterday, and he didn't read it.")
+    found = {frame.predicate.text: frame for frame in doc._.frames}
+    assert {"gave", "read"} <= set(found)
+    roles = {span.label_: span.text for span in found["gave"].arguments}
+    assert roles["ARG0"] == "Mary"
+    assert roles["ARG1"] == "the old book"
+    assert roles["ARG2"] == "to her brother"
+    assert roles["ARGM-TMP"] == "yesterday"
+    roles = {span.label_: span.text for span in found["read"].arguments}
+    assert (roles["ARG0"], roles["ARG1"], roles["ARGM-NEG"]) == ("he", "it", "n't")
+    for frame in doc._.frames:
+        assert all(0 < score <= 1.0001 for score in (frame.verb_score, *frame.scores))
+
+
+def test_frames_of_any_text_survive_storage(nlp: Language) -> None:
+    docs = list(nlp.pipe(TEXTS))
+    assert [frames(doc) for doc in docs] == [frames(nlp(text)) for text in TEXTS]
+    for doc in docs:
+        assert frames(Doc(nlp.vocab).from_bytes(doc.to_bytes())) == frames(doc)
 
 
 def test_probabilities_are_the_scores(nlp: Language) -> None:
@@ -82,10 +115,12 @@ def test_probabilities_are_the_scores(nlp: Language) -> None:
 
 def test_meta_says_what_it_was_trained_on(nlp: Language) -> None:
     assert nlp.meta["license"] == "CC BY-SA 4.0"
-    assert len(nlp.meta["sources"]) == 2
+    assert len(nlp.meta["sources"]) == 18
     assert nlp.meta["performance"]["const_evalb_f"] > 0.86
     assert nlp.meta["performance"]["tag_acc"] > 0.945
     assert nlp.meta["performance"]["conll18_las"] > 0.84
+    assert nlp.meta["performance"]["srl_f"] > 0.7
+    assert nlp.meta["performance"]["srl_pred_f"] > 0.93
 
 
 def test_weights_are_small(nlp: Language) -> None:
