@@ -24,7 +24,7 @@ from spacy_lal.models.decoding import decode
 from spacy_lal.models.parser import ParserScores, SentenceBatch
 from spacy_lal.models.parser_network import Scores
 from spacy_lal.pipeline.constituency import ConstituencyPipe
-from spacy_lal.pipeline.parser import WEIGHTS
+from spacy_lal.pipeline.weights import WEIGHTS
 from spacy_lal.structure.arborescence import is_projective
 from spacy_lal.structure.chart import marginals
 from spacy_lal.structure.hpsg import SUB_HEAD

@@ -20,7 +20,7 @@ from spacy_lal.models.decoders import make_map_decoder, make_mbr_decoder
 from spacy_lal.models.parser import ParserScores, SentenceBatch
 from spacy_lal.models.parser_network import Scores
 from spacy_lal.pipeline.constituency import ConstituencyPipe
-from spacy_lal.pipeline.parser import WEIGHTS
+from spacy_lal.pipeline.weights import WEIGHTS
 from spacy_lal.structure.chart import unpack
 from spacy_lal.structure.tree_distribution import TreeDistribution
 
