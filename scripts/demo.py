@@ -48,7 +48,7 @@ def clean(text: str) -> str:
 
 
 def show(tree, sentence: Span) -> None:  # type: ignore[no-untyped-def]
-    """Tags, heads if there are any, drawing and bracketing of one sentence."""
+    """Tags, heads if there are any, drawing and bracketing of one sentence, and its frames."""
     width = get_terminal_size((100, 24)).columns
     tags = " ".join(f"{word}/{tag}" for word, tag in tree.tagged)
     print(textwrap.fill(tags, width, break_long_words=False, break_on_hyphens=False))
@@ -60,6 +60,10 @@ def show(tree, sentence: Span) -> None:  # type: ignore[no-untyped-def]
         )
         print(textwrap.fill(arcs, width, break_long_words=False, break_on_hyphens=False))
     print(f"\n{tree.pretty(width)}\n\n{tree}\n")
+    for frame in sentence.doc._.frames:
+        if sentence.start <= frame.predicate.i < sentence.end:
+            print(textwrap.fill(str(frame), width, break_long_words=False, break_on_hyphens=False))
+    print()
 
 
 if __name__ == "__main__":
