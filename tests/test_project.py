@@ -358,7 +358,12 @@ PTB_TEXTS = {
 }
 
 
-def test_train_ewt_and_ewt_joint(project: Path, tmp_path: Path) -> None:
+def test_train_ewt_and_ewt_joint(
+    project: Path,
+    tmp_path: Path,
+    run_here: Callable[..., str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     write_ewt(tmp_path)
     variables = {
         "ewt_dir": str(tmp_path),
@@ -366,14 +371,15 @@ def test_train_ewt_and_ewt_joint(project: Path, tmp_path: Path) -> None:
         "package_dir": "packages",
         "train_options": FEW_STEPS,
     }
-    run(project, "train-ewt-joint", **variables)
+    run_here("train-ewt-joint", **variables)
     check_package(project / "packages/en_lal_joint_sm", project / "metrics/ewt-joint.json")
     metrics = srsly.read_json(project / "metrics/ewt-joint.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (10, "nk")
     assert set(metrics) > ATTACHMENT
     assert weight_types(project / "packages/en_lal_joint_sm") == {torch.float16}
-    printed = run(project, "train-ewt", **variables)
-    assert "Skipping 'ewt-anneal'" in printed
+    capsys.readouterr()
+    run_here("train-ewt", **variables)
+    assert "Skipping 'ewt-anneal'" in capsys.readouterr().out
     check_package(project / "packages/en_lal_const_sm", project / "metrics/ewt.json")
     assert weight_types(project / "packages/en_lal_const_sm") == {torch.float32}
     assert not set(srsly.read_json(project / "metrics/ewt.json")) & ATTACHMENT
