@@ -52,17 +52,15 @@ def main(
 def evaluate(model: str, corpora: list[Path], tune: Path | None = None) -> dict[str, Any]:
     """Scores on every corpus. Raises ValueError."""
     nlp = spacy.load(model)
-    pipe = next((p for _, p in nlp.pipeline if isinstance(p, ErrorDetector)), None)
-    if pipe is None:
-        raise ValueError(f"{model} has no component gec_detector")
+    pipe = detector_of(nlp)
     threshold = pipe.cfg["threshold"]
     if tune is not None:
-        gold, scores, _ = _scored(nlp, pipe, tune)
+        gold, scores, _ = scored(nlp, pipe, tune)
         threshold = best_threshold(gold, scores)
         msg.info(f"threshold {threshold:.3f}, the best of {tune.name}")
     results = []
     for corpus in corpora:
-        gold, scores, speed = _scored(nlp, pipe, corpus)
+        gold, scores, speed = scored(nlp, pipe, corpus)
         counts = detection(gold, scores >= threshold)
         best = best_threshold(gold, scores)
         at_best = detection(gold, scores >= best)
@@ -85,7 +83,15 @@ def evaluate(model: str, corpora: list[Path], tune: Path | None = None) -> dict[
     }
 
 
-def _scored(
+def detector_of(nlp: Language) -> ErrorDetector:
+    """Raises ValueError if there is none."""
+    for _, pipe in nlp.pipeline:
+        if isinstance(pipe, ErrorDetector):
+            return pipe
+    raise ValueError(f"{nlp.meta['lang']}_{nlp.meta['name']} has no component gec_detector")
+
+
+def scored(
     nlp: Language, pipe: ErrorDetector, corpus: Path
 ) -> tuple[numpy.ndarray, numpy.ndarray, float]:
     """Of all words whether they are errors and how probably; words a second of the component."""
@@ -132,8 +138,8 @@ def detection(gold: numpy.ndarray, found: numpy.ndarray) -> Detection:
     return Detection(right, int(found.sum()) - right, int(gold.sum()) - right)
 
 
-def best_threshold(gold: numpy.ndarray, scores: numpy.ndarray) -> float:
-    """The score from which on marking tokens gives the highest F0.5."""
+def best_threshold(gold: numpy.ndarray, scores: numpy.ndarray, least: float = 0.0) -> float:
+    """The score, `least` or more, from which on marking tokens gives the highest F0.5."""
     order = numpy.argsort(-scores, kind="stable")
     right = numpy.cumsum(gold[order])
     marked = numpy.arange(1, len(gold) + 1)
@@ -141,8 +147,9 @@ def best_threshold(gold: numpy.ndarray, scores: numpy.ndarray) -> float:
     f = 1.25 * right / (marked + 0.25 * max(1, gold.sum()))
     # tokens of the same score are marked together
     last = numpy.append(scores[order][1:] != scores[order][:-1], True)
-    f[~last] = -1.0
-    return float(scores[order][int(f.argmax())])
+    f[~last | (scores[order] < least)] = -1.0
+    best = int(f.argmax())
+    return float(scores[order][best]) if f[best] >= 0 else least
 
 
 def _percent(counts: Detection) -> dict[str, float]:

@@ -30,7 +30,9 @@ def main(
     ] = None,
     metrics: Annotated[
         list[Path] | None,
-        typer.Option(help="JSON of scores of scripts/evaluate.py, or of evaluate_srl.py after it."),
+        typer.Option(
+            help="Scores, of scripts/evaluate.py, evaluate_srl.py or evaluate_ged.py."
+        ),
     ] = None,
     half: Annotated[bool, typer.Option("--half", help="Store weights as 16-bit numbers.")] = False,
     bytes_of: Annotated[
@@ -102,10 +104,12 @@ def _read(path: Path) -> tuple[dict[str, str], dict[str, torch.Tensor]]:
 
 def performance(metrics: dict[str, Any]) -> dict[str, Any]:
     """Of what scripts/evaluate.py measured the scores, and words per second of processor time as
-    spaCy's "speed"; of evaluate_srl.py's results the first one's scores, of 1 as spaCy's are. The
-    package's README shows every other number as a percentage."""
+    spaCy's "speed"; of evaluate_srl.py's and evaluate_ged.py's results the first one's scores, of 1
+    as spaCy's are. The package's README shows every other number as a percentage."""
     if "results" in metrics:
         first = metrics["results"][0]
+        if "f05" in first:
+            return {f"ged_{name}": round(first[name] / 100, 6) for name in ("p", "r", "f05")}
         names = [f"srl_{part}{key}" for part in ("", "pred_") for key in "prf"]
         return {name: round(first[name] / 100, 6) for name in names}
     kinds = ("const_", "spans_", "tag_", "dep_", "ptb_", "conll18_")

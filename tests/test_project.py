@@ -1283,6 +1283,56 @@ def test_train_multiged(
     assert len(detected(project / f"metrics/multiged-{lang}.json")) == 1
 
 
+def test_make_en_lal_ged_sm(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    """Artificial errors, then learners', a threshold and a package."""
+    (tmp_path / "english").mkdir()
+    shutil.copy(TOY_GED / "train.tsv", tmp_path / "english/en_realec_dev.tsv")
+    text = tmp_path / "text.txt"
+    sentence = "The old farmer sold {} red apples at the market, because his sister has asked him."
+    text.write_text("\n".join(sentence.format(n) for n in ["two", "three", "four", "five", "six"]))
+    logged = run_here(
+        "make-en-lal-ged-sm",
+        multiged_dir=str(tmp_path),
+        ged_text=str(text),
+        ged_edited_text=str(text),
+        ged_most_marked="0.1",
+        train_options=f"{FEW_STEPS} {DETECTOR} {WITH_VECTORS}",
+    )
+    assert "parameters begin as those of training/ged-open/model-last" in logged
+    path = project / "packages/en_lal_ged_sm"
+    meta = srsly.read_json(path / "meta.json")
+    assert set(meta["performance"]) == {"ged_p", "ged_r", "ged_f05"}
+    assert weight_types(path) == {torch.float16, torch.int8, torch.float32}
+    nlp = spacy.load(next((path / "en_lal_ged_sm").glob("en_lal_ged_sm-*")))
+    (edited,) = {len(doc) for doc in nlp.pipe(text.read_text().splitlines())}
+    marked = sum(len(doc._.grammar_errors) for doc in nlp.pipe(text.read_text().splitlines()))
+    assert marked <= 0.1 * 5 * edited
+
+
+def test_compare_ged(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    for part in ("train", "dev"):
+        path = tmp_path / f"german/de_falko-merlin_{part}.tsv"
+        path.parent.mkdir(exist_ok=True)
+        shutil.copy(TOY_GED / f"{part}.tsv", path)
+    run_here("multiged-de-convert", multiged_dir=str(tmp_path))
+    page = project / "docs/ged.md"
+    start, end = (f"<!-- multiged-de heads: {edge} -->" for edge in ("start", "end"))
+    page.write_text(f"before\n{start}\nold\n{end}\nafter\n", "utf8")
+    run_here(
+        "ged-compare",
+        ged_compare_setting="heads",
+        ged_compare_values="1,4",
+        ged_seeds="1,2",
+        ged_options=f" --nlp.lang de {FEW_STEPS} {DETECTOR} {EMBEDDED}".replace(
+            "--components.gec_detector.model.heads 4", ""
+        ),
+    )
+    rows = re.findall(r"^\| (\w+) \| (\w+) \|", page.read_text("utf8"), re.MULTILINE)
+    assert rows == [("heads", "seeds"), ("1", "2"), ("4", "2")]
+    names = {path.stem for path in project.glob("docs/training/ged/*.json")}
+    assert names == {f"multiged-de-heads-{value}-{seed}" for value in (1, 4) for seed in (1, 2)}
+
+
 def test_train_ged_synthetic(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     """Then `train-realec` may begin with what was learned of artificial errors."""
     write_ewt(tmp_path)

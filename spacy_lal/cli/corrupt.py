@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +10,7 @@ from typing import Annotated
 import spacy
 import typer
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin, Span
+from spacy.tokens import Doc, Span
 
 from ..grammar_errors import CORRECT, ERRORS_KEY, get_errors
 from ..learner.confusion import TextCounts, model_from_text
@@ -17,6 +18,7 @@ from ..learner.corrections import CorrectionCounts
 from ..learner.corrupt import corrupt_doc
 from ..learner.english import english_model
 from ..learner.error_model import ErrorModel
+from ..treebanks.docbins import read_spacy, write_spacy
 from ..treebanks.docs import language_vocab
 from ..treebanks.files import read_text
 from ..treebanks.m2 import M2Sentence, read_m2
@@ -51,29 +53,30 @@ def corrupt(
     try:
         errors = ErrorModel.load(model)
         vocab = language_vocab(errors.lang)
-        written = DocBin(store_user_data=True)
-        sentences = tokens = wrong = 0
-        for copy in range(copies):
-            for doc in _docs(text, errors.lang):
-                if ERRORS_KEY in doc.spans:
-                    if copy:
+        made = Counter[str]()
+
+        def corrupted() -> Iterator[Doc]:
+            for copy in range(copies):
+                for doc in _docs(text, errors.lang):
+                    if ERRORS_KEY not in doc.spans:
+                        doc = corrupt_doc(
+                            doc, vocab, errors, rate, seed=seed, round=copy, types=types
+                        )
+                    elif copy:
                         continue
-                    corrupted = doc
-                else:
-                    corrupted = corrupt_doc(
-                        doc, vocab, errors, rate, seed=seed, round=copy, types=types
-                    )
-                written.add(corrupted)
-                sentences += 1
-                tokens += len(corrupted)
-                wrong += sum(label != CORRECT for label in get_errors(corrupted))
-        if not tokens:
-            raise ValueError(f"no words in {text}")
+                    made["Docs"] += 1
+                    made.update(get_errors(doc))
+                    yield doc
+            if made.total() == made["Docs"]:
+                raise ValueError(f"no words in {text}")
+
+        write_spacy(corrupted(), output)
     except (OSError, ValueError, ImportError) as error:
         typer.echo(f"corrupt: {error}", err=True)
         raise typer.Exit(1) from None
-    output.parent.mkdir(parents=True, exist_ok=True)
-    written.to_disk(output)
+    sentences = made.pop("Docs")
+    tokens = made.total()
+    wrong = tokens - made[CORRECT]
     typer.echo(f"{sentences:,} Docs, {tokens:,} tokens, {wrong / tokens:.1%} of them errors")
 
 
@@ -153,11 +156,7 @@ def _docs(path: Path, lang: str) -> Iterator[Doc]:
     Raises ValueError, which names the file, if it can't be read.
     """
     if path.suffix == ".spacy":
-        try:
-            docs = DocBin().from_disk(path)
-        except Exception as error:
-            raise ValueError(f"can't read {path} as a .spacy file: {error}") from error
-        yield from docs.get_docs(language_vocab(lang))
+        yield from read_spacy(path, language_vocab(lang))
         return
     lines = (line.strip() for line in read_text(path).split("\n"))
     for doc in _sentencizer(lang).pipe(line for line in lines if line):

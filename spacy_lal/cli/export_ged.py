@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 
 from ..grammar_errors import ERRORS_KEY
+from ..treebanks.docbins import read_spacy
 from ..treebanks.docs import language_vocab
 from ..treebanks.learner_tsv import format_tsv, multiged_escape
 
@@ -42,8 +43,5 @@ def export_ged(
 
 
 def _read(path: Path) -> list[Doc]:
-    try:
-        # only a language's vocabulary knows which tokens are whitespace
-        return list(DocBin().from_disk(path).get_docs(language_vocab("xx")))
-    except Exception as error:
-        raise ValueError(f"can't read {path} as a .spacy file: {error}") from error
+    # only a language's vocabulary knows which tokens are whitespace
+    return list(read_spacy(path, language_vocab("xx")))

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from spacy.tokens import DocBin
 
+from ..treebanks.docbins import read_spacy
 from ..treebanks.docs import language_vocab
 from ..treebanks.props import PropsSentence, doc_props, format_props
 
@@ -37,13 +37,9 @@ def export_props(
 
 def _read(path: Path) -> list[PropsSentence]:
     """Raises ValueError, which names the file and the Doc (from 1)."""
-    try:
-        docs = DocBin().from_disk(path)
-    except Exception as error:
-        raise ValueError(f"can't read {path} as a .spacy file: {error}") from error
     sentences: list[PropsSentence] = []
     # Only a language's vocabulary knows which tokens are whitespace.
-    for number, doc in enumerate(docs.get_docs(language_vocab("xx")), start=1):
+    for number, doc in enumerate(read_spacy(path, language_vocab("xx")), start=1):
         try:
             sentences += doc_props(doc)
         except ValueError as error:

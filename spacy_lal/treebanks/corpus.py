@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.corpus import walk_corpus
+
+from .docbins import read_spacy
 
 Augmenter = Callable[[Language, Example], Iterator[Example]]
 
@@ -69,11 +71,7 @@ class Corpus:
     def _read(self, nlp: Language) -> Iterator[Doc]:
         count = 0
         for path in walk_corpus(self.path, ".spacy"):
-            try:
-                docs = DocBin().from_disk(path)
-            except Exception as err:
-                raise ValueError(f"can't read {path} as a .spacy file: {err}") from err
-            for doc in docs.get_docs(nlp.vocab):
+            for doc in read_spacy(path, nlp.vocab):
                 if self.limit and count >= self.limit:
                     return
                 if len(doc) and not (self.max_length and len(doc) > self.max_length):

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.util import get_lang_class
 from spacy.vocab import Vocab, create_vocab
 
 from ..annotations import FrameSpans, set_constituents, set_frames
 from ..grammar_errors import set_errors
 from ..trees import LabelledSpan
+from .docbins import write_spacy
 
 
 @dataclass(frozen=True)
@@ -111,11 +112,7 @@ def language_vocab(lang: str) -> Vocab:
 def write_docs(sentences: Iterable[Sentence], path: str | Path, lang: str) -> None:
     """Write one Doc a sentence to `path`, as a DocBin."""
     vocab = language_vocab(lang)
-    docs = DocBin(store_user_data=True)
-    for sentence in sentences:
-        docs.add(to_doc(sentence, vocab))
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    docs.to_disk(path)
+    write_spacy((to_doc(sentence, vocab) for sentence in sentences), path)
 
 
 def _list(values: Sequence[str] | None) -> list[str] | None:

@@ -100,14 +100,18 @@ def test_export_ged_without_errors(tmp_path):
     assert "1 of 2 Docs have no doc.spans['errors']" in result.output
 
 
-@pytest.fixture(scope="module")
-def script():
-    path = Path(__file__).parents[2] / "scripts" / "evaluate_ged.py"
-    spec = importlib.util.spec_from_file_location("evaluate_ged", path)
+def load(name):
+    path = Path(__file__).parents[2] / "scripts" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
-    sys.modules["evaluate_ged"] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def script():
+    return load("evaluate_ged")
 
 
 def test_best_threshold_is_the_best_of_all(script):
@@ -128,3 +132,20 @@ def test_best_threshold_is_the_best_of_all(script):
         if max(tried.values()):
             at_best = script.detection(gold, scores >= found)
             assert at_best.f() == pytest.approx(max(tried.values()))
+
+
+def test_threshold_leaves_correct_text_alone(script):
+    """Of all scores that mark few enough correct tokens, none has a higher F0.5."""
+    choose = load("threshold").threshold
+    rng = numpy.random.default_rng(1)
+    for most in (0.0, 0.1, 0.3, 1.0):
+        for _ in range(20):
+            gold = rng.random(40) < 0.3
+            scores = numpy.round(rng.random(40) * 0.6 + gold * 0.3, 2)
+            correct = numpy.round(rng.random(50) * 0.8, 2)
+            found = choose(gold, scores, correct, most)
+            assert (correct >= found).mean() <= most
+            allowed = [t for t in set(scores.tolist()) if (correct >= t).mean() <= most]
+            tried = [script.detection(gold, scores >= t).f() for t in allowed]
+            at_best = script.detection(gold, scores >= found).f()
+            assert at_best == pytest.approx(max(tried, default=0.0))
