@@ -13,7 +13,7 @@
 VENV := .venv
 TORCH := $(shell sed -n '/^torch==/p' constraints.txt)
 EXTRAS := dev
-PIPELINE := packages/en_lal_sm
+PIPELINES := $(patsubst packages/%/meta.json,%,$(wildcard packages/*/meta.json))
 COMMA := ,
 DEV := $(VENV)/.dev-$(subst $(COMMA),-,$(EXTRAS))
 
@@ -34,10 +34,10 @@ unexport TEXT
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
-demo: $(VENV)/.pipeline
+demo: $(VENV)/.en_lal_sm
 	@PYTHONUTF8=1 $(PY) scripts/demo.py $(if $(HAS_TEXT),-- "$$DEMO_TEXT")
 
-test: $(DEV) $(if $(wildcard $(PIPELINE)/meta.json),$(VENV)/.pipeline)
+test: $(DEV) $(addprefix $(VENV)/.,$(PIPELINES))
 	@$(PY) -m pytest $(ARGS)
 
 lint: $(DEV)
@@ -69,14 +69,14 @@ $(VENV)/.package: pyproject.toml $(VENV)/.torch
 	@$(PROGRESS) "Installing spacy-lal" $(VENV)/package.log $(PIP) -c $(VENV)/constraints.txt -e .
 	@touch $@
 
-$(VENV)/.pipeline: $(PIPELINE)/meta.json $(VENV)/.package
-	@$(PROGRESS) "Installing en_lal_sm" $(VENV)/pipeline.log $(PIP) -c $(VENV)/constraints.txt ./$(PIPELINE)
+$(VENV)/.en_%: packages/en_%/meta.json $(VENV)/.package
+	@$(PROGRESS) "Installing en_$*" $(VENV)/en_$*.log $(PIP) -c $(VENV)/constraints.txt ./packages/en_$*
 	@touch $@
 
 $(DEV): $(VENV)/.package
 	@$(PROGRESS) "Installing what tests need" $(VENV)/dev.log $(PIP) -c $(VENV)/constraints.txt -e ".[$(EXTRAS)]"
 	@touch $@
 
-$(PIPELINE)/meta.json:
-	@echo "$(PIPELINE) isn't there. Train it: python -m spacy project run train-ewt" >&2
+packages/en_lal_sm/meta.json:
+	@echo "packages/en_lal_sm isn't there; assets/README.md says how to train it" >&2
 	@exit 1

@@ -10,12 +10,11 @@ import numpy
 import spacy
 import srsly
 import typer
-from evaluate_ged import before
+from evaluate_ged import before, detector_of
 from spacy.util import minibatch
 
 from spacy_lal.grammar_errors import CORRECT, get_errors
 from spacy_lal.models.error_detector import layer_attention
-from spacy_lal.pipeline.gec_detector import ErrorDetector
 from spacy_lal.treebanks.corpus import Corpus
 from spacy_lal.visualize.layer_attention import layer_attention_svg
 
@@ -27,10 +26,11 @@ def main(
 ) -> None:
     """Average the attention over all words of CORPUS, and over errors and the others apart."""
     nlp = spacy.load(model)
-    pipe = next((p for _, p in nlp.pipeline if isinstance(p, ErrorDetector)), None)
-    if pipe is None:
-        typer.echo(f"layer_attention: {model} has no component gec_detector", err=True)
-        raise typer.Exit(1)
+    try:
+        pipe = detector_of(nlp)
+    except ValueError as error:
+        typer.echo(f"layer_attention: {error}", err=True)
+        raise typer.Exit(1) from None
     alphas, wrong = [], []
     for examples in minibatch(Corpus(corpus)(nlp), 64):
         docs = list(before(nlp, pipe, [example.predicted for example in examples]))

@@ -30,9 +30,7 @@ def main(
     ] = None,
     metrics: Annotated[
         list[Path] | None,
-        typer.Option(
-            help="Scores, of scripts/evaluate.py, evaluate_srl.py or evaluate_ged.py."
-        ),
+        typer.Option(help="Scores, of scripts/evaluate.py, evaluate_srl.py or evaluate_ged.py."),
     ] = None,
     half: Annotated[bool, typer.Option("--half", help="Store weights as 16-bit numbers.")] = False,
     bytes_of: Annotated[

@@ -1149,7 +1149,7 @@ def test_make_demo_passes_text_on_as_it_is(text: str | None, tmp_path: Path) -> 
     python.chmod(0o755)
     (tmp_path / "meta.json").touch()
     later = (tmp_path / "meta.json").stat().st_mtime + 60
-    for stamp in ("bin/pip", ".torch", ".package", ".pipeline"):
+    for stamp in ("bin/pip", ".torch", ".package", ".en_lal_sm"):
         (tmp_path / "venv" / stamp).touch()
         os.utime(tmp_path / "venv" / stamp, (later, later))
     command = ["make", "demo", f"VENV={tmp_path / 'venv'}", f"PIPELINE={tmp_path}"]
@@ -1295,6 +1295,7 @@ def test_make_en_lal_ged_sm(project: Path, tmp_path: Path, run_here: Callable[..
         multiged_dir=str(tmp_path),
         ged_text=str(text),
         ged_edited_text=str(text),
+        ged_edited_dev=str(text),
         ged_most_marked="0.1",
         train_options=f"{FEW_STEPS} {DETECTOR} {WITH_VECTORS}",
     )

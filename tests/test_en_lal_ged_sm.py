@@ -1,0 +1,58 @@
+"""The shipped detector, as a user meets it."""
+
+from __future__ import annotations
+
+import pytest
+import spacy
+from spacy.language import Language
+
+pytest.importorskip("en_lal_ged_sm", reason="pip install ./packages/en_lal_ged_sm")
+
+WRONG = [
+    ("She have been to Paris twice .", "have"),
+    ("He go to school every day .", "go"),
+    ("There are many informations in this graph .", "informations"),
+    ("The number of people were growed in 2010 .", "growed"),
+]
+
+
+@pytest.fixture(scope="module")
+def nlp() -> Language:
+    return spacy.load("en_lal_ged_sm")
+
+
+@pytest.mark.parametrize(("text", "error"), WRONG)
+def test_the_wrong_word_is_the_most_suspicious(nlp: Language, text: str, error: str) -> None:
+    doc = nlp(text)
+    assert max(doc, key=lambda token: token._.error_score).text == error
+
+
+def test_correct_sentences_stay_unmarked(nlp: Language) -> None:
+    texts = [
+        "The old bridge was closed last year.",
+        "She has been to Paris twice, and she wants to go there again.",
+        "We don't know what happened yet.",
+    ]
+    assert [doc._.grammar_errors for doc in nlp.pipe(texts)] == [(), (), ()]
+
+
+def test_any_text(nlp: Language) -> None:
+    docs = list(nlp.pipe(["", " \n", "😀", "lol idk http://x.yz", "word " * 3000]))
+    assert [doc._.grammar_errors for doc in docs[:2]] == [(), ()]
+    assert all(0 <= token._.error_score <= 1 for doc in docs for token in doc)
+
+
+def test_it_works_in_another_pipeline(nlp: Language) -> None:
+    other = spacy.blank("en")
+    other.add_pipe("gec_detector", source=nlp)
+    assert nlp.vocab.vectors.shape[0] == 0
+    text = "She have been to Paris twice ."
+    scores = [[token._.error_score for token in pipeline(text)] for pipeline in (nlp, other)]
+    assert scores[0] == scores[1]
+
+
+def test_sources_are_told(nlp: Language) -> None:
+    assert nlp.meta["license"] == "CC BY-SA 4.0"
+    assert any("REALEC" in source["name"] for source in nlp.meta["sources"])
+    assert not any("FCE" in source["name"] for source in nlp.meta["sources"])
+    assert nlp.meta["performance"]["ged_f05"] > 0
