@@ -138,8 +138,8 @@ def detection(gold: numpy.ndarray, found: numpy.ndarray) -> Detection:
     return Detection(right, int(found.sum()) - right, int(gold.sum()) - right)
 
 
-def best_threshold(gold: numpy.ndarray, scores: numpy.ndarray, least: float = 0.0) -> float:
-    """The score, `least` or more, from which on marking tokens gives the highest F0.5."""
+def best_threshold(gold: numpy.ndarray, scores: numpy.ndarray) -> float:
+    """The score from which on marking tokens gives the highest F0.5."""
     order = numpy.argsort(-scores, kind="stable")
     right = numpy.cumsum(gold[order])
     marked = numpy.arange(1, len(gold) + 1)
@@ -147,9 +147,8 @@ def best_threshold(gold: numpy.ndarray, scores: numpy.ndarray, least: float = 0.
     f = 1.25 * right / (marked + 0.25 * max(1, gold.sum()))
     # tokens of the same score are marked together
     last = numpy.append(scores[order][1:] != scores[order][:-1], True)
-    f[~last | (scores[order] < least)] = -1.0
-    best = int(f.argmax())
-    return float(scores[order][best]) if f[best] >= 0 else least
+    f[~last] = -1.0
+    return float(scores[order][int(f.argmax())])
 
 
 def _percent(counts: Detection) -> dict[str, float]:

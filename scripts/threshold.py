@@ -1,7 +1,6 @@
-"""Choose the threshold from which on `gec_detector` marks tokens, and store it in the pipeline.
+"""Set the threshold from which on `gec_detector` marks tokens so that it leaves correct text alone.
 
-The best F0.5 on DEV counts, among those thresholds that leave correct text alone: learners' text
-has an error every tenth token, other text has not, and a user reads both.
+Learners' text has an error every tenth token, other text has not, and a user reads both.
 """
 
 from __future__ import annotations
@@ -12,47 +11,46 @@ from typing import Annotated
 import numpy
 import spacy
 import typer
-from evaluate_ged import best_threshold, detector_of, scored
+from evaluate_ged import detector_of, scored
 from wasabi import msg
 
 
 def main(
     model: Annotated[Path, typer.Argument(help="A pipeline with `gec_detector`.", exists=True)],
     output: Annotated[Path, typer.Argument(help="Where to write it with its threshold.")],
-    dev: Annotated[Path, typer.Option(help="A .spacy file with errors.", exists=True)],
     correct: Annotated[
-        Path, typer.Option(help="One without: `spacy lal corrupt --rate 0`.", exists=True)
+        Path,
+        typer.Argument(
+            help=".spacy file without errors: `corrupt --rate 0`.", exists=True
+        ),
     ],
     most: Annotated[
         float, typer.Option(min=0, max=1, help="Share of CORRECT's tokens that may be marked.")
-    ] = 0.02,
+    ] = 0.015,
 ) -> None:
-    """Write MODEL with the threshold to OUTPUT."""
+    """Write MODEL to OUTPUT with the lowest threshold that is high enough for CORRECT."""
     nlp = spacy.load(model)
     try:
         pipe = detector_of(nlp)
-        gold, scores, _ = scored(nlp, pipe, dev)
-        _, of_correct, _ = scored(nlp, pipe, correct)
+        gold, scores, _ = scored(nlp, pipe, correct)
+        if gold.any():
+            raise ValueError(f"{correct} has tokens that are labelled as errors")
     except ValueError as error:
         typer.echo(f"threshold: {error}", err=True)
         raise typer.Exit(1) from None
-    pipe.cfg["threshold"] = threshold(gold, scores, of_correct, most)
-    msg.good(
-        f"threshold {pipe.cfg['threshold']:.4f}: marks "
-        f"{(of_correct >= pipe.cfg['threshold']).mean():.2%} of {correct.name}"
-    )
+    pipe.cfg["threshold"] = threshold(scores, most)
+    marked = (scores >= pipe.cfg["threshold"]).mean()
+    msg.good(f"threshold {pipe.cfg['threshold']:.4f}: marks {marked:.2%} of {correct.name}")
     nlp.to_disk(output)
 
 
-def threshold(
-    gold: numpy.ndarray, scores: numpy.ndarray, of_correct: numpy.ndarray, most: float
-) -> float:
-    """The best one for `gold` that at most a share `most` of `of_correct` reaches."""
-    allowed = int(most * len(of_correct))
-    highest = numpy.sort(of_correct)[::-1]
+def threshold(scores: numpy.ndarray, most: float) -> float:
+    """The lowest one that at most a share `most` of the scores reaches."""
+    allowed = int(most * len(scores))
+    if allowed >= len(scores):
+        return 0.0
     # just above the first score that would be one too many
-    least = numpy.nextafter(highest[allowed], numpy.inf) if allowed < len(highest) else 0.0
-    return best_threshold(gold, scores, float(least))
+    return min(1.0, float(numpy.nextafter(numpy.sort(scores)[-1 - allowed], numpy.inf)))
 
 
 if __name__ == "__main__":

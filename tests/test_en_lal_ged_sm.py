@@ -33,12 +33,12 @@ def test_correct_sentences_stay_unmarked(nlp: Language) -> None:
         "She has been to Paris twice, and she wants to go there again.",
         "We don't know what happened yet.",
     ]
-    assert [doc._.grammar_errors for doc in nlp.pipe(texts)] == [(), (), ()]
+    assert [doc._.grammar_errors for doc in nlp.pipe(texts)] == [[], [], []]
 
 
 def test_any_text(nlp: Language) -> None:
     docs = list(nlp.pipe(["", " \n", "😀", "lol idk http://x.yz", "word " * 3000]))
-    assert [doc._.grammar_errors for doc in docs[:2]] == [(), ()]
+    assert [doc._.grammar_errors for doc in docs[:2]] == [[], []]
     assert all(0 <= token._.error_score <= 1 for doc in docs for token in doc)
 
 

@@ -135,17 +135,14 @@ def test_best_threshold_is_the_best_of_all(script):
 
 
 def test_threshold_leaves_correct_text_alone(script):
-    """Of all scores that mark few enough correct tokens, none has a higher F0.5."""
+    """Of all that mark few enough tokens, a lower one marks no more."""
     choose = load("threshold").threshold
     rng = numpy.random.default_rng(1)
     for most in (0.0, 0.1, 0.3, 1.0):
         for _ in range(20):
-            gold = rng.random(40) < 0.3
-            scores = numpy.round(rng.random(40) * 0.6 + gold * 0.3, 2)
-            correct = numpy.round(rng.random(50) * 0.8, 2)
-            found = choose(gold, scores, correct, most)
-            assert (correct >= found).mean() <= most
-            allowed = [t for t in set(scores.tolist()) if (correct >= t).mean() <= most]
-            tried = [script.detection(gold, scores >= t).f() for t in allowed]
-            at_best = script.detection(gold, scores >= found).f()
-            assert at_best == pytest.approx(max(tried, default=0.0))
+            scores = numpy.round(rng.random(50) * 0.8, 2)
+            found = choose(scores, most)
+            marked = (scores >= found).mean()
+            assert marked <= most
+            tried = [(scores >= t).mean() for t in [*scores.tolist(), 0.0, 1.0]]
+            assert marked == max(share for share in tried if share <= most)
