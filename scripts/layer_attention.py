@@ -49,7 +49,7 @@ def main(
     if attrs.get("embeddings") or attrs.get("settings", {}).get("embeddings"):
         names = ["embeddings", *names[:-1]]
     output.write_text(layer_attention_svg(means["all"], names=names), encoding="utf8")
-    numbers = {name: numpy.round(mean, 4).tolist() for name, mean in means.items()}
+    numbers = {name: numpy.round(mean.astype(float), 4).tolist() for name, mean in means.items()}
     srsly.write_json(output.with_suffix(".json"), numbers)
     for name, mean in means.items():
         typer.echo(f"{name}: {' '.join(f'{weight:.3f}' for weight in mean.mean(1))}")

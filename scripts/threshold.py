@@ -20,9 +20,7 @@ def main(
     output: Annotated[Path, typer.Argument(help="Where to write it with its threshold.")],
     correct: Annotated[
         Path,
-        typer.Argument(
-            help=".spacy file without errors: `corrupt --rate 0`.", exists=True
-        ),
+        typer.Argument(help=".spacy file without errors: `corrupt --rate 0`.", exists=True),
     ],
     most: Annotated[
         float, typer.Option(min=0, max=1, help="Share of CORRECT's tokens that may be marked.")
