@@ -13,6 +13,8 @@
 VENV := .venv
 TORCH := $(shell sed -n '/^torch==/p' constraints.txt)
 EXTRAS := dev
+# A file of tests is one process's: what its tests share is made once.
+PARALLEL := -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 PIPELINES := $(patsubst packages/%/meta.json,%,$(wildcard packages/*/meta.json))
 COMMA := ,
 DEV := $(VENV)/.dev-$(subst $(COMMA),-,$(EXTRAS))
@@ -38,7 +40,7 @@ demo: $(VENV)/.en_lal_sm
 	@PYTHONUTF8=1 $(PY) scripts/demo.py $(if $(HAS_TEXT),-- "$$DEMO_TEXT")
 
 test: $(DEV) $(addprefix $(VENV)/.,$(PIPELINES))
-	@$(PY) -m pytest $(ARGS)
+	@$(PY) -m pytest $(PARALLEL) $(ARGS)
 
 lint: $(DEV)
 	@$(PY) -m ruff check .

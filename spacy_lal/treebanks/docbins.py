@@ -17,16 +17,19 @@ _AT_ONCE = 100
 
 def read_spacy(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
     """The Docs of a `.spacy` file. Raises ValueError, which names the file, if it is none."""
+    read = 0
     try:
         docs = DocBin().from_disk(path).get_docs(vocab)
+        while True:
+            with _found_once(msgpack_decoders):
+                some = list(islice(docs, _AT_ONCE))
+            if not some:
+                return
+            read += len(some)
+            yield from some
     except Exception as error:
-        raise ValueError(f"can't read {path} as a .spacy file: {error}") from error
-    while True:
-        with _found_once(msgpack_decoders):
-            some = list(islice(docs, _AT_ONCE))
-        if not some:
-            return
-        yield from some
+        where = f", somewhere after Doc {read}" if read else ""
+        raise ValueError(f"can't read {path} as a .spacy file{where}: {error}") from error
 
 
 def write_spacy(docs: Iterable[Doc], path: str | Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import pytest
 import spacy
 from catalogue import REGISTRY
@@ -46,6 +48,18 @@ def test_a_file_that_is_none_is_named(tmp_path):
     (tmp_path / "a.spacy").write_text("no")
     with pytest.raises(ValueError, match=r"can't read .*a\.spacy as a \.spacy file"):
         list(read_spacy(tmp_path / "a.spacy", VOCAB))
+
+
+def test_a_broken_doc_names_the_file(tmp_path):
+    broken = DocBin(docs=docs(150), store_user_data=True)
+    broken.span_groups[120] = b"no"
+    broken.to_disk(tmp_path / "a.spacy")
+    found = read_spacy(tmp_path / "a.spacy", VOCAB)
+    assert [doc[1].text for doc in islice(found, 100)] == [str(k) for k in range(100)]
+    with pytest.raises(
+        ValueError, match=r"can't read .*a\.spacy as a \.spacy file, somewhere after Doc 100"
+    ):
+        next(found)
 
 
 def test_the_registries_are_as_they_were(tmp_path):

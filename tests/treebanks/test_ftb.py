@@ -11,7 +11,7 @@ import typer
 
 from spacy_lal.annotations import get_constituents, sentence_trees
 
-from ..test_project import load_script, read_docs
+from ..project.running import load_script, read_docs
 
 CAT = (
     "( (SENT (NP-SUJ (DET##cpos=D|g=m|n=s|s=def## le) (NC##cpos=N|lem=chat-huant## chat))"

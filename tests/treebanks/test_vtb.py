@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 from spacy_lal.annotations import sentence_trees
 from spacy_lal.treebanks.brackets import parse_sentences
 
-from ..test_project import load_script, read_docs
+from ..project.running import load_script, read_docs
 
 READ = """<s>
 (S (NP-SUB (P-H Tôi)) (VP (V-H đọc)

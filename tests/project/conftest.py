@@ -1,0 +1,64 @@
+"""A copy of the project, and a way to run its workflows."""
+
+from __future__ import annotations
+
+import logging
+import runpy
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from weasel.cli.run import project_run
+from weasel.util import parse_config_overrides as weasel_overrides
+
+from .running import ROOT
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what a project run needs."""
+    path = tmp_path_factory.mktemp("project")
+    shutil.copy(ROOT / "project.yml", path)
+    for folder in ("configs", "scripts", "assets/toy", "assets/vectors"):
+        shutil.copytree(ROOT / folder, path / folder)
+    (path / "docs/training").mkdir(parents=True)
+    for paper in ("ablation_paper.json", "crf_paper.json"):
+        shutil.copy(ROOT / "docs/training" / paper, path / "docs/training")
+    return path
+
+
+@pytest.fixture
+def run_here(
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
+) -> Callable[..., str]:
+    """`run` without new processes, which take longer than what they do.
+
+    Returns what is printed, then what spaCy logs.
+    """
+
+    def run_command(command: list[str], **options: Any) -> None:
+        module = command[2] if command[1] == "-m" else ""
+        monkeypatch.setattr(sys, "argv", command[2:] if module else command[1:])
+        start = runpy.run_module if module else runpy.run_path
+        with pytest.raises(SystemExit) as ended:
+            start(module or command[1], run_name="__main__")
+        assert ended.value.code == 0, command
+
+    def run(workflow: str, **variables: str) -> str:
+        caplog.clear()
+        capsys.readouterr()
+        options = [part for name, value in variables.items() for part in (f"--vars.{name}", value)]
+        project_run(project, workflow, overrides=weasel_overrides(options))
+        return capsys.readouterr().out + caplog.text
+
+    monkeypatch.setattr("weasel.cli.run.run_command", run_command)
+    monkeypatch.setattr("subprocess.run", run_command)  # of scripts that start others
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    caplog.set_level(logging.INFO, "spacy")
+    return run

@@ -1,0 +1,64 @@
+"""Runs of the project's workflows and scripts, and what one reads of their results."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import safetensors.torch
+import torch
+from spacy.tokens import Doc, DocBin
+
+from spacy_lal.treebanks.docs import language_vocab
+
+ROOT = Path(__file__).parents[2]
+FEW_STEPS = " --training.max_steps 2 --training.eval_frequency 2"
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "COLUMNS": "200"}
+ATTACHMENT = {"dep_uas", "dep_las", "ptb_uas", "ptb_las", "conll18_uas", "conll18_las"}
+
+
+def run(project: Path, workflow: str, **variables: str) -> str:
+    """Run a workflow as one does on the command line. Returns what it prints."""
+    command = [sys.executable, "-m", "spacy", "project", "run", workflow, "."]
+    for name, value in variables.items():
+        command += [f"--vars.{name}", value]
+    result = subprocess.run(
+        command,
+        cwd=project,
+        env=os.environ | ONE_THREAD,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf8",
+    )
+    assert result.returncode == 0, result.stdout
+    return result.stdout
+
+
+def read_docs(path: Path, lang: str = "en") -> list[Doc]:
+    return list(DocBin().from_disk(path).get_docs(language_vocab(lang)))
+
+
+def load_script(name: str) -> ModuleType:
+    """A script as a module, with the other scripts within its reach."""
+    spec = spec_from_file_location(name, ROOT / f"scripts/{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[name] = module  # typer reads annotations through it
+    sys.path.insert(0, str(ROOT / "scripts"))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(ROOT / "scripts"))
+    return module
+
+
+def weight_types(folder: Path) -> set[torch.dtype]:
+    """Of all weights in a pipeline's folder or in a package."""
+    paths = list(folder.rglob("model.safetensors"))
+    assert paths
+    return {t.dtype for path in paths for t in safetensors.torch.load_file(path).values()}

@@ -1,0 +1,112 @@
+"""Tables of what parts of a parser are worth."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import srsly
+from thinc.api import Config
+
+from .running import ATTACHMENT, FEW_STEPS, ROOT, load_script
+from .toy_treebanks import write_ewt
+from .two_steps import trained_two_steps
+
+
+def test_ablation(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    write_ewt(tmp_path)
+    results, page = project / "docs/training/ablation", project / "docs/ablation.md"
+    variables = {
+        "ewt_dir": str(tmp_path),
+        "propbank": str(tmp_path / "skeletons"),
+        "ablation_rows": "base,matrix-project",
+        "ablation_seeds": "1",
+        "ablation_options": FEW_STEPS,
+    }
+    run_here("ablate-ewt", **variables)
+    base = srsly.read_json(results / "base-1.json")
+    assert [point["step"] for point in base["curve"]] == [0, 2]
+    assert base["seed"] == 1
+    assert base["options"] == {"training.max_steps": 2, "training.eval_frequency": 2}
+    assert set(base["test"]) >= {"const_evalb_f", *ATTACHMENT}
+    assert base["training_words_per_cpu_second"] > 0
+    changed = srsly.read_json(results / "matrix-project-1.json")
+    assert {key.rpartition(".")[2]: value for key, value in changed["settings"].items()} == {
+        "query": "matrix",
+        "combine": "project",
+    }
+    text = page.read_text("utf8")
+    assert "| matrix | projected |" in text
+    assert re.search(r"\| vector \| side by side \|.*\| 1 \| 96\.38 \| 97\.42 \| 96\.26 \|", text)
+    # what is there is neither trained again nor written over
+    stamp = (results / "base-1.json").stat().st_mtime
+    page.write_text(f"before\n{text[text.index('<!--') :]}after\n", "utf8")
+    printed = run_here("ablate-ewt", **variables | {"ablation_rows": "base"})
+    assert "base-1.json is there" in printed
+    assert (results / "base-1.json").stat().st_mtime == stamp
+    assert page.read_text("utf8").startswith("before\n")
+    assert page.read_text("utf8").endswith("after\n")
+
+
+def test_ablation_of_two_stage_parsers(
+    project: Path, tmp_path: Path, run_here: Callable[..., str]
+) -> None:
+    write_ewt(tmp_path)
+    run_here(
+        "ablate-ewt-crf",
+        ewt_dir=str(tmp_path),
+        propbank=str(tmp_path / "skeletons"),
+        crf_rows="crf,heads-64,spanformer",
+        crf_seeds="1",
+        crf_options=FEW_STEPS,
+    )
+    results = {path.stem: srsly.read_json(path) for path in project.glob("docs/training/crf/*")}
+    assert set(results) == {"crf-1", "heads-64-1", "spanformer-1"}
+    assert len({result["parameters"] for result in results.values()}) == 3
+    text = (project / "docs/crf.md").read_text("utf8")
+    assert text.count("<!-- crf: ") == 2
+    assert re.search(r"### Three two-stage parsers\n.*\n(\|.*\n){5}", text)
+    # tables of which one row was run are left out
+    assert re.findall(r"\| (none, and no branch|none|\d\d) \|.*\| 1 \| (\S+) \|", text) == [
+        ("none, and no branch", "–"),
+        ("64", "83.08"),
+    ]
+
+
+ABLATIONS = {
+    # base config, rows, base row, names of some tables and how many rows these have
+    "ewt_ablation": ("ablation_rows", "base", "table 1,table 2", 7),  # one row is in both
+    "ewt_crf_ablation": ("crf_rows", "crf", "parsers,heads,content", 7),
+}
+
+
+@pytest.mark.parametrize("name", ABLATIONS)
+def test_every_row_is_a_change_of_the_base_config(name: str) -> None:
+    rows, first, names, count = ABLATIONS[name]
+    ablate = load_script("ablate")
+    table = srsly.read_json(ROOT / f"configs/{rows}.json")
+    base = Config().from_disk(ROOT / f"configs/{name}.cfg", interpolate=False)
+    changed = {
+        row: ablate.with_settings(base, settings).to_str()
+        for row, settings in table["rows"].items()
+    }
+    assert changed[first] == base.to_str()
+    assert len(set(changed.values())) == len(changed)
+    assert {row for of in table["tables"].values() for row in of["rows"]} == set(changed)
+    for of in table["tables"].values():
+        assert {len(cells) for cells in of["rows"].values()} == {len(of["columns"])}
+    assert len(ablate.chosen_rows(names, table["rows"], table["tables"])) == count
+    with pytest.raises(ValueError, match="no row or table 'tabel 1'"):
+        ablate.chosen_rows("tabel 1", table["rows"], table["tables"])
+    with pytest.raises(ValueError, match=r"the config has no training\.max_stepz"):
+        ablate.with_settings(base, {"training.max_stepz": 1})
+
+
+def test_every_row_of_two_stage_parsers_trains() -> None:
+    ablate = load_script("ablate")
+    base = Config().from_disk(ROOT / "configs/ewt_crf_ablation.cfg", interpolate=False)
+    for settings in srsly.read_json(ROOT / "configs/crf_rows.json")["rows"].values():
+        nlp = trained_two_steps(ablate.with_settings(base, settings))
+        assert nlp("The door opened.")._.trees

@@ -1,0 +1,153 @@
+"""Workflows of `gec_detector`."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+import srsly
+import torch
+
+from .running import FEW_STEPS, ROOT, read_docs, weight_types
+from .sizes import DETECTOR, EMBEDDED, WITH_VECTORS
+from .toy_treebanks import write_ewt
+
+TOY_GED = ROOT / "assets/toy/ged"
+
+
+def detected(path: Path) -> list[dict[str, Any]]:
+    results: list[dict[str, Any]] = srsly.read_json(path)["results"]
+    assert all(0 <= result["f05"] <= 100 for result in results)
+    return results
+
+
+def test_train_fce(project: Path, run_here: Callable[..., str]) -> None:
+    """On the project's own config for a CPU, with a block of the training file to choose by."""
+    run_here("english-vectors")
+    run_here(
+        "train-fce",
+        fce_train=str(TOY_GED / "train.tsv"),
+        fce_train_options=" --without-block 10/10",
+        fce_dev=str(TOY_GED / "train.tsv"),
+        fce_dev_options=" --block 10/10",
+        fce_test=str(TOY_GED / "test.tsv"),
+        fce_config="configs/ged.cfg",
+        train_options=f"{FEW_STEPS} {DETECTOR} {WITH_VECTORS}",
+    )
+    counts = [len(read_docs(project / f"corpus/fce/{part}.spacy")) for part in ("train", "dev")]
+    assert counts == [54, 6]
+    (result,) = detected(project / "metrics/fce.json")
+    assert (result["tokens"], result["errors"]) == (99, 8)
+
+
+def test_train_realec(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    (tmp_path / "english").mkdir()
+    shutil.copy(TOY_GED / "train.tsv", tmp_path / "english/en_realec_dev.tsv")
+    run_here(
+        "train-realec",
+        multiged_dir=str(tmp_path),
+        train_options=f"{FEW_STEPS} {DETECTOR} {WITH_VECTORS}",
+    )
+    parts = ("train", "dev", "test")
+    read = [
+        [doc.text for doc in read_docs(project / f"corpus/realec/{part}.spacy")] for part in parts
+    ]
+    assert [len(texts) for texts in read] == [36, 12, 12]
+    assert len(detected(project / "metrics/realec.json")) == 1
+
+
+@pytest.mark.parametrize(
+    ("lang", "name"), [("de", "german/de_falko-merlin"), ("it", "italian/it_merlin")]
+)
+def test_train_multiged(
+    project: Path, tmp_path: Path, run_here: Callable[..., str], lang: str, name: str
+) -> None:
+    for part in ("train", "dev"):
+        path = tmp_path / f"{name}_{part}.tsv"
+        path.parent.mkdir(exist_ok=True)
+        shutil.copy(TOY_GED / f"{part}.tsv", path)
+    run_here(
+        f"train-multiged-{lang}",
+        multiged_dir=str(tmp_path),
+        train_options=f"{FEW_STEPS} {DETECTOR} {EMBEDDED}",
+    )
+    assert spacy.load(project / f"training/multiged-{lang}/model-best").lang == lang
+    assert len(read_docs(project / f"corpus/multiged-{lang}/held-out.spacy")) == 6
+    assert len(detected(project / f"metrics/multiged-{lang}.json")) == 1
+
+
+def test_make_en_lal_ged_sm(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    """Artificial errors, then learners', a threshold and a package."""
+    (tmp_path / "english").mkdir()
+    shutil.copy(TOY_GED / "train.tsv", tmp_path / "english/en_realec_dev.tsv")
+    text = tmp_path / "text.txt"
+    sentence = "The old farmer sold {} red apples at the market, because his sister has asked him."
+    text.write_text("\n".join(sentence.format(n) for n in ["two", "three", "four", "five", "six"]))
+    logged = run_here(
+        "make-en-lal-ged-sm",
+        multiged_dir=str(tmp_path),
+        ged_text=str(text),
+        ged_edited_text=str(text),
+        ged_edited_dev=str(text),
+        ged_most_marked="0.1",
+        train_options=f"{FEW_STEPS} {DETECTOR} {WITH_VECTORS}",
+    )
+    assert "parameters begin as those of training/ged-open/model-last" in logged
+    path = project / "packages/en_lal_ged_sm"
+    meta = srsly.read_json(path / "meta.json")
+    assert set(meta["performance"]) == {"ged_p", "ged_r", "ged_f05"}
+    assert weight_types(path) == {torch.float16, torch.int8, torch.float32}
+    nlp = spacy.load(next((path / "en_lal_ged_sm").glob("en_lal_ged_sm-*")))
+    (edited,) = {len(doc) for doc in nlp.pipe(text.read_text().splitlines())}
+    marked = sum(len(doc._.grammar_errors) for doc in nlp.pipe(text.read_text().splitlines()))
+    assert marked <= 0.1 * 5 * edited
+
+
+def test_compare_ged(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    for part in ("train", "dev"):
+        path = tmp_path / f"german/de_falko-merlin_{part}.tsv"
+        path.parent.mkdir(exist_ok=True)
+        shutil.copy(TOY_GED / f"{part}.tsv", path)
+    run_here("multiged-de-convert", multiged_dir=str(tmp_path))
+    page = project / "docs/ged.md"
+    start, end = (f"<!-- multiged-de heads: {edge} -->" for edge in ("start", "end"))
+    page.write_text(f"before\n{start}\nold\n{end}\nafter\n", "utf8")
+    run_here(
+        "ged-compare",
+        ged_compare_setting="heads",
+        ged_compare_values="1,4",
+        ged_seeds="1,2",
+        ged_options=f" --nlp.lang de {FEW_STEPS} {DETECTOR} {EMBEDDED}".replace(
+            "--components.gec_detector.model.heads 4", ""
+        ),
+    )
+    rows = re.findall(r"^\| (\w+) \| (\w+) \|", page.read_text("utf8"), re.MULTILINE)
+    assert rows == [("heads", "seeds"), ("1", "2"), ("4", "2")]
+    names = {path.stem for path in project.glob("docs/training/ged/*.json")}
+    assert names == {f"multiged-de-heads-{value}-{seed}" for value in (1, 4) for seed in (1, 2)}
+
+
+def test_train_ged_synthetic(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    """Then `train-realec` may begin with what was learned of artificial errors."""
+    write_ewt(tmp_path)
+    small = f"{FEW_STEPS} {DETECTOR} {WITH_VECTORS}"
+    run_here(
+        "train-ged-synthetic",
+        ewt_dir=str(tmp_path),
+        propbank=str(tmp_path / "skeletons"),
+        train_options=small,
+    )
+    assert len(detected(project / "metrics/ged-synthetic.json")) == 1
+    docs = read_docs(project / "corpus/ged/dev.spacy")
+    assert all("errors" in doc.spans for doc in docs)
+    logged = run_here(
+        "realec-train",
+        ged_warm_start="training/ged-synthetic/model-best",
+        train_options=small + " --system.seed 2",
+    )
+    assert "parameters begin as those of training/ged-synthetic/model-best" in logged

@@ -1,0 +1,96 @@
+"""What the makefile, the pinned versions and project.yml promise."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from weasel.util import load_project_config
+
+from .running import ROOT
+
+
+def test_project_names_files_that_exist() -> None:
+    config = load_project_config(ROOT, interpolate=False)
+    scripts = " ".join(line for command in config["commands"] for line in command["script"])
+    named = set(
+        re.findall(r"(?:scripts|configs|assets/toy)/[\w./]+", scripts + str(config["vars"]))
+    )
+    assert named
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+@pytest.mark.parametrize(
+    "text",
+    [
+        'It\'s "odd" `date` $HOME ${HOME} $(date) $(shell date) $$ \\',
+        "--model x",
+        "-n",
+        "",
+        "naïve 😀 #1 100% a=b:=c",
+        "two\nlines",
+        None,
+    ],
+)
+def test_make_demo_passes_text_on_as_it_is(text: str | None, tmp_path: Path) -> None:
+    python = tmp_path / "venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\nprintf "%s\\0" "$@"\n')
+    python.chmod(0o755)
+    (tmp_path / "meta.json").touch()
+    later = (tmp_path / "meta.json").stat().st_mtime + 60
+    for stamp in ("bin/pip", ".torch", ".package", ".en_lal_sm"):
+        (tmp_path / "venv" / stamp).touch()
+        os.utime(tmp_path / "venv" / stamp, (later, later))
+    command = ["make", "demo", f"VENV={tmp_path / 'venv'}", f"PIPELINE={tmp_path}"]
+    of_make = ("TEXT", "DEMO_TEXT", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")
+    environment = {name: value for name, value in os.environ.items() if name not in of_make}
+    result = subprocess.run(
+        command if text is None else [*command, f"TEXT={text}"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        encoding="utf8",
+        check=True,
+    )
+    arguments = result.stdout.split("\0")[:-1]
+    assert arguments == ["scripts/demo.py", *([] if text is None else ["--", text])]
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_progress_keeps_status_and_shows_failure(status: int, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    code = f"import sys; print('line of output'); sys.exit({status})"
+    result = subprocess.run(
+        [sys.executable, ROOT / "scripts/progress.py", "Working", log, sys.executable, "-c", code],
+        capture_output=True,
+        encoding="utf8",
+    )
+    assert result.returncode == status
+    assert log.read_text("utf8") == "line of output\n"
+    assert ("line of output" in result.stderr) == bool(status)
+    assert ("Working: done" in result.stdout) == (not status)
+
+
+def test_constraints_pin_every_dependency_within_its_range() -> None:
+    lines = (ROOT / "constraints.txt").read_text("utf8").splitlines()
+    pinned = {}
+    for line in lines:
+        if line and not line.startswith("#"):
+            name, _, version = line.partition("==")
+            pinned[canonicalize_name(name)] = version
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        package = tomllib.load(file)["project"]
+    extras = package["optional-dependencies"]
+    for text in [*package["dependencies"], *extras["transformers"], *extras["dev"]]:
+        requirement = Requirement(text)
+        assert requirement.specifier.contains(pinned[canonicalize_name(requirement.name)]), text

@@ -1,0 +1,201 @@
+"""Workflows of `lisa_srl`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import spacy
+import srsly
+import torch
+import typer.main
+from spacy.cli._util import app as spacy_cli
+from spacy.tokens import Doc
+
+from spacy_lal.annotations import get_frames
+
+from .running import FEW_STEPS, ROOT, read_docs, weight_types
+from .sizes import LABEL_ATTENTION, LISA, OF_LAYERS, OF_ROWS, sizes
+from .toy_treebanks import write_ewt, write_parser, write_vectors
+
+
+def scored(path: Path) -> list[tuple[str, str]]:
+    """The parses and predicates of each result in a file of metrics."""
+    return [(r["parses"], r["predicates"]) for r in srsly.read_json(path)["results"]]
+
+
+EVERY_WAY = [(parses, given) for parses in ("model", "gold") for given in ("model", "gold")]
+
+
+def test_train_ewt_srl(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    write_ewt(tmp_path)
+    run_here(
+        "train-ewt-srl",
+        ewt_dir=str(tmp_path),
+        propbank=str(tmp_path / "skeletons"),
+        ewt_warm_start="null",
+        train_options=f"{FEW_STEPS} {LISA} {OF_ROWS}",
+    )
+    cat = read_docs(project / "corpus/ewt/dev.spacy")[0]
+    assert shown_frames(cat) == ["slept.01: ARG0 The cat, V slept, ARG1 in the kitchen"]
+    assert scored(project / "metrics/ewt-srl.json") == EVERY_WAY
+    assert srsly.read_json(project / "metrics/ewt-srl.json")["sentences"] == 10
+
+
+def test_self_train_ewt_srl(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    """Silver frames are those that the first LISA finds, of as many words as gold ones."""
+    write_ewt(tmp_path)
+    write_parser(tmp_path / "parser")
+    text = tmp_path / "text.txt"
+    text.write_text("The cat sat on the mat. Tom gave her a map.\n" * 100, encoding="utf8")
+    crf = sizes("lal_constituency", rows__hidden_width=16, **LABEL_ATTENTION)
+    variables = {"ewt_dir": str(tmp_path), "propbank": str(tmp_path / "skeletons")}
+    run_here("ewt-convert", **variables)
+    run_here("english-vectors")
+    few = {"ewt_warm_start": "null", "train_options": f"{FEW_STEPS} {crf}"}
+    run_here("ewt-crf-second", **variables, **few)
+    few = {"ewt_warm_start": "null", "train_options": f"{FEW_STEPS} {LISA} {OF_ROWS}"}
+    run_here("ewt-srl-train", **variables, **few)
+    silver = {
+        "silver_text": str(text),
+        "silver_parser": "training/ewt-crf-second/model-best",
+        "silver_frames_options": " --least 0.0",
+        "srl_parser": str(tmp_path / "parser"),
+    }
+    run_here("ewt-srl-silver", **variables, **silver)
+    gold = read_docs(project / "corpus/ewt/train.spacy")
+    docs = read_docs(project / "corpus/ewt-silver/frames.spacy")
+    of_gold = {doc.text for doc in gold}
+    silver_docs = [doc for doc in docs if doc.text not in of_gold]
+    texts = {doc.text.strip() for doc in silver_docs}
+    assert texts
+    assert texts <= {"The cat sat on the mat.", "Tom gave her a map."}
+    assert len(docs) == len(gold) + len(silver_docs)
+    for doc in silver_docs:
+        assert doc.has_annotation("DEP")
+        assert "srl" in doc.spans
+        assert "constituents" not in doc.spans
+    logged = run_here(
+        "ewt-srl-self-train", **variables, train_options=f"{FEW_STEPS} {LISA} {OF_ROWS}"
+    )
+    assert "parameters begin as those of training/ewt-srl/model-best" in logged
+    run_here("ewt-srl-self-evaluate", **variables)
+    assert scored(project / "metrics/ewt-srl-self.json") == EVERY_WAY
+
+
+def test_make_en_lal_sm(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    """A joint parser and a LISA that were trained apart, in one package."""
+    write_ewt(tmp_path)
+    variables = {"ewt_dir": str(tmp_path), "propbank": str(tmp_path / "skeletons")}
+    run_here("train-ewt-joint", **variables, train_options=FEW_STEPS)
+    small = f"{FEW_STEPS} {LISA} {OF_ROWS}"
+    run_here("train-ewt-srl", **variables, ewt_warm_start="null", train_options=small)
+    run_here("make-en-lal-sm", pipeline_roles="training/ewt-srl/model-best")
+    path = project / "packages/en_lal_sm"
+    meta = srsly.read_json(path / "meta.json")
+    assert meta["pipeline"] == ["lal_constituency", "lisa_srl"]
+    assert {"srl_f", "srl_pred_f", "const_evalb_f", "dep_las"} <= set(meta["performance"])
+    # the parser in 16 bits, matrices of LISA in 8 with scales of 32
+    assert weight_types(path) == {torch.float16, torch.int8, torch.float32}
+    nlp = spacy.load(next((path / "en_lal_sm").glob("en_lal_sm-*")))
+    assert 0 in nlp.vocab.vectors.shape
+    doc = nlp("The cat sat on the mat.")
+    assert {"constituents", "srl"} <= set(doc.spans)
+    assert doc.has_annotation("DEP")
+
+
+def test_compare_ewt_srl(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    write_ewt(tmp_path)
+    write_parser(tmp_path / "parser")
+    page = project / "docs/srl.md"
+    page.write_text("before\n<!-- srl: start -->\nold\n<!-- srl: end -->\nafter\n", "utf8")
+    variables = {
+        "ewt_dir": str(tmp_path),
+        "propbank": str(tmp_path / "skeletons"),
+        "srl_seeds": "1",
+        "srl_parser": str(tmp_path / "parser"),
+        "srl_options": f"{FEW_STEPS} {LISA} {OF_ROWS}",
+    }
+    run_here("compare-ewt-srl", **variables)
+    text = page.read_text("utf8")
+    lines = r"((\|.*)?\n)+"
+    tables = rf"{lines}F1 by words.*\n{lines}F1 of arguments by.*\n{lines}"
+    assert re.fullmatch(rf"before\n<!-- srl: start -->\n{tables}<!-- srl: end -->\nafter\n", text)
+    rows = re.findall(r"\n\| ([^|]+) \| (viterbi|valid|greedy) \| 1 \|", text)
+    models = ["LISA, its own parses", f"LISA, parses of {tmp_path / 'parser'}", "LISA, gold parses"]
+    decoders = ["viterbi", "valid", "greedy"]
+    assert sorted(rows) == sorted((m, d) for m in ["SA (no syntax)", *models] for d in decoders)
+    results = {path.stem: srsly.read_json(path) for path in project.glob("docs/training/srl/*")}
+    assert {name: {"uas" in r for r in of["results"]} for name, of in results.items()} == {
+        "sa-1": {False},
+        "lisa-1": {True},
+    }
+
+
+CONLL = {
+    "conll05": (
+        [
+            ('" Trains wait , " the guard said .', "said", [7, 2, 7, 7, 7, 6, 7, 7, 7]),
+            ("The mayor will open a bridge in June .", "open", [1, 3, 3, 3, 5, 3, 7, 3, 3]),
+        ],
+        [
+            "wait: A1 Trains, V wait",
+            "say: A1 Trains wait, A0 the guard, V said",
+            "open: A0 The mayor, AM-MOD will, V open, A1 a bridge, AM-TMP in June",
+        ],
+    ),
+    "conll12": (
+        [
+            ("Ten workers built the wagon .", "built", [1, 2, 2, 4, 2, 2]),
+            ("Anna hopes that the plant will grow .", "hopes", [1, 1, 6, 4, 6, 6, 1, 1]),
+        ],
+        [
+            "build.01: ARG0 Ten workers, V built, ARG1 the wagon",
+            "hope.01: ARG0 Anna, V hopes, ARG1 that the plant will grow",
+            "grow.01: ARG1 the plant, ARGM-MOD will, V grow",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONLL)
+def test_train_conll(
+    project: Path, tmp_path: Path, run_here: Callable[..., str], name: str
+) -> None:
+    """Words, trees and roles, and heads by rules in the trees; lexical ones, as in UD."""
+    write_vectors(tmp_path / "vectors", "en")
+    run_here(
+        f"train-{name}",
+        **{f"{name}_dir": f"assets/toy/{name}"},
+        train_options=f"{FEW_STEPS} --paths.vectors {tmp_path / 'vectors'} {LISA} {OF_LAYERS}",
+    )
+    sentences, frames = CONLL[name]
+    docs = read_docs(project / f"corpus/{name}/test.spacy")
+    assert [frame for doc in docs for frame in shown_frames(doc)] == frames
+    for doc, (words, root, heads) in zip(docs, sentences, strict=True):
+        assert doc.text.strip() == words
+        assert [token.head.i for token in doc] == heads
+        assert next(doc.sents).root.text == root
+    for split, count in (("train", 6), ("dev", 2)):
+        assert len(read_docs(project / f"corpus/{name}/{split}.spacy")) == count
+    assert scored(project / f"metrics/{name}.json") == EVERY_WAY
+
+
+def shown_frames(doc: Doc) -> list[str]:
+    return [
+        f"{frame.roleset}: {', '.join(f'{span.label_} {span.text}' for span in frame.spans)}"
+        for frame in get_frames(doc)
+    ]
+
+
+def test_rules_find_no_heads_without_trees(tmp_path: Path) -> None:
+    command = typer.main.get_command(spacy_cli)
+    files = [str(ROOT / "assets/toy/conll05/devel"), str(tmp_path / "dev.spacy")]
+    options = ["--heads", "collins", "--report", str(tmp_path / "report.json")]
+    command(["lal", "convert", "conll05", *files, *options], standalone_mode=False)
+    counts = srsly.read_json(tmp_path / "report.json")["dev.spacy"]
+    assert counts["without heads"] == [["sentence 1", "no tree"], ["sentence 2", "no tree"]]
+    docs = read_docs(tmp_path / "dev.spacy")
+    assert not any(doc.has_annotation("DEP") for doc in docs)

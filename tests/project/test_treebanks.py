@@ -1,0 +1,173 @@
+"""Workflows on the Penn, Chinese, Vietnamese and French treebanks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import spacy
+import srsly
+from spacy.cli._util import parse_config_overrides
+from spacy.tokens import Doc
+from spacy.util import load_config
+
+from spacy_lal.annotations import get_constituents, sentence_trees
+
+from .running import ATTACHMENT, FEW_STEPS, ROOT, read_docs
+from .sizes import LABEL_ATTENTION, OF_VECTORS, SELF_ATTENTION, SMALL, sizes
+from .tiny_transformers import write_bert, write_phobert, write_xlmr, write_xlnet
+from .toy_treebanks import toy_words, write_vectors
+from .two_steps import trained_two_steps
+
+
+def test_train_ptb(project: Path, run_here: Callable[..., str]) -> None:
+    printed = run_here(
+        "train-ptb",
+        ptb_config="configs/ptb_bilstm.cfg",
+        ptb_dir="assets/toy/ptb/wsj",
+        ptb_conllx="assets/toy/ptb/conllx",
+        ptb_take="both",
+        train_options=FEW_STEPS,
+    )
+    assert "no trees in sections 03, 04," in printed
+    docs = {split: read_docs(project / f"corpus/ptb/{split}.spacy") for split in PTB_TEXTS}
+    assert {split: [doc.text for doc in docs[split]] for split in ("dev", "test")} == {
+        split: PTB_TEXTS[split] for split in ("dev", "test")
+    }
+    assert [doc.text for doc in docs["train"]][:4] == PTB_TEXTS["train"]
+    assert len(docs["train"]) == 12
+    ship = docs["test"][0]
+    assert [token.tag_ for token in ship][-3:] == ["IN", "MD", "."]  # the tagger's mistake
+    assert [token.head.text for token in ship][:3] == ["Reed", "repaired", "repaired"]
+    assert get_constituents(ship)[:2] == [(0, 9, "S"), (0, 2, "NP")]
+    metrics = srsly.read_json(project / "metrics/ptb.json")
+    assert metrics["sentences"] == 3
+    assert 0 <= metrics["const_evalb_f"] <= 1
+    assert not set(metrics) & ATTACHMENT  # this config's parser finds no heads
+
+
+@pytest.mark.parametrize("treebank", ["ptb", "ctb"])
+def test_train_on_a_transformer(
+    project: Path, tmp_path: Path, run_here: Callable[..., str], treebank: str
+) -> None:
+    """The paper's configs with nothing changed but the transformer's name and sizes."""
+    pytest.importorskip("spacy_transformers")
+    write_transformer, folder = {"ptb": (write_xlnet, "wsj"), "ctb": (write_bert, "")}[treebank]
+    write_transformer(tmp_path, toy_words(treebank))
+    printed = run_here(
+        f"train-{treebank}",
+        **{f"{treebank}_dir": f"assets/toy/{treebank}/{folder}"},
+        train_options=f"{FEW_STEPS} --components.transformer.model.name {tmp_path} {SMALL}",
+    )
+    assert f"by rules: {'semantic' if treebank == 'ptb' else 'ctb'}" in printed
+    metrics = srsly.read_json(project / f"metrics/{treebank}.json")
+    assert metrics["sentences"] == {"ptb": 3, "ctb": 2}[treebank]
+    assert set(metrics) > {*ATTACHMENT, "const_evalb_f", "const_complete"}
+    docs = read_docs(
+        project / f"corpus/{treebank}/test.spacy", {"ptb": "en", "ctb": "zh"}[treebank]
+    )
+    assert [[token.text for token in doc if token.head == token] for doc in docs] == {
+        "ptb": [["repaired"], ["fall"], ["plans"]],
+        "ctb": [["关上"], ["回"]],
+    }[treebank]
+
+
+PTB_TEXTS = {
+    "train": [
+        "Harbor Mills sold two old ships in May .",
+        "The ships were bought by a dealer who restores them .",
+        "Prices will rise 3 1/2 % , the dealer said .",
+        '" We do n\'t know why sales fell . "',
+    ],
+    "dev": [
+        "The dealer sold two offices .",
+        "The mill was bought by a bank .",
+        "Analysts expect sales to rise .",
+    ],
+    "test": [
+        "Ms. Reed repaired the old ship in May .",
+        '" Costs will fall , " she said .',
+        "The owner ( a dealer ) plans to buy the bank .",
+    ],
+}
+
+
+def test_train_vtb(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    """A slow tokenizer aligns words of several syllables; what it doesn't know stops nothing."""
+    pytest.importorskip("spacy_transformers")
+    write_phobert(tmp_path, toy_words("vtb"))
+    small = sizes("lal_constituency", rows__width=16, **LABEL_ATTENTION, **SELF_ATTENTION)
+    transformer = f"--components.transformer.model.name {tmp_path}"
+    run_here(
+        "train-vtb",
+        vtb_dir="assets/toy/vtb",
+        train_options=f"{FEW_STEPS} {transformer} {small}",
+    )
+    docs = read_docs(project / "corpus/vtb/test.spacy", "vi")
+    assert [str(*sentence_trees(doc)) for doc in docs] == [
+        "(TOP (S (NP (N Thuyền_trưởng) (Np Nam)) (VP (R đã) (V về) (NP (N bến_cảng))) (. .)))",
+        "(TOP (S (NP (L Các) (N cô_giáo)) (VP (V mua) (NP (M ba) (Nc quyển) (N truyện))) (, ,)"
+        " (VP (V hát)) (. .)))",
+    ]
+    assert srsly.read_json(project / "metrics/vtb.json")["sentences"] == 2
+    nlp = spacy.load(project / "training/vtb/model-best")
+    doc = nlp("thuyền_trưởng  mở cửa_gà g .")
+    assert [leaf for tree in doc._.trees for leaf in tree.leaves] == doc.text.split()
+    assert pieces_of(doc) == {
+        "thuyền_trưởng": ["thuyền_trưởng"],
+        " ": [],
+        "mở": ["m@@", "ở"],
+        "cửa_gà": ["c@@", "ử@@", "a@@", "_@@", "à"],
+        "g": [],
+        ".": ["."],
+    }
+    # more pieces than PhoBERT has positions
+    doc = nlp(f"mở {'cửa_' * 100} .")
+    assert len(doc._.trees[0].leaves) == 3
+
+
+def pieces_of(doc: Doc) -> dict[str, list[str]]:
+    """The word pieces that a transformer's vectors of each token are made of."""
+    data = doc._.trf_data
+    strings = [piece for row in data.wordpieces.strings for piece in row]
+    indices = iter(data.align.dataXd.tolist())
+    lengths = data.align.lengths.tolist()
+    return {
+        token.text: [strings[next(indices)] for _ in range(length)]
+        for token, length in zip(doc, lengths, strict=True)
+    }
+
+
+def test_train_ftb(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    write_vectors(tmp_path / "vectors", "fr")
+    small = sizes("spanformer", **OF_VECTORS)
+    run_here(
+        "train-ftb",
+        ftb_dir="assets/toy/ftb",
+        train_options=f"{FEW_STEPS} --paths.vectors {tmp_path / 'vectors'} {small}",
+    )
+    metrics = srsly.read_json(project / "metrics/ftb.json")
+    assert (metrics["sentences"], metrics["words"]) == (2, 13)
+    nlp = spacy.load(project / "training/ftb/model-best")
+    assert nlp.vocab.vectors.shape == (6, 4)
+    assert nlp.get_pipe("spanformer").labels[0] == "AP"
+
+
+@pytest.mark.parametrize(
+    ("name", "widths"),
+    [("spanformer_ptb", OF_VECTORS), ("spanformer_ftb_xlmr", {"rows__width": 8})],
+)
+def test_config_trains(name: str, widths: dict[str, int], tmp_path: Path) -> None:
+    options = sizes("spanformer", **widths)
+    if name == "spanformer_ftb_xlmr":
+        pytest.importorskip("spacy_transformers")
+        write_xlmr(tmp_path, toy_words("ftb"))
+        options += f" --components.transformer.model.name {tmp_path}"
+    else:
+        write_vectors(tmp_path / "vectors", "en")
+        options += f" --paths.vectors {tmp_path / 'vectors'}"
+    overrides = parse_config_overrides(options.split())
+    nlp = trained_two_steps(load_config(ROOT / f"configs/{name}.cfg", overrides))
+    doc = nlp("La  dame vend un livre\n.")
+    assert [leaf for tree in doc._.trees for leaf in tree.leaves] == doc.text.split()
