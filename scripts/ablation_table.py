@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 from typing import Annotated, Any
 
 import srsly
 import typer
+from report import markers, spread, write
 
 ROOT = Path(__file__).parents[1]
-MARKERS = ("<!-- {}: start -->", "<!-- {}: end -->")
 INTRODUCTION = "# Ablations\n\nWritten by `scripts/ablation_table.py`.\n"
 COLUMNS = {
     "dev F1": ("dev", "const_evalb_f"),
@@ -39,14 +39,6 @@ def read_results(folder: Path) -> dict[str, list[Result]]:
     return dict(rows)
 
 
-def spread(values: list[float]) -> str:
-    """Percentages: their mean and, of several, their standard deviation."""
-    if not values:
-        return "–"
-    average = f"{100 * mean(values):.2f}"
-    return average if len(values) < 2 else f"{average} ± {100 * stdev(values):.2f}"
-
-
 def lines_of(
     table: dict[str, Any], results: dict[str, list[Result]], published: dict[str, Any] | None
 ) -> list[str]:
@@ -68,7 +60,7 @@ def lines_of(
     for name, cells in rows:
         runs = results[name]
         scores = [
-            spread([run[part][key] for run in runs if key in run[part]])
+            spread([100 * run[part][key] for run in runs if key in run[part]])
             for part, key in columns.values()
         ]
         speed = f"{mean(run['training_words_per_cpu_second'] for run in runs):,.0f}"
@@ -123,17 +115,14 @@ def main(
     try:
         tables = srsly.read_json(rows)["tables"]
         written = page(read_results(results), tables, srsly.read_json(paper))
+        if not output.exists():
+            output.parent.mkdir(parents=True, exist_ok=True)
+            start, end = markers(marker)
+            output.write_text(f"{INTRODUCTION}\n{start}{end}\n", "utf8")
+        write(output, marker, written)
     except (OSError, ValueError) as error:
         typer.echo(f"ablation_table: {error}", err=True)
         raise typer.Exit(1) from None
-    start, end = (text.format(marker) for text in MARKERS)
-    text = output.read_text("utf8") if output.exists() else f"{INTRODUCTION}\n{start}{end}\n"
-    if start not in text or end not in text:
-        typer.echo(f"ablation_table: {output} has no markers {start} {end}", err=True)
-        raise typer.Exit(1)
-    before, after = text.partition(start)[0], text.partition(end)[2]
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(f"{before}{start}\n{written}{end}{after}", "utf8")
     typer.echo(f"{output}: tables of {results}")
 
 

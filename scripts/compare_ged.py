@@ -8,7 +8,6 @@ is there is not trained again.
 from __future__ import annotations
 
 import shlex
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from typing import Annotated, Any
 import srsly
 import typer
 from evaluate_ged import evaluate
+from report import split, spread, write
 from wasabi import msg
 
 MODEL = "--components.gec_detector.model"
@@ -43,10 +43,13 @@ def main(
     page: Annotated[Path | None, typer.Option(help="Write the table between its markers.")] = None,
 ) -> None:
     """Train and score every run that has no result yet; write the table."""
-    start, end = markers(name, setting)
-    if page is not None and start not in page.read_text(encoding="utf8"):
-        typer.echo(f"compare_ged: {page} has no {start}", err=True)
-        raise typer.Exit(1)
+    part = f"{name} {setting}"
+    if page is not None:
+        try:
+            split(page, part)
+        except ValueError as error:
+            typer.echo(f"compare_ged: {error}", err=True)
+            raise typer.Exit(1) from None
     output.mkdir(parents=True, exist_ok=True)
     for seed in seeds.split(","):
         for value in values.split(","):
@@ -67,14 +70,7 @@ def main(
             run = {"setting": setting, "value": value, "seed": int(seed), "seconds": round(seconds)}
             srsly.write_json(path, run | result)
     if page is not None:
-        before, _, rest = page.read_text(encoding="utf8").partition(start)
-        _, _, after = rest.partition(end)
-        text = table(output, name, setting, values.split(","))
-        page.write_text(f"{before}{start}\n{text}{end}{after}", encoding="utf8")
-
-
-def markers(name: str, setting: str) -> tuple[str, str]:
-    return f"<!-- {name} {setting}: start -->", f"<!-- {name} {setting}: end -->"
+        write(page, part, table(output, name, setting, values.split(",")))
 
 
 def table(folder: Path, name: str, setting: str, values: list[str]) -> str:
@@ -87,15 +83,9 @@ def table(folder: Path, name: str, setting: str, values: list[str]) -> str:
         found = sorted(folder.glob(f"{name}-{setting}-{value}-*.json"))
         results: list[dict[str, Any]] = [srsly.read_json(path)["results"][0] for path in found]
         cells = [NAMES.get(value, value), str(len(results))]
-        cells += [_mean([r[key] for r in results]) for key in ("f05", "p", "r", "best_f05")]
+        cells += [spread([r[key] for r in results]) for key in ("f05", "p", "r", "best_f05")]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
-
-
-def _mean(values: list[float]) -> str:
-    if len(values) < 2:
-        return "–" if not values else f"{values[0]:.2f}"
-    return f"{statistics.mean(values):.2f} ± {statistics.stdev(values):.2f}"
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ A seed's result is a JSON file in OUTPUT; one that is there is not trained again
 from __future__ import annotations
 
 import shlex
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from typing import Annotated, Any
 import srsly
 import typer
 from evaluate_srl import evaluate
+from report import markers, split, spread, write
 from wasabi import msg
 
 MODEL = "--components.lisa_srl.model"
@@ -28,7 +28,7 @@ ARMS = {
     "sa": [f"{MODEL}.syntax_layer", "null", f"{MODEL}.role_paths", "false"],
     "lisa": [],
 }
-START, END = "<!-- srl: start -->", "<!-- srl: end -->"
+PART = "srl"
 
 
 def main(
@@ -45,10 +45,14 @@ def main(
     """Train and score both arms with every seed that has no result yet; write the table."""
     if page is not None and not page.exists():
         page.parent.mkdir(parents=True, exist_ok=True)
-        page.write_text(f"# Semantic roles\n\n{START}\n{END}\n", encoding="utf8")
-    if page is not None and START not in page.read_text(encoding="utf8"):
-        typer.echo(f"compare_srl: {page} has no {START}", err=True)
-        raise typer.Exit(1)
+        start, end = markers(PART)
+        page.write_text(f"# Semantic roles\n\n{start}\n{end}\n", encoding="utf8")
+    if page is not None:
+        try:
+            split(page, PART)
+        except ValueError as error:
+            typer.echo(f"compare_srl: {error}", err=True)
+            raise typer.Exit(1) from None
     output.mkdir(parents=True, exist_ok=True)
     for seed in seeds.split(","):
         for arm, settings in ARMS.items():
@@ -70,17 +74,13 @@ def main(
                 result = evaluate(best, test, parses, ["model", "gold"], decoders)
             srsly.write_json(path, {"arm": arm, "seed": int(seed), "seconds": seconds} | result)
     if page is not None:
-        text = page.read_text(encoding="utf8")
-        before, _, rest = text.partition(START)
-        _, _, after = rest.partition(END)
         tables = [
             table(rows_of(output)),
             f"F1 by words of the sentence:\n\n{breakdown(rows_of(output), 'by_length')}",
             "F1 of arguments by words between them and the predicate:\n\n"
             + breakdown(rows_of(output), "by_distance"),
         ]
-        text = "\n".join(tables)
-        page.write_text(f"{before}{START}\n{text}{END}{after}", encoding="utf8")
+        write(page, PART, "\n".join(tables))
 
 
 NAMES = {
@@ -117,7 +117,7 @@ def breakdown(rows: Rows, key: str) -> str:
     bins = list(next(iter(shown.values()))[0])
     lines = [f"| | {' | '.join(bins)} |", f"|---|{'---|' * len(bins)}"]
     for name, of_seeds in shown.items():
-        cells = [_mean([of_seed[b]["f"] for of_seed in of_seeds]) for b in bins]
+        cells = [spread([of_seed[b]["f"] for of_seed in of_seeds]) for b in bins]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
@@ -136,20 +136,14 @@ def table(rows: Rows) -> str:
             _name(arm, parses),
             decoder,
             str(len(own)),
-            _mean([r["srl_f"] for r in own]),
-            _mean([r["srl_f"] for r in given]),
-            _mean([r["srl_f without auxiliaries"] for r in own]),
-            _mean([r["srl_pred_f"] for r in own]),
-            "–" if parses == "gold" else _mean([r["uas"] for r in own if "uas" in r]),
+            spread([r["srl_f"] for r in own]),
+            spread([r["srl_f"] for r in given]),
+            spread([r["srl_f without auxiliaries"] for r in own]),
+            spread([r["srl_pred_f"] for r in own]),
+            "–" if parses == "gold" else spread([r["uas"] for r in own if "uas" in r]),
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
-
-
-def _mean(values: list[float]) -> str:
-    if len(values) < 2:
-        return "–" if not values else f"{values[0]:.2f}"
-    return f"{statistics.mean(values):.2f} ± {statistics.stdev(values):.2f}"
 
 
 if __name__ == "__main__":

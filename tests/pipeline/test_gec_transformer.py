@@ -13,6 +13,7 @@ from thinc.api import Model
 
 from spacy_lal.models.transformer_layers import build_transformer_layers_v1
 
+from ..tiny_transformers import write_bert
 from .toy_errors import agreement_examples
 
 pytest.importorskip("spacy_transformers")
@@ -23,25 +24,10 @@ DEPTH = 3
 @pytest.fixture(scope="module")
 def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A BERT of three tiny layers that reads letters, 40 pieces at most."""
-    from transformers import BertConfig, BertModel, BertTokenizerFast
-
-    letters = list("abcdefghijklmnopqrstuvwxyz.")
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters]
-    vocabulary += [f"##{letter}" for letter in letters]
     folder = tmp_path_factory.mktemp("bert")
-    (folder / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf8")
-    tokenizer = BertTokenizerFast(str(folder / "vocab.txt"), model_max_length=40)
-    tokenizer.save_pretrained(folder)
-    config = BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=24,
-        num_hidden_layers=DEPTH,
-        num_attention_heads=2,
-        intermediate_size=48,
-        max_position_embeddings=40,
-    )
     torch.manual_seed(0)
-    BertModel(config).save_pretrained(folder)
+    sizes = {"hidden_size": 24, "num_hidden_layers": DEPTH, "intermediate_size": 48}
+    write_bert(folder, ["abcdefghijklmnopqrstuvwxyz."], positions=40, **sizes)
     return folder
 
 

@@ -8,6 +8,7 @@ import pytest
 import spacy
 from spacy.language import Language
 
+from ..tiny_transformers import write_bert
 from .toy import TREES, examples, predicted
 
 pytest.importorskip("spacy_transformers")
@@ -15,25 +16,10 @@ pytest.importorskip("spacy_transformers")
 
 @pytest.fixture
 def bert(tmp_path: Path) -> Path:
-    """A BERT of two tiny layers with a vocabulary of letters, saved where a hub's would be."""
-    from transformers import BertConfig, BertModel, BertTokenizerFast
-
-    letters = sorted({c for tree in TREES for c in tree.lower() if not c.isspace()})
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters]
-    vocabulary += [f"##{letter}" for letter in letters]
+    """Saved where a hub's would be."""
     folder = tmp_path / "bert"
     folder.mkdir()
-    (folder / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf8")
-    BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
-    config = BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=128,
-    )
-    BertModel(config).save_pretrained(folder)
+    write_bert(folder, "".join(TREES).split(), positions=128)
     return folder
 
 

@@ -14,9 +14,9 @@ from spacy.util import load_config
 
 from spacy_lal.annotations import get_constituents, sentence_trees
 
+from ..tiny_transformers import write_bert, write_phobert, write_xlmr, write_xlnet
 from .running import ATTACHMENT, FEW_STEPS, ROOT, read_docs
 from .sizes import LABEL_ATTENTION, OF_VECTORS, SELF_ATTENTION, SMALL, sizes
-from .tiny_transformers import write_bert, write_phobert, write_xlmr, write_xlnet
 from .toy_treebanks import toy_words, write_vectors
 from .two_steps import trained_two_steps
 

@@ -5,21 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def write_bert(path: Path, words: list[str]) -> None:
-    """A BERT of two tiny layers with a vocabulary of letters."""
+def write_bert(path: Path, words: list[str], positions: int = 512, **sizes: int) -> None:
+    """A BERT of two tiny layers, or other sizes, with a vocabulary of letters."""
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
     letters = sorted(set("".join(words).lower()))
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters]
     vocabulary += [f"##{letter}" for letter in letters]
     (path / "vocab.txt").write_text("\n".join(vocabulary), "utf8")
-    BertTokenizerFast(str(path / "vocab.txt")).save_pretrained(path)
+    tokenizer = BertTokenizerFast(str(path / "vocab.txt"), model_max_length=positions)
+    tokenizer.save_pretrained(path)
+    tiny = {
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 64,
+    }
     config = BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
+        vocab_size=len(vocabulary), max_position_embeddings=positions, **tiny | sizes
     )
     BertModel(config).save_pretrained(path)
 
