@@ -55,6 +55,10 @@ def main(
         for value in values.split(","):
             path = output / f"{name}-{setting}-{value}-{seed}.json"
             if path.exists():
+                before = srsly.read_json(path).get("options", options)
+                if before != options:
+                    typer.echo(f"compare_ged: {path} was made with {before!r}: use another folder")
+                    raise typer.Exit(1)
                 msg.info(f"{path} is there")
                 continue
             msg.info(f"{setting} {value}, seed {seed}")
@@ -67,7 +71,8 @@ def main(
                 subprocess.run(command, check=True)
                 seconds = time.perf_counter() - begin
                 result = evaluate(f"{scratch}/model-last", [test], dev)
-            run = {"setting": setting, "value": value, "seed": int(seed), "seconds": round(seconds)}
+            run = {"setting": setting, "value": value, "seed": int(seed)}
+            run |= {"options": options, "seconds": round(seconds)}
             srsly.write_json(path, run | result)
     if page is not None:
         write(page, part, table(output, name, setting, values.split(",")))

@@ -95,10 +95,10 @@ def scored(
     nlp: Language, pipe: ErrorDetector, corpus: Path
 ) -> tuple[numpy.ndarray, numpy.ndarray, float]:
     """Of all words whether they are errors and how probably; words a second of the component."""
-    examples = list(Corpus(corpus)(nlp))
-    if not any(pipe.spans_key in example.reference.spans for example in examples):
+    examples = [e for e in Corpus(corpus)(nlp) if pipe.spans_key in e.reference.spans]
+    if not examples:
         raise ValueError(f"no errors are annotated in {corpus}")
-    docs = list(before(nlp, pipe, (_copy(example.reference) for example in examples)))
+    docs = list(before(nlp, pipe, (example.predicted for example in examples)))
     start = time.perf_counter()
     docs = list(pipe.pipe(docs, batch_size=nlp.batch_size))
     seconds = time.perf_counter() - start
@@ -121,16 +121,6 @@ def before(nlp: Language, pipe: ErrorDetector, docs: Iterable[Doc]) -> Iterable[
             break
         docs = other.pipe(docs, batch_size=nlp.batch_size) if hasattr(other, "pipe") else docs
     return docs
-
-
-def _copy(doc: Doc) -> Doc:
-    starts = [bool(token.is_sent_start) for token in doc]
-    return Doc(
-        doc.vocab,
-        words=[token.text for token in doc],
-        spaces=[bool(token.whitespace_) for token in doc],
-        sent_starts=starts if doc.has_annotation("SENT_START") else None,
-    )
 
 
 def detection(gold: numpy.ndarray, found: numpy.ndarray) -> Detection:

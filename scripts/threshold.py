@@ -39,6 +39,7 @@ def main(
     pipe.cfg["threshold"] = threshold(scores, most)
     marked = (scores >= pipe.cfg["threshold"]).mean()
     msg.good(f"threshold {pipe.cfg['threshold']:.4f}: marks {marked:.2%} of {correct.name}")
+    nlp.config["components"][pipe.name]["threshold"] = pipe.cfg["threshold"]
     nlp.to_disk(output)
 
 

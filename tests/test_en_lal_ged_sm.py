@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import spacy
 from spacy.language import Language
+from spacy.tokens import Doc
 
 pytest.importorskip("en_lal_ged_sm", reason="pip install ./packages/en_lal_ged_sm")
 
@@ -36,6 +37,27 @@ def test_correct_sentences_stay_unmarked(nlp: Language) -> None:
     assert [doc._.grammar_errors for doc in nlp.pipe(texts)] == [[], [], []]
 
 
+def test_sentences_are_read_one_by_one(nlp: Language) -> None:
+    """With and without boundaries given; a full stop within a text isn't suspicious."""
+    sentences = [
+        "We went to the museum.",
+        "It was closed.",
+        "The guide said that the old bridge opens tomorrow.",
+        "He go to school every day.",
+    ]
+    alone = [token._.error_score for doc in nlp.pipe(sentences) for token in doc]
+    text = nlp(" ".join(sentences))
+    assert [token._.error_score for token in text] == pytest.approx(alone, abs=1e-5)
+    assert not any(token._.is_error for token in text if token.text == ".")
+    bounded = Doc(
+        nlp.vocab,
+        words=[token.text for token in text],
+        sent_starts=[token.i == 0 or text[token.i - 1].text == "." for token in text],
+    )
+    scores = [token._.error_score for token in nlp(bounded)]
+    assert scores == pytest.approx(alone, abs=1e-5)
+
+
 def test_any_text(nlp: Language) -> None:
     docs = list(nlp.pipe(["", " \n", "😀", "lol idk http://x.yz", "word " * 3000]))
     assert [doc._.grammar_errors for doc in docs[:2]] == [[], []]
@@ -49,6 +71,11 @@ def test_it_works_in_another_pipeline(nlp: Language) -> None:
     text = "She have been to Paris twice ."
     scores = [[token._.error_score for token in pipeline(text)] for pipeline in (nlp, other)]
     assert scores[0] == scores[1]
+
+
+def test_config_and_threshold_agree(nlp: Language) -> None:
+    config = nlp.config["components"]["gec_detector"]
+    assert config["threshold"] == nlp.get_pipe("gec_detector").cfg["threshold"]
 
 
 def test_sources_are_told(nlp: Language) -> None:

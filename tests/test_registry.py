@@ -43,6 +43,7 @@ NAMES = {
     ],
     "optimizers": ["spacy-lal.Nadam.v1"],
     "readers": ["spacy-lal.Corpus.v1"],
+    "layers": ["spacy-lal.first_piece.v1"],
     "schedules": ["spacy-lal.inverse_sqrt.v1"],
     "scorers": [
         "spacy-lal.attachment_scorer.v1",

@@ -14,6 +14,7 @@ import typer
 from ..grammar_errors import CORRECT, ERROR
 from ..treebanks.character_edits import read_character_edits, rule_based
 from ..treebanks.docs import Sentence, write_docs
+from ..treebanks.files import FormatError
 from ..treebanks.learner_tsv import multiged_unescape, read_tsv
 from ..treebanks.m2 import ErrorTypes, M2Sentence, read_m2, to_sentence
 from ..treebanks.parallel import read_parallel
@@ -90,8 +91,8 @@ def convert_ged(
     """Convert learner corpora with grammatical errors.
 
     tsv: a token and its label c or i a row. m2: sentences and edits. json: texts with edits by
-    character, as BEA-2019 has them; --lang finds their words. parallel: sentences, one a line, and
-    --corrected files.
+    character, as BEA-2019 has them; --lang finds their words. parallel: tokenised sentences, one a
+    line, and --corrected files.
     """
     if block and without_block:
         raise typer.BadParameter("--block or --without-block, not both")
@@ -110,6 +111,9 @@ def convert_ged(
         for left_out in without_block or ():
             kept -= set(_block(left_out, len(sentences)))
         sentences = [sentence for at, sentence in enumerate(sentences) if at in kept]
+        if not sentences:
+            names = ", ".join(map(str, paths))
+            raise FormatError("no sentences, or none in these blocks", source=names, line=1)
         write_docs(sentences, output, lang)
     finish({output.name: counts_of(sentences, dropped)}, report)
 
@@ -152,7 +156,14 @@ def _check_options(
 
 def _labelled(paths: Iterable[Path], types: ErrorTypes, escapes: bool) -> list[Sentence]:
     unescape = multiged_unescape if escapes else str
-    sentences = [sentence for path in paths for sentence in read_tsv(path, unescape=unescape)]
+    sentences: list[Sentence] = []
+    for path in paths:
+        of_file = list(read_tsv(path, unescape=unescape))
+        found = {label for sentence in of_file for label in sentence.errors or ()}
+        if found - {ERROR} and CORRECT not in found:
+            message = 'no token in this file has the label "c", which correct ones have'
+            raise FormatError(message, source=str(path), line=1)
+        sentences += of_file
     return sentences if types is ErrorTypes.full else [_untyped(sentence) for sentence in sentences]
 
 

@@ -138,7 +138,7 @@ def word_families(words: Collection[str], alternations: Mapping[Alternation, int
 def _suffixes(words: Iterable[str], shortest: int) -> dict[str, set[str]]:
     """Of every stem, the suffixes that it has."""
     suffixes: defaultdict[str, set[str]] = defaultdict(set)
-    for word in words:
+    for word in sorted(words):  # the order of tables decides what a seed makes of them
         for length in range(min(_LONGEST_SUFFIX, len(word) - shortest) + 1):
             suffixes[word[: len(word) - length]].add(word[len(word) - length :])
     return suffixes
@@ -234,7 +234,7 @@ def spacing_errors(counts: TextCounts, least: int = 20) -> Families:
     """
     known = {word for word, count in counts.counts.items() if count >= least and len(word) >= 2}
     found: Families = {}
-    for word in known:
+    for word in sorted(known):
         for at in range(3, len(word) - 2):
             if word[:at] in known and word[at:] in known:
                 found.setdefault(word, {})[f"{word[:at]} {word[at:]}"] = 1.0
@@ -273,13 +273,13 @@ def model_from_text(counts: TextCounts, lang: str) -> ErrorModel:
     similar = similar_words(counts.sample, closed)
     function = {
         word: {"": 1.0, **{other: 2 * weight for other, weight in similar.get(word, {}).items()}}
-        for word in closed
+        for word in sorted(closed)
     }
     kinds = {
         FORM: ErrorKind(1.0, families_of(counts, closed)),
         FUNCTION: ErrorKind(1.0, function, neighbour_insertions(counts.sample, closed)),
         PUNCTUATION: ErrorKind(
-            1.0, {",": {"": 1.0}}, {",": Insertion({ANY: 1.0}, {word: 0.05 for word in closed})}
+            1.0, {",": {"": 1.0}}, {",": Insertion({ANY: 1.0}, dict.fromkeys(sorted(closed), 0.05))}
         ),
         SPACING: ErrorKind(1.0, spacing_errors(counts)),
     }

@@ -18,8 +18,9 @@ def build_curated_layers_v1(
     Returns [layers, tokens of all Docs, width].
 
     listener: `spacy-curated-transformers.TransformerLayersListener.v1`, which gives the layers of
-    every Doc, embeddings first; with `reduce_first.v1` as its pooling a token has its first piece's
-    (Kaneko and Komachi 2019, section 3.1). The transformer must have `all_layer_outputs = true`.
+    every Doc, embeddings first; with `spacy-lal.first_piece.v1` as its pooling a token has its
+    first piece's (Kaneko and Komachi 2019, section 3.1). The transformer must have
+    `all_layer_outputs = true`.
     embeddings: whether layer 0, the embeddings, is among the layers; the paper leaves it out.
 
     spacy-curated-transformers 0.3.1 predicts, but can't be updated beside numpy 2.4.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy
@@ -15,6 +16,13 @@ from torch import Tensor
 
 if TYPE_CHECKING:
     from spacy_transformers.data_classes import FullTransformerBatch
+
+MOST_TOKENS = 4096
+"""Of windows that are predicted together: their number times the tokens of the longest."""
+_IS_WINDOW = "transformer_layers_window"
+# tokenizers in Rust refuse to be set up by two threads, and a network is put into evaluation mode
+# and back for every prediction
+_LOCK = Lock()
 
 
 def build_transformer_layers_v1(
@@ -80,7 +88,18 @@ class _Windows:
         self.stride = stride
 
     def __call__(self, docs: Iterable[Doc]) -> list[list[Span]]:
-        return [self._of_doc(doc) for doc in docs]
+        # what it has more of is cut off by spacy-transformers
+        self.transformer.tokenizer.model_max_length = self._most()
+        return [[doc[:]] if _IS_WINDOW in doc.user_data else self._of_doc(doc) for doc in docs]
+
+    def _most(self) -> int:
+        """How many pieces the transformer takes."""
+        # some tokenizers know of no limit; some models keep two positions for themselves
+        positions = getattr(self.transformer.transformer.config, "max_position_embeddings", None)
+        most: int = min(
+            self.transformer.tokenizer.model_max_length, positions - 2 if positions else 512
+        )
+        return most
 
     def _of_doc(self, doc: Doc) -> list[Span]:
         starts = range(0, max(1, len(doc) - self.window + self.stride), self.stride)
@@ -97,10 +116,7 @@ class _Windows:
         return sorted(spans, key=lambda span: (span.start, span.end))
 
     def _fits(self, text: str) -> bool:
-        tokenizer = self.transformer.tokenizer
-        # some tokenizers know of no limit; some models keep two positions for themselves
-        positions = getattr(self.transformer.transformer.config, "max_position_embeddings", None)
-        most = min(tokenizer.model_max_length, positions - 2 if positions else 512)
+        tokenizer, most = self.transformer.tokenizer, self._most()
         # of normalisation forms, the longest makes 18 characters of three bytes
         return 6 * len(text.encode()) + 2 <= most or len(tokenizer(text)["input_ids"]) <= most
 
@@ -126,14 +142,31 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
 def _forward(
     model: Model[list[Doc], Floats3d], docs: list[Doc], is_train: bool
 ) -> tuple[Floats3d, Callable[[Floats3d], list[Doc]]]:
-    transformer = cast(Any, model.layers[0])
-    skipped = 0 if model.attrs["embeddings"] else 1
     if not any(map(len, docs)):
-        n_layers = transformer.transformer.config.num_hidden_layers + 1 - skipped
-        return model.ops.alloc3f(n_layers, 0, model.get_dim("nO")), lambda d_stack: []
-    # spacy-transformers knows Docs by their identity
-    docs = [doc if doc not in docs[:k] else doc.copy() for k, doc in enumerate(docs)]
-    batch, backprop_transformer = transformer(docs, is_train)
+        layers = cast(Any, model.layers[0]).transformer.config.num_hidden_layers + 1
+        empty = model.ops.alloc3f(layers - _skipped(model), 0, model.get_dim("nO"))
+        return empty, lambda d_stack: []
+    if is_train:
+        # spacy-transformers knows Docs by their identity
+        docs = [doc if doc not in docs[:k] else doc.copy() for k, doc in enumerate(docs)]
+        with _LOCK:
+            stack, backprop = _read(model, docs, True)
+    else:
+        with _LOCK:
+            stack, backprop = _predict(model, docs), lambda d_stack: []
+    return cast(Floats3d, torch2xp(stack)), backprop
+
+
+def _skipped(model: Model) -> int:
+    return 0 if model.attrs["embeddings"] else 1
+
+
+def _read(
+    model: Model[list[Doc], Floats3d], docs: list[Doc], is_train: bool
+) -> tuple[Tensor, Callable[[Floats3d], list[Doc]]]:
+    """All windows of the Docs at once."""
+    skipped = _skipped(model)
+    batch, backprop_transformer = cast(Any, model.layers[0])(docs, is_train)
     hidden = batch.model_output.hidden_states
     device = hidden[0].device
     pieces = torch.from_numpy(_first_pieces(batch, docs)).to(device)
@@ -151,7 +184,57 @@ def _forward(
         docs_back: list[Doc] = backprop_transformer(batch)
         return docs_back
 
-    return cast(Floats3d, torch2xp(stack.float())), backprop
+    return stack.float(), backprop
+
+
+def _predict(model: Model[list[Doc], Floats3d], docs: list[Doc]) -> Tensor:
+    """The same in batches of windows, each as a Doc of its own."""
+    offsets = numpy.cumsum([0, *map(len, docs)])
+    of_docs = cast(Any, model.layers[0]).attrs["get_spans"](docs)
+    windows = [
+        (int(offset) + span.start, span)
+        for offset, of_doc in zip(offsets, of_docs, strict=False)
+        for span in of_doc
+    ]
+    owner = numpy.full(offsets[-1], -1)
+    farthest = numpy.full(offsets[-1], -1)
+    for number, (start, span) in enumerate(windows):
+        inside = numpy.arange(len(span))
+        distance = numpy.minimum(inside, inside[::-1])
+        better = distance > farthest[start : start + len(span)]
+        farthest[start : start + len(span)][better] = distance[better]
+        owner[start : start + len(span)][better] = number
+    stack: Tensor | None = None
+    for batch in _batches([len(span) for _, span in windows]):
+        found, _ = _read(model, [_window_doc(windows[number][1]) for number in batch], False)
+        if stack is None:
+            stack = found.new_zeros(len(found), int(offsets[-1]), found.shape[-1])
+        done = 0
+        for number in batch:
+            start, span = windows[number]
+            own = numpy.flatnonzero(owner[start : start + len(span)] == number)
+            stack[:, start + own] = found[:, done + own]
+            done += len(span)
+    assert stack is not None  # for there are tokens
+    return stack
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Numbers of windows, those of like length together."""
+    batch: list[int] = []
+    for number in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[number] > MOST_TOKENS:
+            yield batch
+            batch = []
+        batch.append(number)
+    if batch:
+        yield batch
+
+
+def _window_doc(span: Span) -> Doc:
+    words = [token.text for token in span]
+    spaces = [bool(token.whitespace_) for token in span]
+    return Doc(span.vocab, words=words, spaces=spaces, user_data={_IS_WINDOW: True})
 
 
 def _first_pieces(batch: FullTransformerBatch, docs: list[Doc]) -> NDArray[numpy.int64]:

@@ -58,7 +58,8 @@ def adopt_vocabulary(model: Model, source: Model) -> None:
     """
     for mine, theirs in _pairs(model, source):
         # without one on either side, as of a language model of weight 0, there is none to share
-        vocabulary = (theirs.header or {}).get("vocabulary")
+        header = theirs.header if theirs is not None else None
+        vocabulary = (header or {}).get("vocabulary")
         if mine.cfg.get("vocabulary") and vocabulary:
             mine.cfg["vocabulary"] = vocabulary
 
@@ -76,12 +77,12 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
     embedded = _embedding_width(model)
     same_embedding = embedded is not None and embedded == _embedding_width(source)
     for mine, theirs in _pairs(model, source):
-        have = theirs.tensors()
+        have = {} if theirs is None else theirs.tensors()
         for name, parameter in mine.module.named_parameters():
             value = parameter.data
             total += value.numel()
             given = have.get(name)
-            if given is None:
+            if theirs is None or given is None:
                 continue
             if _by_name(mine, name) or _by_name(theirs, name):
                 taken += _take_named(value, given, name, mine, theirs)
@@ -127,7 +128,9 @@ def _embedding_width(model: Model) -> int | None:
 OVER_SENTENCES = {"label_attention_parser", "lisa"}
 
 
-def _pairs(model: Model, source: Model) -> list[tuple[TorchShim, TorchShim]]:
+def _pairs(model: Model, source: Model) -> list[tuple[TorchShim, TorchShim | None]]:
+    """Every network of the model, with the source's of the same name if it has one."""
+
     def by_layer(of: Model) -> dict[tuple[str, int], TorchShim]:
         found: dict[tuple[str, int], TorchShim] = {}
         for node, shim in torch_shims(of):
@@ -137,7 +140,7 @@ def _pairs(model: Model, source: Model) -> list[tuple[TorchShim, TorchShim]]:
         return found
 
     theirs = by_layer(source)
-    return [(shim, theirs[key]) for key, shim in by_layer(model).items() if key in theirs]
+    return [(shim, theirs.get(key)) for key, shim in by_layer(model).items()]
 
 
 def _by_name(shim: TorchShim, name: str) -> bool:

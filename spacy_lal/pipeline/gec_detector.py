@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from numbers import Real
 from typing import Any, cast
 
 import numpy
@@ -72,9 +73,11 @@ def make_gec_detector(
     """Construct the component.
 
     model: maps Docs to scores of every token's labels [tokens of all Docs, labels].
-    spans_key: of the span group with the errors.
+    spans_key: of the span group with the errors. `Token._.is_error` and the other views read
+        "errors" only; `spacy_lal.grammar_errors.grammar_errors(doc, key)` reads any.
     threshold: a token is marked if the probability that it is an error is at least this. It is
-        stored with the component as `cfg["threshold"]`, where `spacy find-threshold` sets it.
+        stored with the component as `cfg["threshold"]`, where `spacy find-threshold` and you set
+        it: that of a trained component wins over its config's.
     error_weight: of the loss of a token that is an error; one that is correct has 1. More finds
         more errors, less rightly.
     """
@@ -87,6 +90,13 @@ def make_gec_detector(
         error_weight=error_weight,
         scorer=scorer,
     )
+
+
+def _checked_threshold(threshold: float) -> float:
+    """Users set it, in a dictionary."""
+    if not isinstance(threshold, Real) or not 0 <= threshold <= 1:
+        raise ValueError(f"threshold must lie in 0..1, got {threshold!r}")
+    return threshold
 
 
 class ErrorDetector(WeightsPipe):
@@ -103,8 +113,7 @@ class ErrorDetector(WeightsPipe):
         error_weight: float = 1.0,
         scorer: Callable | None = None,
     ) -> None:
-        if not 0 <= threshold <= 1:
-            raise ValueError(f"threshold must lie in 0..1, got {threshold}")
+        _checked_threshold(threshold)
         if error_weight <= 0:
             raise ValueError(f"error_weight must be above 0, got {error_weight}")
         self.vocab = vocab
@@ -163,7 +172,9 @@ class ErrorDetector(WeightsPipe):
         del found[CORRECT]
         if labels is None and not found:
             raise ValueError(
-                f"none of the {docs} training Docs has errors in doc.spans[{self.spans_key!r}]"
+                f"none of the {docs} training Docs has errors in doc.spans[{self.spans_key!r}]: "
+                f"{docs - without} are annotated as correct, and so left alone by "
+                f"spacy-lal.corrupt.v1, {without} are not annotated"
             )
         if labels is not None and (not labels or CORRECT in labels):
             raise ValueError(f"the labels given to {self.name!r} must be types of errors: {labels}")
@@ -213,10 +224,11 @@ class ErrorDetector(WeightsPipe):
 
     def set_annotations(self, docs: Iterable[Doc], scores: Probabilities) -> None:
         """Write the errors, and the probability of every token to be one. Whitespace is none."""
-        threshold = self.cfg["threshold"]
+        threshold = _checked_threshold(self.cfg["threshold"])
         for doc, of_doc in zip(docs, scores, strict=True):
             spaces = [token.is_space for token in doc]
-            errors = of_doc[:, 1:].sum(1)
+            # as many digits as a threshold has, which may lie between two scores
+            errors = of_doc[:, 1:].sum(1).astype(numpy.float64)
             errors[spaces] = 0.0
             marked = (errors >= threshold) & ~numpy.asarray(spaces, dtype=bool)
             types = of_doc[:, 1:].argmax(1).tolist() if len(doc) else []

@@ -51,12 +51,12 @@ def parse_character_edits(
             continue
         try:
             written, edits, annotators = _checked(json.loads(line))
+            doc = nlp(written)  # which refuses half a character pair, and texts of a million
         except json.JSONDecodeError as error:
             message = f"not JSON: {error.msg} at character {error.pos + 1}"
             raise FormatError(message, source=source, line=number) from None
         except ValueError as error:
             raise FormatError(str(error), source=source, line=number) from None
-        doc = nlp(written)
         words = [token for token in doc if not token.is_space]
         places = [(token.idx, token.idx + len(token)) for token in words]
         edits = token_edits(written, places, edits)
@@ -161,8 +161,9 @@ def _in_sentences(
 ) -> Iterator[tuple[int, int, list[Edit]]]:
     """Each sentence's start and end, and its edits, counted from its start.
 
-    What is missing between two sentences is missing before the second. An edit of several sentences
-    is one in each, without a correction: which part of it belongs where can't be told.
+    What is missing between two sentences is missing before the second, also where a line ends: the
+    published labels of the FCE have it so. An edit of several sentences is one in each, without a
+    correction: which part of it belongs where can't be told.
     """
     own: list[list[Edit]] = [[] for _ in starts]
     ends = [*starts[1:], length]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from threading import Lock
 
 from catalogue import Registry
 from spacy.tokens import Doc, DocBin
@@ -13,6 +14,7 @@ from spacy.vocab import Vocab
 from srsly.msgpack import msgpack_decoders, msgpack_encoders
 
 _AT_ONCE = 100
+_LOCK = Lock()
 
 
 def read_spacy(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
@@ -51,9 +53,10 @@ def _found_once(registry: Registry) -> Iterator[None]:
     srsly looks through all registries and all installed packages for codecs whenever it packs or
     unpacks, several times a Doc with span groups: 4 ms, ten times what the rest of it takes.
     """
-    found = registry.get_all()
-    registry.get_all = lambda: found
-    try:
-        yield
-    finally:
-        del registry.get_all
+    with _LOCK:  # the registry is everybody's
+        found = registry.get_all()
+        registry.get_all = lambda: found
+        try:
+            yield
+        finally:
+            del registry.get_all

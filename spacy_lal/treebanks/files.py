@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,9 @@ def read_text(path: str | Path, encoding: str = "utf-8-sig") -> str:
     try:
         with _OPENERS.get(path.suffix, open)(path, "rb") as file:
             raw: bytes = file.read()
-    except (lzma.LZMAError, gzip.BadGzipFile, EOFError) as error:
+    except (lzma.LZMAError, zlib.error, EOFError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the file isn't there, or can't be read; damaged contents have no number
         raise FormatError(f"not a whole {path.suffix} file", source=str(path), line=1) from error
     try:
         text = raw.decode(encoding)

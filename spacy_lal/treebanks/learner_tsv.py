@@ -24,6 +24,7 @@ _LABELS = {"c": CORRECT, "i": ERROR}
 _NAMES = {label: name for name, label in _LABELS.items()}
 _BLANK = " \r\f\v"  # a no-break space alone is a token
 _ESCAPED = re.compile(r'\\+"')
+_NO_TAB = re.compile(r".*\S +[ci]")
 _QUOTE = re.compile(r'(\\*)"')
 
 
@@ -45,6 +46,9 @@ def parse_tsv(
                 words, labels = [], []
             continue
         cells = line.split("\t")
+        if not columns and len(cells) == 1 and _NO_TAB.fullmatch(line):
+            message = "one column: a tab has to stand between a token and its label"
+            raise FormatError(message, source=source, line=number)
         columns = columns or len(cells)
         if len(cells) != columns or columns > 2:
             message = "a token and its label" if columns > 1 else "a token alone, as in the first"
@@ -54,7 +58,8 @@ def parse_tsv(
         if not all(cell.strip(_BLANK) for cell in cells):
             raise FormatError("an empty column", source=source, line=number)
         words.append(unescape(cells[0]))
-        labels.append(_LABELS.get(cells[-1], cells[-1]))
+        label = cells[-1].strip(_BLANK)
+        labels.append(_LABELS.get(label, label))
 
 
 def read_tsv(path: str | Path, *, unescape: Callable[[str], str] = str) -> Iterator[Sentence]:

@@ -155,8 +155,9 @@ def labels_of(
 ) -> list[str]:
     """The label of every word, as `grammar_errors` has them.
 
-    A word is an error if an edit has it, or something is missing before it; what is missing at the
-    end is marked on the last word. Of several edits of a word the first in the file has its label.
+    A word is an error if an edit has it, or something is missing before it. What is missing at the
+    end is marked on no word, as in MultiGED's files. Of several edits of a word the first one in
+    the file has its label.
     annotator: whose edits; None: those of all, a word is an error if anyone says so.
     """
     labels = [CORRECT] * len(sentence.words)
@@ -164,9 +165,8 @@ def labels_of(
         return labels
     for edit in reversed(sentence.edits):
         if annotator is None or edit.annotator == annotator:
-            start = min(edit.start, len(labels) - 1)
-            end = max(edit.end, start + 1)
-            labels[start:end] = [_label(edit, types)] * (end - start)
+            end = min(max(edit.end, edit.start + 1), len(labels))
+            labels[edit.start : end] = [_label(edit, types)] * (end - edit.start)
     return labels
 
 

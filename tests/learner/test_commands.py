@@ -1,5 +1,9 @@
 """`corrupt` and `error-model` on the command line."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 import typer
 from spacy.tokens import DocBin
@@ -52,6 +56,19 @@ def test_text_to_errors(text, tmp_path):
     assert set(labels) == {"", "R", "M", "U"}
     third = len(docs) // 3
     assert [doc.text for doc in docs[:third]] != [doc.text for doc in docs[third : 2 * third]]
+
+
+@pytest.mark.parametrize("lang", ["en", "xx"])
+def test_an_error_model_is_the_same_in_every_process(text, tmp_path, lang):
+    """Sets have another order in each; a seed picks from tables in theirs."""
+    command = [sys.executable, "-m", "spacy", "lal", "error-model", str(text)]
+    models = []
+    for seed in ("0", "1"):
+        path = tmp_path / f"{seed}.json"
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        subprocess.run([*command, str(path), "--lang", lang], env=environment, check=True)
+        models.append(path.read_bytes())
+    assert models[0] == models[1]
 
 
 def test_docs_with_labels_stay(tmp_path):

@@ -9,9 +9,10 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
-from thinc.api import Config, Model
+from thinc.api import Config, Model, Ragged
 
 from spacy_lal.models.curated_layers import build_curated_layers_v1
+from spacy_lal.models.first_piece import make_first_piece
 
 from ..pipeline.toy_errors import agreement_examples
 
@@ -50,7 +51,7 @@ heads = 4
 @architectures = "spacy-curated-transformers.TransformerLayersListener.v1"
 layers = 2
 width = 24
-pooling = {"@layers":"reduce_first.v1"}
+pooling = {"@layers":"spacy-lal.first_piece.v1"}
 
 [initialize]
 
@@ -94,6 +95,21 @@ def test_layers_of_all_docs(embeddings):
             numpy.testing.assert_array_equal(mine[k], expected)
 
 
+def test_first_pieces_are_hand_worked():
+    model = make_first_piece()
+    pieces = numpy.arange(10.0, dtype="f").reshape(5, 2)
+    vectors, backprop = model(Ragged(pieces, numpy.array([0, 2, 0, 1, 2, 0])), is_train=True)
+    assert vectors.tolist() == [[0, 0], [0, 1], [0, 0], [4, 5], [6, 7], [0, 0]]
+    back = backprop(numpy.arange(1.0, 13.0, dtype="f").reshape(6, 2))
+    assert back.lengths.tolist() == [0, 2, 0, 1, 2, 0]
+    assert back.dataXd.tolist() == [[3, 4], [0, 0], [7, 8], [9, 10], [0, 0]]
+
+
+def test_no_pieces_at_all():
+    found = make_first_piece().predict(Ragged(numpy.zeros((0, 2), "f"), numpy.array([0, 0])))
+    assert found.tolist() == [[0, 0], [0, 0]]
+
+
 def test_detector_on_a_shared_transformer(tmp_path: Path) -> None:
     pytest.importorskip("spacy_curated_transformers")
     letters = list("abcdefghijklmnopqrstuvwxyz.")
@@ -109,6 +125,10 @@ def test_detector_on_a_shared_transformer(tmp_path: Path) -> None:
     nlp.to_disk(tmp_path / "model")
     mine, theirs = (p(text).spans["errors"].attrs for p in (nlp, spacy.load(tmp_path / "model")))
     assert mine["token_scores"] == pytest.approx(theirs["token_scores"], abs=1e-5)
+    for texts in (["he  walk"], ["\n", "he"], ["\n", ""], [" "]):  # tokens without pieces
+        for doc in nlp.pipe(texts):
+            scores = doc.spans["errors"].attrs["token_scores"]
+            assert [score > 0 for score in scores] == [not token.is_space for token in doc]
     optimizer.learn_rate = 0.003
     losses = []
     for _ in range(40):

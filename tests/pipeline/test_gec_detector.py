@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from pathlib import Path
 
@@ -79,6 +80,13 @@ def test_threshold_is_read_when_predicting(trained: Language) -> None:
         marked = [label != "" for label in get_errors(doc)]
         assert marked == [score >= threshold for score in error_scores(doc)]
         found[threshold] = sum(marked)
+    # one that no number of 32 bits is: just above a score
+    pipe.cfg["threshold"] = math.nextafter(max(error_scores(trained(text))), 1.0)
+    assert not trained(text).spans["errors"]
+    for bad in ("0.5", None, 2, -1, math.nan):
+        pipe.cfg["threshold"] = bad
+        with pytest.raises(ValueError, match=r"threshold must lie in 0\.\.1, got"):
+            trained(text)
     pipe.cfg["threshold"] = before
     assert found[0.0] >= found[0.5] >= found[1.0]
     assert found[0.0] == 8
@@ -220,7 +228,7 @@ def test_clear_errors() -> None:
     with pytest.raises(ValueError, match="no weights yet"):
         nlp("text")
     clean = Example(nlp.make_doc("a b"), nlp.make_doc("a b"))
-    with pytest.raises(ValueError, match=r"none of the 1 training Docs has errors"):
+    with pytest.raises(ValueError, match=r"none of the 1 training Docs has errors.*1 are not"):
         nlp.initialize(lambda: [clean])
     with pytest.raises(ValueError, match=r"threshold must lie in 0\.\.1, got 1\.5"):
         blank(threshold=1.5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy
@@ -9,8 +10,11 @@ import pytest
 import spacy
 import torch
 from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
 from thinc.api import Model
 
+from spacy_lal.models import transformer_layers
 from spacy_lal.models.transformer_layers import build_transformer_layers_v1
 
 from ..tiny_transformers import write_bert
@@ -128,6 +132,59 @@ def test_a_tokenizer_without_a_limit(bert: Path) -> None:
     model.layers[0].tokenizer.model_max_length = int(1e30)
     doc = spacy.blank("en")(" ".join(["walking"] * 16))
     assert model.predict([doc]).shape[1] == 16
+
+
+def test_the_end_of_a_token_of_too_many_pieces_is_cut_off(bert: Path) -> None:
+    """Also if the tokenizer knows of no limit; its neighbours are read."""
+    doc = Doc(Vocab(), words=["he", "x" * 60, "now"])
+    for limit in (40, int(1e30)):
+        model = layers(bert)
+        model.layers[0].tokenizer.model_max_length = limit
+        found = model.predict([doc])
+        assert (numpy.abs(found).sum((0, 2)) > 0).all()
+
+
+def test_windows_are_predicted_in_batches(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of like length, none much larger than asked; the outputs are those of all at once."""
+    nlp = spacy.blank("en")
+    words = ["they", "walk", "today", "and", "often", "\n"]
+    rng = numpy.random.default_rng(0)
+    texts = [" ".join(rng.choice(words, length)) for length in (3, 50, 1, 7, 0, 12, 4, 30)]
+    docs = [nlp(text) for text in texts]
+    model = layers(bert, window=8, stride=6)
+    for module in model.layers[0].transformer.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+        if hasattr(module, "dropout_prob"):
+            module.dropout_prob = 0.0
+    at_once, _ = model(docs, is_train=True)
+    areas = []
+    read = transformer_layers._read
+
+    def spy(model, docs, is_train):
+        areas.append(len(docs) * max(map(len, docs)))
+        return read(model, docs, is_train)
+
+    monkeypatch.setattr(transformer_layers, "_read", spy)
+    monkeypatch.setattr(transformer_layers, "MOST_TOKENS", 24)
+    numpy.testing.assert_allclose(model.predict(docs), at_once, atol=1e-5)
+    assert len(areas) > 5
+    assert max(areas) <= 24
+
+
+def test_threads_don_t_disturb_each_other(bert: Path) -> None:
+    nlp = detector(bert)
+    nlp.initialize(lambda: agreement_examples(nlp, 40))
+    texts = ["he walks today .", "they walk", "a b c d e f g", "x " * 60] * 5
+
+    def score(text: str) -> list[float]:
+        scores: list[float] = nlp(text).spans["errors"].attrs["token_scores"]
+        return scores
+
+    expected = [score(text) for text in texts]
+    with ThreadPoolExecutor(4) as threads:
+        for found, scores in zip(threads.map(score, texts), expected, strict=True):
+            assert found == pytest.approx(scores, abs=1e-6)
 
 
 def test_settings_are_checked(bert: Path) -> None:

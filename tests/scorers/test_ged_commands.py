@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy
 import pytest
+import spacy
 from spacy.tokens import Doc, DocBin
+from spacy.training import Example
 from typer.testing import CliRunner
 
 from spacy_lal.cli import app
@@ -132,6 +134,18 @@ def test_best_threshold_is_the_best_of_all(script):
         if max(tried.values()):
             at_best = script.detection(gold, scores >= found)
             assert at_best.f() == pytest.approx(max(tried.values()))
+
+
+def test_docs_that_nobody_annotated_don_t_count(script, tmp_path):
+    nlp = spacy.blank("en")
+    pipe = nlp.add_pipe("gec_detector")
+    annotated, other = (Doc(nlp.vocab, words=["He", "go"]) for _ in range(2))
+    set_errors(annotated, ["", "ERROR"])
+    nlp.initialize(lambda: [Example(Doc(nlp.vocab, words=["He", "go"]), annotated)])
+    DocBin(docs=[annotated, other]).to_disk(tmp_path / "a.spacy")
+    gold, scores, _ = script.scored(nlp, pipe, tmp_path / "a.spacy")
+    assert gold.tolist() == [False, True]
+    assert len(scores) == 2
 
 
 def test_threshold_leaves_correct_text_alone(script):

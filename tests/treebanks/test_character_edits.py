@@ -62,7 +62,7 @@ def insertion(text, place, correction="x"):
         (4, ["cools"]),
         (6, ["cools"]),  # within the word
         (9, ["now"]),
-        (13, ["now"]),  # nothing comes after it
+        (13, []),  # nothing comes after it
     ],
 )
 def test_insertions(place, found):

@@ -1,6 +1,9 @@
 """`spacy lal convert ged`, from files to files."""
 
+import bz2
+import gzip
 import json
+import lzma
 
 import pytest
 from spacy.tokens import DocBin
@@ -13,7 +16,7 @@ from spacy_lal.grammar_errors import ERRORS_KEY, get_errors
 TSV = 'Teas\ti\ncool\tc\n\\"\tc\n\nYes\tR:OTHER\n\n'
 M2 = """S Teas cool
 A 0 1|||R:NOUN:NUM|||Tea|||REQUIRED|||-NONE-|||0
-A 2 2|||M:PUNCT|||.|||REQUIRED|||-NONE-|||1
+A 1 1|||M:PUNCT|||,|||REQUIRED|||-NONE-|||1
 
 S
 A 0 0|||M:OTHER|||Yes|||REQUIRED|||-NONE-|||0
@@ -48,6 +51,48 @@ def test_tsv(run):
     assert ["errors", "2"] in table
     _, docs = run("tea.tsv", TSV, "--multiged-escapes", "--types", "full")
     assert docs == [(["Teas", "cool", '"'], ["ERROR", "", ""]), (["Yes"], ["R:OTHER"])]
+
+
+@pytest.mark.parametrize("labels", ["CI", "01"])
+def test_labels_of_which_none_says_correct(run, labels):
+    result, docs = run("tea.tsv", f"Tea\t{labels[0]}\ncool\t{labels[1]}\n")
+    assert (result.exit_code, docs) == (1, [])
+    assert 'tea.tsv:1: no token in this file has the label "c"' in result.output
+    assert run("tea.tsv", "Tea\ti\n")[1] == [(["Tea"], ["ERROR"])]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options"),
+    [("tea.tsv", "\n\n", []), ("tea.m2", "", []), ("tea.tsv", TSV, ["--without-block", "1/1"])],
+)
+def test_nothing_is_no_file(run, name, text, options):
+    result, docs = run(name, text, *options)
+    assert (result.exit_code, docs) == (1, [])
+    assert f"{name}:1: no sentences, or none in these blocks" in result.output
+
+
+@pytest.mark.parametrize("module", [bz2, gzip, lzma])
+def test_damaged_files_are_named(tmp_path, module):
+    packed = bytearray(module.compress(TSV.encode() * 500))
+    for at in (len(packed) // 2, len(packed) // 2 + 1):
+        packed[at] ^= 255
+    suffix = {bz2: ".bz2", gzip: ".gz", lzma: ".xz"}[module]
+    (tmp_path / f"tea.tsv{suffix}").write_bytes(packed)
+    command = ["convert", "ged", str(tmp_path / f"tea.tsv{suffix}"), str(tmp_path / "out.spacy")]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 1
+    assert f"tea.tsv{suffix}:1: not a whole {suffix} file" in result.output
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("He \ud800 go.", "surrogates"), ("He go. " * 150_000, "exceeds maximum")]
+)
+def test_texts_that_spacy_refuses(run, text, message):
+    record = json.dumps({"text": text, "edits": [[0, []]]})
+    result, docs = run("tea.json", record, "--lang", "en")
+    assert (result.exit_code, docs) == (1, [])
+    assert "tea.json:1: " in result.output
+    assert message in result.output
 
 
 def test_without_labels(run, tmp_path):
@@ -119,7 +164,6 @@ def test_folder(run, tmp_path):
         (["--block", "3/3"], "de"),
         (["--without-block", "2/3"], "ade"),
         (["--block", "1/1"], "abcde"),
-        (["--without-block", "1/1"], ""),
         (["--without-block", "1/3", "--without-block", "3/3"], "bc"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 import pytest
@@ -60,6 +61,15 @@ def test_a_broken_doc_names_the_file(tmp_path):
         ValueError, match=r"can't read .*a\.spacy as a \.spacy file, somewhere after Doc 100"
     ):
         next(found)
+
+
+def test_threads_read_and_write_at_once(tmp_path):
+    def copied(k: int) -> int:
+        write_spacy(docs(250), tmp_path / f"{k}.spacy")
+        return sum(1 for _ in read_spacy(tmp_path / f"{k}.spacy", spacy.blank("en").vocab))
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(copied, range(4))) == [250] * 4
 
 
 def test_the_registries_are_as_they_were(tmp_path):

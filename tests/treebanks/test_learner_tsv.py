@@ -30,7 +30,9 @@ def read(text, **options):
 
 
 def test_labels():
-    assert read(TEA) == [(["Teas", "cool", "."], ["ERROR", "", ""]), (["Yes"], [""])]
+    expected = [(["Teas", "cool", "."], ["ERROR", "", ""]), (["Yes"], [""])]
+    assert read(TEA) == expected
+    assert read(TEA.replace("\tc", "\tc ").replace("\ti", "\t i")) == expected
 
 
 def test_types():
@@ -75,6 +77,7 @@ def test_spaces_are_part_of_tokens():
         ("Tea\tc\n\tc\n", "2: an empty column"),
         ("Tea\t\n", "1: an empty column"),
         (" \tc\n", "1: an empty column"),
+        ("Tea c\nis  i\n", "1: one column: a tab has to stand between a token and its label"),
     ],
 )
 def test_malformed(text, message):
