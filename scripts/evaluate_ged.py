@@ -1,7 +1,7 @@
 """Score a pipeline's grammatical error detection, at its threshold and at others.
 
-The pipeline reads the gold words, and gold sentence boundaries if there are any. Precision, recall
-and F0.5 count tokens, as MultiGED-2023 does (`spacy_lal/scorers/detection.py`).
+The pipeline reads the gold words and, unless sentences are joined, the gold sentence boundaries.
+Precision, recall and F0.5 count tokens, as MultiGED-2023 does (`spacy_lal/scorers/detection.py`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import torch
 import typer
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.training import Example
 from wasabi import msg
 
-from spacy_lal.grammar_errors import CORRECT, error_scores, get_errors
+from spacy_lal.grammar_errors import CORRECT, error_scores, get_errors, set_errors
 from spacy_lal.pipeline.gec_detector import ErrorDetector
 from spacy_lal.scorers.detection import Detection
 from spacy_lal.treebanks.corpus import Corpus
@@ -33,6 +34,9 @@ def main(
         Path | None,
         typer.Option(help="Take the threshold of the best F0.5 on this .spacy file.", exists=True),
     ] = None,
+    join: Annotated[
+        int, typer.Option(min=1, help="Sentences a Doc, whose boundaries aren't given if several.")
+    ] = 1,
     output: Annotated[Path | None, typer.Option(help="Write the numbers here, as JSON.")] = None,
     threads: Annotated[int, typer.Option(help="Threads of torch, 0 for its own choice.")] = 0,
 ) -> None:
@@ -40,7 +44,7 @@ def main(
     if threads:
         torch.set_num_threads(threads)
     try:
-        result = evaluate(model, corpora, tune)
+        result = evaluate(model, corpora, tune, join)
     except (OSError, ValueError) as error:
         typer.echo(f"evaluate_ged: {error}", err=True)
         raise typer.Exit(1) from None
@@ -49,7 +53,9 @@ def main(
         srsly.write_json(output, result)
 
 
-def evaluate(model: str, corpora: list[Path], tune: Path | None = None) -> dict[str, Any]:
+def evaluate(
+    model: str, corpora: list[Path], tune: Path | None = None, join: int = 1
+) -> dict[str, Any]:
     """Scores on every corpus. Raises ValueError."""
     nlp = spacy.load(model)
     pipe = detector_of(nlp)
@@ -60,7 +66,7 @@ def evaluate(model: str, corpora: list[Path], tune: Path | None = None) -> dict[
         msg.info(f"threshold {threshold:.3f}, the best of {tune.name}")
     results = []
     for corpus in corpora:
-        gold, scores, speed = scored(nlp, pipe, corpus)
+        gold, scores, speed = scored(nlp, pipe, corpus, join)
         counts = detection(gold, scores >= threshold)
         best = best_threshold(gold, scores)
         at_best = detection(gold, scores >= best)
@@ -75,7 +81,8 @@ def evaluate(model: str, corpora: list[Path], tune: Path | None = None) -> dict[
             f"{corpus.name}: P {result['p']:.2f}, R {result['r']:.2f}, F0.5 {result['f05']:.2f}, "
             f"{result['marked']:.2f} % of tokens marked"
         )
-    return {
+    several = {"sentences_a_doc": join} if join > 1 else {}
+    return several | {
         "model": f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}",
         "threshold": round(threshold, 4),
         "threads": torch.get_num_threads(),
@@ -92,12 +99,15 @@ def detector_of(nlp: Language) -> ErrorDetector:
 
 
 def scored(
-    nlp: Language, pipe: ErrorDetector, corpus: Path
+    nlp: Language, pipe: ErrorDetector, corpus: Path, join: int = 1
 ) -> tuple[numpy.ndarray, numpy.ndarray, float]:
     """Of all words whether they are errors and how probably; words a second of the component."""
     examples = [e for e in Corpus(corpus)(nlp) if pipe.spans_key in e.reference.spans]
     if not examples:
         raise ValueError(f"no errors are annotated in {corpus}")
+    if join > 1:
+        some = [examples[start : start + join] for start in range(0, len(examples), join)]
+        examples = [_joined([e.reference for e in few], pipe.spans_key) for few in some]
     docs = list(before(nlp, pipe, (example.predicted for example in examples)))
     start = time.perf_counter()
     docs = list(pipe.pipe(docs, batch_size=nlp.batch_size))
@@ -112,6 +122,16 @@ def scored(
                 gold.append(label != CORRECT)
                 scores.append(score)
     return numpy.asarray(gold), numpy.asarray(scores), len(gold) / seconds
+
+
+def _joined(references: list[Doc], key: str) -> Example:
+    """A text without boundaries of the sentences, as users have them."""
+    tokens = [(token, token.i + 1 == len(doc)) for doc in references for token in doc]
+    words = [token.text for token, _ in tokens]
+    spaces = [is_last or bool(token.whitespace_) for token, is_last in tokens]
+    text, labelled = (Doc(references[0].vocab, words=words, spaces=spaces) for _ in range(2))
+    set_errors(labelled, [label for doc in references for label in get_errors(doc, key)], key=key)
+    return Example(text, labelled)
 
 
 def before(nlp: Language, pipe: ErrorDetector, docs: Iterable[Doc]) -> Iterable[Doc]:

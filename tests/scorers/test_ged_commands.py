@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
+import operator
 import sys
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from spacy.training import Example
 from typer.testing import CliRunner
 
 from spacy_lal.cli import app
-from spacy_lal.grammar_errors import set_errors
+from spacy_lal.grammar_errors import get_errors, set_errors
 from spacy_lal.scorers.detection import Detection
 from spacy_lal.treebanks.docs import language_vocab
 
@@ -146,6 +148,22 @@ def test_docs_that_nobody_annotated_don_t_count(script, tmp_path):
     gold, scores, _ = script.scored(nlp, pipe, tmp_path / "a.spacy")
     assert gold.tolist() == [False, True]
     assert len(scores) == 2
+
+
+def test_joined_sentences_have_the_same_labels(script):
+    vocab = language_vocab("en")
+    sentences = [["He", "go", "."], ["I", "see"], ["So"]]
+    errors = [["", "ERROR", ""], ["", "M"], ["ERROR"]]
+    references = [
+        Doc(vocab, words=words, sent_starts=[True] + [False] * (len(words) - 1))
+        for words in sentences
+    ]
+    for doc, labels in zip(references, errors, strict=True):
+        set_errors(doc, labels)
+    joined = script._joined(references, "errors")
+    assert get_errors(joined.reference) == functools.reduce(operator.iadd, errors, [])
+    assert not joined.predicted.has_annotation("SENT_START")
+    assert joined.predicted.text.split() == functools.reduce(operator.iadd, sentences, [])
 
 
 def test_threshold_leaves_correct_text_alone(script):
