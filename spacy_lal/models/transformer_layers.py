@@ -14,6 +14,8 @@ from thinc.api import ArgsKwargs, Model, to_numpy, torch2xp, xp2torch
 from thinc.types import Floats3d
 from torch import Tensor
 
+from .sentences import SentencePolicy, sentence_starts
+
 if TYPE_CHECKING:
     from spacy_transformers.data_classes import FullTransformerBatch
 
@@ -33,19 +35,21 @@ def build_transformer_layers_v1(
     tokenizer_config: dict[str, Any] | None = None,
     transformer_config: dict[str, Any] | None = None,
     mixed_precision: bool = False,
+    sentences: SentencePolicy = "split",
 ) -> Model[list[Doc], Floats3d]:
     """Fine-tune a pretrained transformer, and give the outputs of all its layers.
 
     Returns [layers, tokens of all Docs, width]: of every token its first piece (Kaneko and Komachi
     2019, section 3.1); rows of tokens without pieces, which are whitespace, are zeros.
 
-    name: of a model on the Hugging Face hub, or its folder. window, stride: in tokens: a Doc is
-    read in windows that overlap; where two do, a token belongs to the one in which it stands
+    name: of a model on the Hugging Face hub, or its folder. window, stride: in tokens: a sentence
+    is read in windows that overlap; where two do, a token belongs to the one in which it stands
     farther from the edges. A window of more pieces than the transformer takes is halved until it
     fits, so nothing is cut off but the end of a single token of that many pieces.
     embeddings: whether layer 0, the embeddings, is among the layers; the paper leaves it out.
     tokenizer_config, transformer_config, mixed_precision: as in
-    `spacy-transformers.TransformerModel.v3`.
+    `spacy-transformers.TransformerModel.v3`. sentences: "split", "existing" or "doc"; see
+    `lal_constituency`. A detector that was trained on single sentences should read so.
 
     The transformer is the component's own: a shared one's listeners send the last layer's gradient
     back, and no others'. Its weights are stored by spacy-transformers.
@@ -66,7 +70,7 @@ def build_transformer_layers_v1(
         transformer_config={**(transformer_config or {}), "output_hidden_states": True},
         mixed_precision=mixed_precision,
     )
-    transformer.attrs["get_spans"] = _Windows(transformer, window, stride)
+    transformer.attrs["get_spans"] = _Windows(transformer, window, stride, sentences)
     # spacy-transformers' own sends the gradient of the last layer back alone
     transformer.layers[0].attrs["convert_outputs"] = _with_gradients_of_all_layers
     return Model(
@@ -82,8 +86,11 @@ def build_transformer_layers_v1(
 class _Windows:
     """Docs -> the spans that the transformer reads one by one."""
 
-    def __init__(self, transformer: Any, window: int, stride: int) -> None:
+    def __init__(
+        self, transformer: Any, window: int, stride: int, sentences: SentencePolicy
+    ) -> None:
         self.transformer = transformer
+        self.sentences = sentences
         self.window = window
         self.stride = stride
 
@@ -91,6 +98,11 @@ class _Windows:
         # what it has more of is cut off by spacy-transformers
         self.transformer.tokenizer.model_max_length = self._most()
         return [[doc[:]] if _IS_WINDOW in doc.user_data else self._of_doc(doc) for doc in docs]
+
+    def _of_doc(self, doc: Doc) -> list[Span]:
+        starts = sentence_starts(doc, self.sentences)
+        bounds = zip(starts, [*starts, len(doc)][1:], strict=True)
+        return [span for start, end in bounds for span in self._of_sentence(doc[start:end])]
 
     def _most(self) -> int:
         """How many pieces the transformer takes."""
@@ -101,9 +113,9 @@ class _Windows:
         )
         return most
 
-    def _of_doc(self, doc: Doc) -> list[Span]:
-        starts = range(0, max(1, len(doc) - self.window + self.stride), self.stride)
-        waiting = [doc[start : start + self.window] for start in reversed(starts)]
+    def _of_sentence(self, sentence: Span) -> list[Span]:
+        starts = range(0, max(1, len(sentence) - self.window + self.stride), self.stride)
+        waiting = [sentence[start : start + self.window] for start in reversed(starts)]
         spans: list[Span] = []
         while waiting:
             span = waiting.pop()

@@ -98,6 +98,16 @@ def test_long_text_is_read_in_windows(bert: Path) -> None:
     assert numpy.abs(found).sum((0, 2)).min() > 0
 
 
+def test_sentences_are_read_one_by_one(bert: Path) -> None:
+    nlp = spacy.blank("en")
+    text, alone = nlp("He walks. They walk today."), [nlp("He walks."), nlp("They walk today.")]
+    together, apart = layers(bert, sentences="doc"), layers(bert)
+    numpy.testing.assert_allclose(apart.predict([text]), apart.predict(alone), atol=1e-5)
+    assert numpy.abs(together.predict([text]) - apart.predict([text])).max() > 0.01
+    with pytest.raises(ValueError, match="no sentence boundaries"):
+        layers(bert, sentences="existing").predict([text])
+
+
 def test_of_two_windows_a_token_takes_the_one_it_is_deeper_in(bert: Path) -> None:
     doc = spacy.blank("en")("a b c d e f g h i j")
     model = layers(bert, window=6, stride=4)  # tokens 0-5 and 4-9
