@@ -13,6 +13,7 @@ import spacy
 import srsly
 import torch
 
+from ..tiny_transformers import write_bert
 from .running import FEW_STEPS, ROOT, read_docs, weight_types
 from .sizes import DETECTOR, EMBEDDED, WITH_VECTORS
 from .toy_treebanks import write_ewt
@@ -43,6 +44,22 @@ def test_train_fce(project: Path, run_here: Callable[..., str]) -> None:
     assert counts == [54, 6]
     (result,) = detected(project / "metrics/fce.json")
     assert (result["tokens"], result["errors"]) == (99, 8)
+
+
+def test_train_fce_on_bert(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    """The paper's config, with nothing changed but the transformer and the number of heads."""
+    pytest.importorskip("spacy_transformers")
+    write_bert(tmp_path, ["abcdefghijklmnopqrstuvwxyz.,"])
+    run_here(
+        "train-fce",
+        fce_train=str(TOY_GED / "train.tsv"),
+        fce_dev=str(TOY_GED / "dev.tsv"),
+        fce_test=str(TOY_GED / "test.tsv"),
+        train_options=f"{FEW_STEPS} --training.max_epochs 0 --paths.transformer {tmp_path}"
+        " --components.gec_detector.model.heads 4",
+    )
+    (result,) = detected(project / "metrics/fce.json")
+    assert result["tokens"] == 99
 
 
 def test_train_realec(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
