@@ -41,6 +41,9 @@ DEFAULT_MODEL = Config().from_str(
     """
 )["model"]
 
+READING = ("sentences", "max_batch_spans")
+"""Attributes of encoders that no weights depend on."""
+
 Probabilities = list[NDArray[numpy.float32]]
 
 
@@ -123,11 +126,18 @@ class ErrorDetector(WeightsPipe):
         self.error_weight = error_weight
         self.scorer = scorer
         self.cfg: dict[str, Any] = {"labels": [], "threshold": threshold}
+        self._reading = [
+            (node, {name: node.attrs[name] for name in READING if name in node.attrs})
+            for node in model.walk()
+        ]
         self._configure_model()
         install_extensions()
 
     def _configure_model(self) -> None:
+        """The config decides how text is read, whatever was stored with the weights."""
         self.cfg["spans_key"] = self.spans_key  # the scorer is given cfg
+        for node, settings in self._reading:
+            node.attrs.update(settings)
 
     @property
     def labels(self) -> tuple[str, ...]:

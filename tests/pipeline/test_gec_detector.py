@@ -126,6 +126,22 @@ def test_storage_keeps_threshold_and_scores(trained: Language, tmp_path: Path) -
     pipe.cfg["threshold"] = 0.5
 
 
+def test_config_decides_how_text_is_read(trained: Language, tmp_path: Path) -> None:
+    trained.to_disk(tmp_path / "model")
+    text = f"{WRONG} They walk now ."
+    scores = {}
+    for policy in ("split", "doc"):
+        config = {"components.gec_detector.model.layers.sentences": policy}
+        nlp = spacy.load(tmp_path / "model", config=config)
+        again = pickle.loads(pickle.dumps(nlp))
+        scores[policy] = error_scores(nlp(text))
+        assert error_scores(again(text)) == pytest.approx(scores[policy])
+    parts = (WRONG, "They walk now .")
+    alone = [score for part in parts for score in error_scores(trained(part))]
+    assert scores["split"] == pytest.approx(alone, abs=1e-5)
+    assert scores["doc"] != pytest.approx(scores["split"], rel=0.1, abs=1e-9)
+
+
 def test_batches_and_processes_don_t_matter(trained: Language) -> None:
     texts = [WRONG, "", RIGHT, f"{WRONG} {RIGHT} {WRONG}", "\n\n", "she eats"] * 3
     alone = [error_scores(trained(text)) for text in texts]
