@@ -171,6 +171,16 @@ def test_counts_what_fits(source: Language) -> None:
     assert taken == total == sum(v.numel() for s in shims(source) for v in s.tensors().values())
 
 
+def test_counts_what_the_source_has_no_part_of(source: Language) -> None:
+    """An embedding and nothing else: the rest begins from nothing, and counts."""
+    (parser,) = (pipe for _, pipe in source.pipeline)
+    embedding = parser.model.get_ref("tok2vec")
+    taken, total = take_weights(parser.model, embedding)
+    assert taken == sum(v.numel() for _, s in torch_shims(embedding) for v in s.tensors().values())
+    assert total == sum(v.numel() for s in shims(source) for v in s.tensors().values())
+    assert taken < total
+
+
 def test_a_model_of_other_widths_takes_what_fits(folder: Path) -> None:
     model = json.loads(
         json.dumps(tiny_pipeline().config["components"]["lal_constituency"]["model"])

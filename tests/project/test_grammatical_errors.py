@@ -134,19 +134,25 @@ def test_compare_ged(project: Path, tmp_path: Path, run_here: Callable[..., str]
     page = project / "docs/ged.md"
     start, end = (f"<!-- multiged-de heads: {edge} -->" for edge in ("start", "end"))
     page.write_text(f"before\n{start}\nold\n{end}\nafter\n", "utf8")
-    run_here(
-        "ged-compare",
-        ged_compare_setting="heads",
-        ged_compare_values="1,4",
-        ged_seeds="1,2",
-        ged_options=f" --nlp.lang de {FEW_STEPS} {DETECTOR} {EMBEDDED}".replace(
-            "--components.gec_detector.model.heads 4", ""
-        ),
-    )
+    options = f" --nlp.lang de {FEW_STEPS} {DETECTOR} {EMBEDDED}"
+    variables = {
+        "ged_compare_setting": "heads",
+        "ged_compare_values": "1,4",
+        "ged_seeds": "1,2",
+        "ged_options": options.replace("--components.gec_detector.model.heads 4", ""),
+    }
+    run_here("ged-compare", **variables)
     rows = re.findall(r"^\| (\w+) \| (\w+) \|", page.read_text("utf8"), re.MULTILINE)
     assert rows == [("heads", "seeds"), ("1", "2"), ("4", "2")]
     names = {path.stem for path in project.glob("docs/training/ged/*.json")}
     assert names == {f"multiged-de-heads-{value}-{seed}" for value in (1, 4) for seed in (1, 2)}
+    # what is there is not trained again, and not taken for a result of other options
+    before = {path: path.read_bytes() for path in project.glob("docs/training/ged/*.json")}
+    assert "heads-4-2.json is there" in run_here("ged-compare", **variables)
+    variables["ged_options"] += " --training.dropout 0.1"
+    with pytest.raises(AssertionError, match=r"compare_ged\.py"):
+        run_here("ged-compare", **variables)
+    assert before == {path: path.read_bytes() for path in before}
 
 
 def test_train_ged_synthetic(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
