@@ -57,7 +57,8 @@ def main(
             if path.exists():
                 before = srsly.read_json(path).get("options", options)
                 if before != options:
-                    typer.echo(f"compare_ged: {path} was made with {before!r}: use another folder")
+                    message = f"{path} was made with {before!r}: use another folder"
+                    typer.echo(f"compare_ged: {message}", err=True)
                     raise typer.Exit(1)
                 msg.info(f"{path} is there")
                 continue

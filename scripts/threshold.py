@@ -5,6 +5,7 @@ Learners' text has an error every tenth token, other text has not, and a user re
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -39,17 +40,18 @@ def main(
     pipe.cfg["threshold"] = threshold(scores, most)
     marked = (scores >= pipe.cfg["threshold"]).mean()
     msg.good(f"threshold {pipe.cfg['threshold']:.4f}: marks {marked:.2%} of {correct.name}")
-    nlp.config["components"][pipe.name]["threshold"] = pipe.cfg["threshold"]
+    nlp.get_pipe_config(pipe.name)["threshold"] = pipe.cfg["threshold"]
     nlp.to_disk(output)
 
 
 def threshold(scores: numpy.ndarray, most: float) -> float:
-    """The lowest one that at most a share `most` of the scores reaches."""
+    """The lowest one of nine decimals, as they are stored, that at most a share `most` reaches."""
     allowed = int(most * len(scores))
     if allowed >= len(scores):
         return 0.0
     # just above the first score that would be one too many
-    return min(1.0, float(numpy.nextafter(numpy.sort(scores)[-1 - allowed], numpy.inf)))
+    one_too_many = numpy.sort(scores)[-1 - allowed]
+    return min(1.0, (math.floor(one_too_many * 1e9) + 1) / 1e9)
 
 
 if __name__ == "__main__":

@@ -75,7 +75,8 @@ def test_it_works_in_another_pipeline(nlp: Language) -> None:
 
 def test_config_and_threshold_agree(nlp: Language) -> None:
     config = nlp.config["components"]["gec_detector"]
-    assert config["threshold"] == nlp.get_pipe("gec_detector").cfg["threshold"]
+    threshold = nlp.get_pipe("gec_detector").cfg["threshold"]
+    assert config["threshold"] == pytest.approx(threshold, abs=1e-12)
 
 
 def test_sources_are_told(nlp: Language) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy
 import torch
@@ -154,93 +154,91 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
 def _forward(
     model: Model[list[Doc], Floats3d], docs: list[Doc], is_train: bool
 ) -> tuple[Floats3d, Callable[[Floats3d], list[Doc]]]:
-    if not any(map(len, docs)):
-        layers = cast(Any, model.layers[0]).transformer.config.num_hidden_layers + 1
-        empty = model.ops.alloc3f(layers - _skipped(model), 0, model.get_dim("nO"))
-        return empty, lambda d_stack: []
-    if is_train:
-        # spacy-transformers knows Docs by their identity
-        docs = [doc if doc not in docs[:k] else doc.copy() for k, doc in enumerate(docs)]
-        with _LOCK:
-            stack, backprop = _read(model, docs, True)
-    else:
-        with _LOCK:
-            stack, backprop = _predict(model, docs), lambda d_stack: []
+    transformer = cast(Any, model.layers[0])
+    skipped = 0 if model.attrs["embeddings"] else 1
+    n_tokens = sum(map(len, docs))
+    if not n_tokens:
+        n_layers = transformer.transformer.config.num_hidden_layers + 1 - skipped
+        return model.ops.alloc3f(n_layers, 0, model.get_dim("nO")), lambda d_stack: []
+    stack: Tensor | None = None
+    read: list[tuple[_Batch, Callable[[Tensor], None]]] = []
+    with _LOCK:
+        for batch in _batches(transformer.attrs["get_spans"](docs), docs, at_once=is_train):
+            found, backprop_batch = _read(transformer, batch.windows, skipped, is_train)
+            if stack is None:
+                stack = found.new_zeros(len(found), n_tokens, found.shape[-1])
+            stack[:, batch.tokens] = found[:, batch.rows]
+            if is_train:
+                read.append((batch, backprop_batch))
+    assert stack is not None  # for there are tokens
+
+    def backprop(d_stack: Floats3d) -> list[Doc]:
+        given = xp2torch(d_stack, device=stack.device)
+        for batch, backprop_batch in read:
+            of_batch = sum(map(len, batch.windows))
+            d_found = given.new_zeros(len(given), of_batch, given.shape[-1])
+            d_found[:, batch.rows] = given[:, batch.tokens]
+            backprop_batch(d_found)
+        return []
+
     return cast(Floats3d, torch2xp(stack)), backprop
 
 
-def _skipped(model: Model) -> int:
-    return 0 if model.attrs["embeddings"] else 1
+class _Batch(NamedTuple):
+    """Windows that are read together, each as a Doc, and what of them is wanted.
+
+    Row `rows[k]` of all the windows' tokens, one window after the other, is the output of token
+    `tokens[k]`, counted over all Docs.
+    """
+
+    windows: list[Doc]
+    rows: NDArray[numpy.int64]
+    tokens: NDArray[numpy.int64]
 
 
-def _read(
-    model: Model[list[Doc], Floats3d], docs: list[Doc], is_train: bool
-) -> tuple[Tensor, Callable[[Floats3d], list[Doc]]]:
-    """All windows of the Docs at once."""
-    skipped = _skipped(model)
-    batch, backprop_transformer = cast(Any, model.layers[0])(docs, is_train)
-    hidden = batch.model_output.hidden_states
-    device = hidden[0].device
-    pieces = torch.from_numpy(_first_pieces(batch, docs)).to(device)
-    known = pieces >= 0
-    rows = pieces.clamp(min=0)
-    stack = torch.stack([layer.detach().flatten(0, 1)[rows] for layer in hidden[skipped:]])
-    stack = stack * known.unsqueeze(-1)
-
-    def backprop(d_stack: Floats3d) -> list[Doc]:
-        given = xp2torch(d_stack, device=device) * known.unsqueeze(-1)
-        gradients = [torch.zeros_like(layer) for layer in hidden]
-        for gradient, of_tokens in zip(gradients[skipped:], given, strict=True):
-            gradient.flatten(0, 1).index_add_(0, rows, of_tokens.to(gradient.dtype))
-        batch.model_output = gradients
-        docs_back: list[Doc] = backprop_transformer(batch)
-        return docs_back
-
-    return stack.float(), backprop
-
-
-def _predict(model: Model[list[Doc], Floats3d], docs: list[Doc]) -> Tensor:
-    """The same in batches of windows, each as a Doc of its own."""
+def _batches(spans: list[list[Span]], docs: list[Doc], at_once: bool = False) -> Iterator[_Batch]:
+    """Windows of like length together, at most `MOST_TOKENS`; or all of them at once."""
     offsets = numpy.cumsum([0, *map(len, docs)])
-    of_docs = cast(Any, model.layers[0]).attrs["get_spans"](docs)
     windows = [
         (int(offset) + span.start, span)
-        for offset, of_doc in zip(offsets, of_docs, strict=False)
+        for offset, of_doc in zip(offsets[:-1], spans, strict=True)
         for span in of_doc
     ]
-    owner = numpy.full(offsets[-1], -1)
-    farthest = numpy.full(offsets[-1], -1)
-    for number, (start, span) in enumerate(windows):
-        inside = numpy.arange(len(span))
-        distance = numpy.minimum(inside, inside[::-1])
-        better = distance > farthest[start : start + len(span)]
-        farthest[start : start + len(span)][better] = distance[better]
-        owner[start : start + len(span)][better] = number
-    stack: Tensor | None = None
-    for batch in _batches([len(span) for _, span in windows]):
-        found, _ = _read(model, [_window_doc(windows[number][1]) for number in batch], False)
-        if stack is None:
-            stack = found.new_zeros(len(found), int(offsets[-1]), found.shape[-1])
-        done = 0
-        for number in batch:
+    deepest = _deepest([(start, len(span)) for start, span in windows], int(offsets[-1]))
+    numbers = sorted(range(len(windows)), key=lambda number: len(windows[number][1]))
+    for some in [numbers] if at_once else _padded([len(span) for _, span in windows], numbers):
+        rows, tokens, done = [], [], 0
+        for number in some:
             start, span = windows[number]
-            own = numpy.flatnonzero(owner[start : start + len(span)] == number)
-            stack[:, start + own] = found[:, done + own]
+            own = numpy.flatnonzero(deepest[start : start + len(span)] == number)
+            rows.append(done + own)
+            tokens.append(start + own)
             done += len(span)
-    assert stack is not None  # for there are tokens
-    return stack
+        of_some = [_window_doc(windows[number][1]) for number in some]
+        yield _Batch(of_some, numpy.concatenate(rows), numpy.concatenate(tokens))
 
 
-def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Numbers of windows, those of like length together."""
+def _deepest(windows: list[tuple[int, int]], n_tokens: int) -> NDArray[numpy.int64]:
+    """The number of the window, of those that have a token, whose edges are farthest from it."""
+    found = numpy.full(n_tokens, -1)
+    farthest = numpy.full(n_tokens, -1)
+    for number, (start, length) in enumerate(windows):
+        inside = numpy.arange(length)
+        distance = numpy.minimum(inside, inside[::-1])
+        better = distance > farthest[start : start + length]
+        farthest[start : start + length][better] = distance[better]
+        found[start : start + length][better] = number
+    return found
+
+
+def _padded(lengths: Sequence[int], numbers: Sequence[int]) -> Iterator[list[int]]:
     batch: list[int] = []
-    for number in sorted(range(len(lengths)), key=lengths.__getitem__):
+    for number in numbers:  # by length
         if batch and (len(batch) + 1) * lengths[number] > MOST_TOKENS:
             yield batch
             batch = []
         batch.append(number)
-    if batch:
-        yield batch
+    yield batch
 
 
 def _window_doc(span: Span) -> Doc:
@@ -249,28 +247,33 @@ def _window_doc(span: Span) -> Doc:
     return Doc(span.vocab, words=words, spaces=spaces, user_data={_IS_WINDOW: True})
 
 
-def _first_pieces(batch: FullTransformerBatch, docs: list[Doc]) -> NDArray[numpy.int64]:
-    """The number of each token's first piece among all of all windows, -1 for none [tokens].
+def _read(
+    transformer: Any, windows: list[Doc], skipped: int, is_train: bool
+) -> tuple[Tensor, Callable[[Tensor], None]]:
+    """All layers of the windows' tokens [layers, tokens, width]."""
+    batch, backprop_transformer = transformer(windows, is_train)
+    hidden = batch.model_output.hidden_states
+    pieces = torch.from_numpy(_first_pieces(batch)).to(hidden[0].device)
+    known = pieces >= 0
+    rows = pieces.clamp(min=0)
+    stack = torch.stack([layer.detach().flatten(0, 1)[rows] for layer in hidden[skipped:]])
+    stack = stack * known.unsqueeze(-1)
 
-    Of a token in several windows, that in the window whose edges are farthest.
-    """
-    width = batch.wordpieces.input_ids.shape[1]
-    spans = [span for of_doc in batch.spans for span in of_doc]
-    align = batch.align
-    offsets = numpy.cumsum([0, *align.lengths.tolist()])
-    of_pieces = to_numpy(align.dataXd).reshape(-1)
-    first = numpy.full(sum(map(len, docs)), -1, dtype=numpy.int64)
-    position = 0  # of the token among all
-    for doc, of_doc in zip(docs, batch.spans, strict=True):
-        covered = max((span.end for span in of_doc), default=0)
-        for i in range(covered):
-            mine = of_pieces[offsets[position + i] : offsets[position + i + 1]]
-            best = -1
-            for piece in mine.tolist():
-                span = spans[piece // width]
-                distance = min(i - span.start, span.end - 1 - i)
-                if distance > best:
-                    best = distance
-                    first[position + i] = piece
-        position += len(doc)
+    def backprop(d_stack: Tensor) -> None:
+        given = d_stack * known.unsqueeze(-1)
+        gradients = [torch.zeros_like(layer) for layer in hidden]
+        for gradient, of_tokens in zip(gradients[skipped:], given, strict=True):
+            gradient.flatten(0, 1).index_add_(0, rows, of_tokens.to(gradient.dtype))
+        batch.model_output = gradients
+        backprop_transformer(batch)
+
+    return stack.float(), backprop
+
+
+def _first_pieces(batch: FullTransformerBatch) -> NDArray[numpy.int64]:
+    """The number of each token's first piece among all of all windows, -1 for none [tokens]."""
+    lengths = to_numpy(batch.align.lengths)
+    first = numpy.full(len(lengths), -1, dtype=numpy.int64)
+    known = lengths > 0
+    first[known] = to_numpy(batch.align.dataXd).reshape(-1)[(lengths.cumsum() - lengths)[known]]
     return first

@@ -171,9 +171,9 @@ def test_windows_are_predicted_in_batches(bert: Path, monkeypatch: pytest.Monkey
     areas = []
     read = transformer_layers._read
 
-    def spy(model, docs, is_train):
-        areas.append(len(docs) * max(map(len, docs)))
-        return read(model, docs, is_train)
+    def spy(transformer, windows, skipped, is_train):
+        areas.append(len(windows) * max(map(len, windows)))
+        return read(transformer, windows, skipped, is_train)
 
     monkeypatch.setattr(transformer_layers, "_read", spy)
     monkeypatch.setattr(transformer_layers, "MOST_TOKENS", 24)

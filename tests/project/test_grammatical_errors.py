@@ -120,6 +120,10 @@ def test_make_en_lal_ged_sm(project: Path, tmp_path: Path, run_here: Callable[..
     assert set(meta["performance"]) == {"ged_p", "ged_r", "ged_f05"}
     assert weight_types(path) == {torch.float16, torch.int8, torch.float32}
     nlp = spacy.load(next((path / "en_lal_ged_sm").glob("en_lal_ged_sm-*")))
+    config = nlp.config["components"]["gec_detector"]
+    threshold = nlp.get_pipe("gec_detector").cfg["threshold"]
+    assert threshold != 0.3  # the config's of the training
+    assert config["threshold"] == pytest.approx(threshold, abs=1e-12)
     (edited,) = {len(doc) for doc in nlp.pipe(text.read_text().splitlines())}
     marked = sum(len(doc._.grammar_errors) for doc in nlp.pipe(text.read_text().splitlines()))
     assert marked <= 0.1 * 5 * edited
