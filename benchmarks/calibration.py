@@ -40,12 +40,12 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_lal.annotations import get_constituents
-from spacy_lal.models.charts import gold_nodes
+from spacy_lal.models.parser.gold_charts import gold_nodes
 from spacy_lal.pipeline.constituency import ConstituencyPipe
 from spacy_lal.pipeline.gold import in_words
 from spacy_lal.structure.chart import packed_spans, span_position, spans_within
 from spacy_lal.structure.tree_distribution import TreeDistribution
-from spacy_lal.treebanks.corpus import Corpus
+from spacy_lal.training.corpus import Corpus
 
 BINS = 10
 

@@ -48,14 +48,14 @@ from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
 from spacy_lal.layers.span_attention import SpanTransformerLayer
-from spacy_lal.models.bridge import torch_shim
-from spacy_lal.models.decoders import make_map_decoder, make_mbr_decoder
-from spacy_lal.models.decoding import decode
-from spacy_lal.models.parser import ParserScores, SentenceBatch, read_docs
+from spacy_lal.models.batching.batches import ParserScores, SentenceBatch, read_docs
+from spacy_lal.models.bridge.shim import torch_shim
+from spacy_lal.models.parser.decoders import make_map_decoder, make_mbr_decoder
+from spacy_lal.models.parser.decoding import decode
 from spacy_lal.pipeline.constituency import ConstituencyPipe
 from spacy_lal.structure.chart import chart_size
 from spacy_lal.structure.tree_distribution import TreeDistribution
-from spacy_lal.treebanks.corpus import Corpus
+from spacy_lal.training.corpus import Corpus
 
 SHARE_BAR = 0.1
 TREES = 5

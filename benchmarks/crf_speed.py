@@ -53,7 +53,7 @@ from spacy.util import fix_random_seed
 from spacy.vocab import Vocab
 from thinc.api import Adam
 
-from spacy_lal.treebanks.corpus import Corpus
+from spacy_lal.training.corpus import Corpus
 
 RATIO_BAR = 1.5
 SUPAR_BATCHES = (1200, 5000)

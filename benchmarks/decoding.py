@@ -21,11 +21,11 @@ import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_lal.models.decoders import make_map_decoder, make_mbr_decoder
-from spacy_lal.models.sentences import sentence_starts
+from spacy_lal.models.batching.sentences import sentence_starts
+from spacy_lal.models.parser.decoders import make_map_decoder, make_mbr_decoder
 from spacy_lal.scorers.attachment import score_attachment
 from spacy_lal.scorers.constituency import score_constituency
-from spacy_lal.treebanks.corpus import Corpus
+from spacy_lal.training.corpus import Corpus
 
 THRESHOLDS = (0.3, 0.4, 0.45, 0.5)
 ARC_WEIGHTS = (0.25, 0.5, 2.0)

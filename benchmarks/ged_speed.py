@@ -18,7 +18,7 @@ import typer
 from spacy.tokens import Doc
 
 from spacy_lal.pipeline.gec_detector import ErrorDetector
-from spacy_lal.treebanks.corpus import Corpus
+from spacy_lal.training.corpus import Corpus
 
 LEAST_WORDS_PER_SECOND = 5_000
 

@@ -29,9 +29,9 @@ from spacy.language import Language
 from spacy.training import Example
 from torch import Tensor, nn
 
-from spacy_lal.models.parser_network import ParserNetwork
+from spacy_lal.models.parser.network import ParserNetwork
 from spacy_lal.scorers.constituency import score_constituency
-from spacy_lal.treebanks.corpus import Corpus
+from spacy_lal.training.corpus import Corpus
 
 FACTORY = "lal_constituency"
 PRM = "nk"

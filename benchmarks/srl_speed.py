@@ -20,7 +20,7 @@ from spacy.tokens import Doc
 
 from spacy_lal.annotations import FrameSpans, set_frames
 from spacy_lal.pipeline.lisa_srl import LisaSRL
-from spacy_lal.treebanks.corpus import Corpus
+from spacy_lal.training.corpus import Corpus
 
 LEAST_WORDS_PER_SECOND = 2_500
 PREDICATES = (0, 1, 2, 4, 8)

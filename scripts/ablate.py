@@ -30,9 +30,9 @@ from spacy.training.loop import train
 from thinc.api import Config
 from wasabi import msg
 
-from spacy_lal.models.bridge import torch_shims
+from spacy_lal.models.bridge.shim import torch_shims
 from spacy_lal.pipeline.parser import ParserPipe
-from spacy_lal.treebanks.corpus import Corpus
+from spacy_lal.training.corpus import Corpus
 
 ROWS = Path(__file__).parents[1] / "configs/ablation_rows.json"
 LOGGER = "spacy-lal.ablation_curve"

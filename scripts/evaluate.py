@@ -23,7 +23,7 @@ from wasabi import msg
 
 from spacy_lal.scorers.attachment import score_attachment
 from spacy_lal.scorers.constituency import score_constituency
-from spacy_lal.treebanks.corpus import Corpus
+from spacy_lal.training.corpus import Corpus
 
 ATTACHMENT = ("dep_uas", "dep_las", "ptb_uas", "ptb_las", "conll18_uas", "conll18_las")
 

@@ -24,7 +24,7 @@ from wasabi import msg
 from spacy_lal.grammar_errors import CORRECT, error_scores, get_errors, set_errors
 from spacy_lal.pipeline.gec_detector import ErrorDetector
 from spacy_lal.scorers.detection import Detection
-from spacy_lal.treebanks.corpus import Corpus
+from spacy_lal.training.corpus import Corpus
 
 
 def main(

@@ -34,7 +34,7 @@ from spacy_lal.pipeline.lisa_srl import LisaSRL
 from spacy_lal.scorers.attachment import score_attachment
 from spacy_lal.scorers.frames import AUXILIARIES, score_frames
 from spacy_lal.scorers.srl_eval import SrlReport, score_sentence
-from spacy_lal.treebanks.corpus import Corpus
+from spacy_lal.training.corpus import Corpus
 
 LENGTHS = (10, 20, 30, 40)
 DISTANCES = (0, 2, 5, 10)

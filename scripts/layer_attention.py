@@ -14,8 +14,8 @@ from evaluate_ged import before, detector_of
 from spacy.util import minibatch
 
 from spacy_lal.grammar_errors import CORRECT, get_errors
-from spacy_lal.models.error_detector import layer_attention
-from spacy_lal.treebanks.corpus import Corpus
+from spacy_lal.models.detector.model import layer_attention
+from spacy_lal.training.corpus import Corpus
 from spacy_lal.visualize.layer_attention import layer_attention_svg
 
 

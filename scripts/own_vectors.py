@@ -15,8 +15,8 @@ from spacy.util import load_model_from_config
 from thinc.api import Model, to_numpy
 from wasabi import msg
 
-from spacy_lal.models.bridge import torch_shim, torch_shims
-from spacy_lal.models.own_vectors import OwnVectors, take_vectors
+from spacy_lal.models.bridge.shim import torch_shim, torch_shims
+from spacy_lal.models.embeddings.own_vectors import OwnVectors, take_vectors
 from spacy_lal.pipeline.weights import WeightsPipe
 
 ABOUT = ("name", "version", "description", "author", "email", "url", "license", "sources", "notes")

@@ -16,7 +16,7 @@ import typer
 from spacy.cli.package import package
 from wasabi import msg
 
-from spacy_lal.models.bridge import SCALE, eight_bits
+from spacy_lal.models.bridge.weights import SCALE, eight_bits
 from spacy_lal.pipeline.weights import WEIGHTS
 
 

@@ -11,7 +11,7 @@ from wasabi import msg
 
 if TYPE_CHECKING:
     from ..interpret import ErrorAnalysis, TopHeads
-    from ..models.label_heads import Normalisation
+    from ..interpret.label_heads import Normalisation
 
 Rows = list[list[str]]
 
@@ -42,7 +42,7 @@ def heads(
     import spacy
 
     from ..interpret import error_analysis, top_heads
-    from ..treebanks.corpus import Corpus
+    from ..training.corpus import Corpus
     from ..visualize.label_heads import contributions_svg
 
     try:

@@ -10,10 +10,10 @@ import numpy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..models.label_heads import Normalisation
 from ..pipeline.constituency import ConstituencyPipe
 from ..pipeline.parser import ParserPipe
 from .explanation import explain_docs, label_attention_pipe
+from .label_heads import Normalisation
 
 
 class HeadShare(NamedTuple):

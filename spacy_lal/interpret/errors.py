@@ -13,12 +13,12 @@ from spacy.language import Language
 from spacy.training import Example
 
 from ..annotations import CONSTITUENTS_KEY
-from ..models.label_heads import Normalisation
 from ..pipeline.gold import gold_constituents, in_words
 from ..pipeline.parser import ParserPipe
 from ..structure.binarise import collapse_unaries
 from .categories import TopHeads, averaged, ranked
 from .explanation import Explanation, explain_docs, label_attention_pipe
+from .label_heads import Normalisation
 
 
 class HeadInError(NamedTuple):

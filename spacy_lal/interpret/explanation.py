@@ -31,11 +31,11 @@ import torch
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..models.label_heads import Normalisation, label_heads, span_contributions
-from ..models.sentences import Sentence
+from ..models.batching.sentences import Sentence
 from ..pipeline.constituency import ConstituencyPipe
 from ..pipeline.parser import ParserPipe
 from ..trees import LabelledSpan
+from .label_heads import Normalisation, label_heads, span_contributions
 
 START, STOP = "<START>", "<STOP>"
 

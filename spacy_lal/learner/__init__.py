@@ -4,8 +4,7 @@ After Rei, Felice, Yuan and Briscoe 2017, "Artificial Error Generation with Mach
 Syntactic Patterns" (BEA): the part that replays error patterns in proportion to their frequency.
 """
 
-from .augmenter import make_corrupt_augmenter
 from .corrupt import corrupt_words
 from .error_model import ErrorKind, ErrorModel, Insertion
 
-__all__ = ["ErrorKind", "ErrorModel", "Insertion", "corrupt_words", "make_corrupt_augmenter"]
+__all__ = ["ErrorKind", "ErrorModel", "Insertion", "corrupt_words"]

@@ -1,1 +1,1 @@
-"""Registered Thinc architectures, one system a file, and the bridge to PyTorch."""
+"""Registered Thinc architectures: one room a system, and what all of them stand on."""

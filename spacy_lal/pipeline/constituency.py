@@ -17,14 +17,15 @@ from thinc.api import Model
 from torch import Tensor
 
 from ..annotations import UNKNOWN_TAG, get_constituents, set_constituents
-from ..models.charts import GoldNodes, gold_labels, gold_nodes
-from ..models.decoders import Decoder, MinimumBayesRisk
-from ..models.decoding import SentenceParse, decode
-from ..models.kbest import k_best_parses
-from ..models.objectives import Objective, margin_loss, two_stage_loss
-from ..models.parser import ParserScores
-from ..models.parser_network import Scores
-from ..models.sentences import Sentence, split_sentences
+from ..models.batching.batches import ParserScores
+from ..models.batching.parses import SentenceParse
+from ..models.batching.sentences import Sentence, split_sentences
+from ..models.parser.decoders import Decoder, MinimumBayesRisk
+from ..models.parser.decoding import decode
+from ..models.parser.gold_charts import GoldNodes, gold_labels, gold_nodes
+from ..models.parser.kbest import k_best_parses
+from ..models.parser.losses import Objective, margin_loss, two_stage_loss
+from ..models.parser.network import Scores
 from ..scorers.attachment import score_attachment
 from ..structure.binarise import JOIN, collapse_unaries, crossing
 from ..structure.hpsg import SUB_HEAD, HpsgReport, lexicalise
@@ -229,8 +230,8 @@ class ConstituencyPipe(ParserPipe):
         One list a sentence: fewer than k trees where there are fewer, an empty list for a sentence
         that isn't parsed; one that is parsed in pieces has a list for each piece. The Doc is not
         changed. A parser that listens to another component needs a Doc which that one has seen.
-        See `models/kbest.py` for what is searched. Raises ValueError for margins, which are no
-        probabilities, and k < 1.
+        See `models/parser/kbest.py` for what is searched. Raises ValueError for margins, which are
+        no probabilities, and k < 1.
         """
         self._check_initialised()
         if self.objective is margin_loss:

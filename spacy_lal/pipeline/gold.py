@@ -11,7 +11,7 @@ from spacy.training import Example
 
 from ..annotations import get_constituents, get_frames, project_constituents
 from ..grammar_errors import CORRECT, get_errors
-from ..models.sentences import Sentence
+from ..models.batching.sentences import Sentence
 from ..trees import LabelledSpan
 
 

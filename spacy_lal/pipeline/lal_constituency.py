@@ -8,10 +8,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Config, Model
 
-from ..models.decoders import Decoder
-from ..models.objectives import Objective
-from ..models.parser import ParserScores
-from ..models.sentences import LongSentencePolicy, SentencePolicy
+from ..models.batching.batches import ParserScores
+from ..models.batching.sentences import LongSentencePolicy, SentencePolicy
+from ..models.parser.decoders import Decoder
+from ..models.parser.losses import Objective
 from .constituency import ASSIGNS, SCORE_WEIGHTS, ConstituencyPipe
 from .parser import DEFAULT_ENCODER
 

@@ -14,10 +14,10 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
-from ..models.decoding import SentenceParse
-from ..models.dependencies import best_relations
-from ..models.parser import ParserScores
-from ..models.sentences import LongSentencePolicy, SentencePolicy
+from ..models.batching.batches import ParserScores
+from ..models.batching.parses import SentenceParse
+from ..models.batching.sentences import LongSentencePolicy, SentencePolicy
+from ..models.parser.dependencies import best_relations
 from ..structure.arborescence import greedy, nonprojective, projective
 from .parser import DEFAULT_ENCODER, ParserPipe, Parses
 

@@ -10,9 +10,9 @@ import torch
 from spacy.training import Example
 from torch import Tensor
 
-from ..models.lisa import NAMES
-from ..models.lisa_objectives import GoldFrames, allowed_joint_labels
-from ..models.sentences import Sentence
+from ..models.batching.sentences import Sentence
+from ..models.lisa.losses import GoldFrames, allowed_joint_labels
+from ..models.lisa.model import NAMES
 from .gold import GoldFrame, gold_frames, gold_heads, gold_tags, heads_in_words, role_labels
 from .parser import padded
 

@@ -19,7 +19,11 @@ from thinc.api import Config, Model
 from thinc.model import set_dropout_rate
 
 from ..annotations import FRAMES_KEY, PREDICATE, FrameSpans, get_frames, set_frames
-from ..models.lisa import (
+from ..models.batching.batches import ParserScores, SentenceBatch
+from ..models.batching.sentences import LongSentencePolicy, SentencePolicy
+from ..models.lisa.decoding import LisaParse, RoleDecoder, decode
+from ..models.lisa.losses import joint_label, joint_loss, parse_loss, role_loss, split_joint_label
+from ..models.lisa.model import (
     NAMES,
     LisaBatch,
     LisaInput,
@@ -27,18 +31,8 @@ from ..models.lisa import (
     has_indicator,
     has_syntax,
 )
-from ..models.lisa_decoding import LisaParse, RoleDecoder, decode
-from ..models.lisa_network import LisaScores
-from ..models.lisa_objectives import (
-    joint_label,
-    joint_loss,
-    parse_loss,
-    role_loss,
-    split_joint_label,
-)
-from ..models.lisa_roles import likely_heads
-from ..models.parser import ParserScores, SentenceBatch
-from ..models.sentences import LongSentencePolicy, SentencePolicy
+from ..models.lisa.network import LisaScores
+from ..models.lisa.roles import likely_heads
 from ..scorers.attachment import score_attachment
 from ..structure.arborescence import nonprojective
 from ..structure.sequence import transition_log_probs

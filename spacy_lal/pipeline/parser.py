@@ -16,11 +16,11 @@ from thinc.api import Model
 from torch import Tensor
 
 from ..annotations import install_extensions, set_dependencies
-from ..models.decoding import SentenceParse
-from ..models.dependencies import dependency_loss
-from ..models.parser import ParserScores, SentenceBatch
-from ..models.parser_network import Scores
-from ..models.sentences import LongSentencePolicy, Sentence, SentencePolicy
+from ..models.batching.batches import ParserScores, SentenceBatch
+from ..models.batching.parses import SentenceParse
+from ..models.batching.sentences import LongSentencePolicy, Sentence, SentencePolicy
+from ..models.parser.dependencies import dependency_loss
+from ..models.parser.network import Scores
 from .gold import gold_heads, gold_tags, heads_in_words
 from .weights import WeightsPipe
 

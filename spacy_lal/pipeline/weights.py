@@ -15,9 +15,10 @@ from spacy.training import Example
 from spacy.util import logger
 from thinc.api import Model
 
-from ..models.bridge import load_weights, save_weights, torch_shim, weights_elsewhere
-from ..models.warm_start import adopt_vocabulary, take_weights
-from ..models.word_embedding import learn_vocabulary
+from ..models.bridge.shim import torch_shim
+from ..models.bridge.storage import load_weights, save_weights, weights_elsewhere
+from ..models.bridge.warm_start import adopt_vocabulary, take_weights
+from ..models.embeddings.vocabulary import learn_vocabulary
 
 WEIGHTS = "model.safetensors"
 

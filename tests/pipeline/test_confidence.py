@@ -15,12 +15,13 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
 from spacy_lal.annotations import set_constituents
-from spacy_lal.models.decoders import Decoder, make_map_decoder, make_mbr_decoder
-from spacy_lal.models.decoding import SentenceParse, decode
-from spacy_lal.models.kbest import WIDER, k_best_parses
-from spacy_lal.models.parser import ParserScores, SentenceBatch
-from spacy_lal.models.parser_network import Scores
-from spacy_lal.models.sentences import Sentence
+from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
+from spacy_lal.models.batching.parses import SentenceParse
+from spacy_lal.models.batching.sentences import Sentence
+from spacy_lal.models.parser.decoders import Decoder, make_map_decoder, make_mbr_decoder
+from spacy_lal.models.parser.decoding import decode
+from spacy_lal.models.parser.kbest import WIDER, k_best_parses
+from spacy_lal.models.parser.network import Scores
 from spacy_lal.pipeline.constituency import ConstituencyPipe
 from spacy_lal.structure.binarise import collapse_unaries
 from spacy_lal.structure.chart import chart_size, packed_spans

@@ -19,10 +19,10 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
 from spacy_lal.annotations import get_constituents
-from spacy_lal.models.decoders import SpanMarginals
-from spacy_lal.models.decoding import decode
-from spacy_lal.models.parser import ParserScores, SentenceBatch
-from spacy_lal.models.parser_network import Scores
+from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
+from spacy_lal.models.parser.decoders import SpanMarginals
+from spacy_lal.models.parser.decoding import decode
+from spacy_lal.models.parser.network import Scores
 from spacy_lal.pipeline.constituency import ConstituencyPipe
 from spacy_lal.pipeline.weights import WEIGHTS
 from spacy_lal.structure.arborescence import is_projective

@@ -20,10 +20,10 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
 from spacy_lal.annotations import get_constituents, set_constituents
-from spacy_lal.models.decoders import make_map_decoder
-from spacy_lal.models.decoding import decode
-from spacy_lal.models.parser import ParserScores, batch_by_spans
-from spacy_lal.models.parser_network import Scores
+from spacy_lal.models.batching.batches import ParserScores, batch_by_spans
+from spacy_lal.models.parser.decoders import make_map_decoder
+from spacy_lal.models.parser.decoding import decode
+from spacy_lal.models.parser.network import Scores
 from spacy_lal.pipeline.gold import gold_constituents
 
 from .toy import TINY, TREES, examples, gold_doc, predicted, tiny_pipeline, train

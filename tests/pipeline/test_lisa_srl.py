@@ -25,11 +25,11 @@ from spacy.training import Example
 from torch import Tensor
 
 from spacy_lal.annotations import FrameSpans, get_frames, set_frames
-from spacy_lal.models.lisa import LisaInput
-from spacy_lal.models.lisa_network import LisaScores
-from spacy_lal.models.lisa_roles import likely_heads, scores_of_roles
-from spacy_lal.models.parser import ParserScores
-from spacy_lal.models.sentences import split_sentences
+from spacy_lal.models.batching.batches import ParserScores
+from spacy_lal.models.batching.sentences import split_sentences
+from spacy_lal.models.lisa.model import LisaInput
+from spacy_lal.models.lisa.network import LisaScores
+from spacy_lal.models.lisa.roles import likely_heads, scores_of_roles
 from spacy_lal.pipeline.gold import gold_frames, role_labels
 from spacy_lal.pipeline.lisa_srl import LisaSRL
 from spacy_lal.structure.sequence import spans_to_bio

@@ -15,10 +15,10 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
 from spacy_lal.annotations import get_constituents, set_constituents
-from spacy_lal.models.bridge import torch_shim, torch_shims
-from spacy_lal.models.decoders import make_map_decoder, make_mbr_decoder
-from spacy_lal.models.parser import ParserScores, SentenceBatch
-from spacy_lal.models.parser_network import Scores
+from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
+from spacy_lal.models.bridge.shim import torch_shim, torch_shims
+from spacy_lal.models.parser.decoders import make_map_decoder, make_mbr_decoder
+from spacy_lal.models.parser.network import Scores
 from spacy_lal.pipeline.constituency import ConstituencyPipe
 from spacy_lal.pipeline.weights import WEIGHTS
 from spacy_lal.structure.chart import unpack

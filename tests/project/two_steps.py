@@ -9,7 +9,7 @@ from spacy.training import Example
 from spacy.util import load_model_from_config
 from thinc.api import Config
 
-from spacy_lal.models.bridge import torch_shims
+from spacy_lal.models.bridge.shim import torch_shims
 from spacy_lal.treebanks.brackets import clean_tree, read_treebank, to_sentence
 from spacy_lal.treebanks.docs import Sentence, to_doc
 

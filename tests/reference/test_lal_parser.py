@@ -11,14 +11,14 @@ from spacy_lal.layers.dependency_scorer import DependencyScorer
 from spacy_lal.layers.encoder import LabelAttentionEncoder
 from spacy_lal.layers.released import dependency_scorer_state, encoder_state, span_scorer_state
 from spacy_lal.layers.span_scorer import SpanScorer
-from spacy_lal.models.charts import gold_labels
-from spacy_lal.models.decoders import make_map_decoder
-from spacy_lal.models.decoding import decode
-from spacy_lal.models.dependencies import dependency_loss
-from spacy_lal.models.objectives import margin_loss
-from spacy_lal.models.parser import ParserScores, SentenceBatch
-from spacy_lal.models.parser_network import Scores
-from spacy_lal.models.sentences import Sentence
+from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
+from spacy_lal.models.batching.sentences import Sentence
+from spacy_lal.models.parser.decoders import make_map_decoder
+from spacy_lal.models.parser.decoding import decode
+from spacy_lal.models.parser.dependencies import dependency_loss
+from spacy_lal.models.parser.gold_charts import gold_labels
+from spacy_lal.models.parser.losses import margin_loss
+from spacy_lal.models.parser.network import Scores
 from spacy_lal.pipeline.constituency import with_sub_heads
 from spacy_lal.structure.binarise import expand_unaries
 from spacy_lal.structure.chart import pack, unpack

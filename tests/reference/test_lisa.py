@@ -13,8 +13,8 @@ import torch.nn.functional as F
 from spacy_lal.layers.label_factors import label_scores
 from spacy_lal.layers.released import lisa_state
 from spacy_lal.layers.role_scorer import role_scores
-from spacy_lal.models.lisa_network import LisaNetwork
-from spacy_lal.models.lisa_objectives import GoldFrames, joint_loss, parse_loss, role_loss
+from spacy_lal.models.lisa.losses import GoldFrames, joint_loss, parse_loss, role_loss
+from spacy_lal.models.lisa.network import LisaNetwork
 
 CLOSE = {"atol": 1e-4, "rtol": 1e-4}
 MODES = ["train", "eval", "eval_gold_parse"]

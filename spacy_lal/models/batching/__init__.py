@@ -1,0 +1,1 @@
+"""From Docs to padded batches of sentences, and back."""

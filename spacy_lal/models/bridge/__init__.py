@@ -1,0 +1,1 @@
+"""PyTorch modules inside Thinc models."""

@@ -1,0 +1,162 @@
+"""The bridge between Thinc and PyTorch.
+
+`TorchShim` differs from Thinc's own `PyTorchShim` where that one gets in the way of a parser:
+
+- the module is built late, from a JSON-able *header* (sizes that only the training data know),
+  and is stored as safetensors with that header beside the tensors: no pickle anywhere;
+- outside `begin_update` the module stays in eval mode, so that threads may share it;
+- the dropout rate comes from spaCy's training loop at every step;
+- parameter averaging (`use_averages`) reaches the module's parameters.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+
+import safetensors.torch
+import torch
+from thinc.api import Model, Optimizer, Shim, get_torch_default_device, torch2xp, xp2torch
+from thinc.types import Floats2d, FloatsXd
+from torch import Tensor, nn
+
+from .weights import Header, read_weights
+
+
+class TorchModule(nn.Module):
+    """A module whose dropout rate can be set from outside, 0 <= rate < 1."""
+
+    def set_dropout(self, rate: float) -> None:
+        raise NotImplementedError
+
+
+class TorchShim(Shim):
+    """Owns one `TorchModule`, built by `build(header)` as soon as the header is known."""
+
+    def __init__(self, build: Callable[[Header], TorchModule]) -> None:
+        super().__init__(None)
+        self._build = build
+        self.header: Header | None = None
+        self._weights_elsewhere = False
+
+    def initialize(self, header: Header) -> None:
+        """Build the module with fresh parameters."""
+        self.header = header
+        self._model = self._build(header).to(get_torch_default_device()).eval()
+
+    @property
+    def module(self) -> TorchModule:
+        if self._model is None:
+            raise ValueError(
+                "this model has no parameters yet: call nlp.initialize() or load trained weights"
+            )
+        return self._model
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.module.parameters()).device
+
+    def predict(self, *inputs: Any) -> Any:  # type: ignore[override]
+        with torch.no_grad():
+            return self.module(*inputs)
+
+    def begin_update(self, *inputs: Any, dropout: float) -> Any:  # type: ignore[override]
+        """Forward pass in training mode; the autograd graph is the caller's to walk back."""
+        module = self.module
+        module.set_dropout(dropout)
+        module.train()
+        try:
+            return module(*inputs)
+        finally:
+            module.eval()
+
+    def finish_update(self, optimizer: Optimizer) -> None:
+        for name, parameter in self.module.named_parameters():
+            if parameter.grad is not None:
+                value, _ = optimizer(
+                    (self.id, name),
+                    cast(FloatsXd, torch2xp(parameter.data)),
+                    cast(FloatsXd, torch2xp(parameter.grad)),
+                )
+                updated = xp2torch(value, device=parameter.device)
+                # Thinc's optimizer works in place where it can. Taking its array over would wrap
+                # tensor in array in tensor, one layer more at every step, none of them ever freed.
+                if updated.data_ptr() != parameter.data_ptr():
+                    parameter.data.copy_(updated.reshape(parameter.shape))
+                parameter.grad = None
+
+    @contextlib.contextmanager
+    def use_params(self, params: dict[tuple[int, str], Any]) -> Iterator[None]:
+        """Lend the module other values, such as the optimizer's averages."""
+        lent = {
+            name: parameter.data
+            for name, parameter in (self._model.named_parameters() if self._model else ())
+            if (self.id, name) in params
+        }
+        parameters = dict(self._model.named_parameters()) if lent else {}
+        for name, own in lent.items():
+            value = xp2torch(params[(self.id, name)], device=own.device)
+            parameters[name].data = value.reshape(own.shape)
+        try:
+            yield
+        finally:
+            for name, own in lent.items():
+                parameters[name].data = own
+
+    def to_device(self, device_type: str, device_id: int) -> None:
+        if self._model is not None:
+            self._model.to("cpu" if device_type == "cpu" else f"cuda:{device_id}")
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The module's parameters by name; none before it is built."""
+        if self._model is None:
+            return {}
+        return {name: t.detach().contiguous() for name, t in self._model.state_dict().items()}
+
+    def load(self, header: Header, tensors: dict[str, Tensor]) -> None:
+        """Build the module from its header and give it these parameters.
+
+        Raises ValueError if they do not fit.
+        """
+        self.initialize(header)
+        try:
+            self.module.load_state_dict({name: t.float() for name, t in tensors.items()})
+        except RuntimeError as err:
+            raise ValueError(f"these are not the weights of this model: {err}") from err
+
+    def to_bytes(self) -> bytes:
+        if self._model is None or self._weights_elsewhere:
+            return b""
+        return safetensors.torch.save(self.tensors(), {"headers": json.dumps([self.header])})
+
+    def from_bytes(self, data: bytes) -> TorchShim:
+        if data:
+            (header,), tensors = read_weights(data)
+            self.load(header, tensors)
+        return self
+
+
+def torch_shims(model: Model) -> list[tuple[Model, TorchShim]]:
+    """Every layer of `model` that wraps a torch module, with its shim, in walking order."""
+    return [
+        (node, shim) for node in model.walk() for shim in node.shims if isinstance(shim, TorchShim)
+    ]
+
+
+def torch_shim(model: Model) -> TorchShim:
+    """The shim of a Thinc layer that wraps one PyTorch module."""
+    return cast(TorchShim, model.shims[0])
+
+
+def to_tensor(model: Model, rows: list[Floats2d], device: torch.device) -> Tensor:
+    """The rows of all Docs, one below the other, as a tensor."""
+    # a negative stride would end the process, not raise
+    return xp2torch(model.ops.xp.ascontiguousarray(model.ops.flatten(rows)), device=device)
+
+
+def to_rows(model: Model, flat: Tensor, lengths: list[int]) -> list[Floats2d]:
+    """Undo `to_tensor`."""
+    rows = cast(Floats2d, torch2xp(flat.detach()))
+    return model.ops.unflatten(rows, model.ops.asarray1i(lengths))

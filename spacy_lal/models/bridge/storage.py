@@ -1,0 +1,60 @@
+"""The torch modules of a Thinc model, in one safetensors file."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import safetensors.torch
+from thinc.api import Model
+
+from .shim import torch_shims
+from .weights import read_weights
+
+
+@contextlib.contextmanager
+def weights_elsewhere(model: Model) -> Iterator[None]:
+    """Leave the torch modules of `model` out of its serialised form."""
+    shims = [shim for _, shim in torch_shims(model)]
+    for shim in shims:
+        shim._weights_elsewhere = True
+    try:
+        yield
+    finally:
+        for shim in shims:
+            shim._weights_elsewhere = False
+
+
+def save_weights(model: Model, path: Path) -> None:
+    """Write the parameters of all torch modules in `model` to one safetensors file.
+
+    Tensors are named "<number of the module>.<name>", in the order in which the model is walked;
+    the file's metadata hold the modules' headers.
+    """
+    shims = [shim for shim in [shim for _, shim in torch_shims(model)] if shim.header is not None]
+    tensors = {
+        f"{k}.{name}": tensor
+        for k, shim in enumerate(shims)
+        for name, tensor in shim.tensors().items()
+    }
+    headers = json.dumps([shim.header for shim in shims])
+    # not save_file, which makes the file readable by its owner alone
+    path.write_bytes(safetensors.torch.save(tensors, {"headers": headers}))
+
+
+def load_weights(model: Model, path: Path) -> None:
+    """Undo `save_weights`. Raises ValueError, naming the file, if it is damaged or doesn't fit."""
+    shims = [shim for _, shim in torch_shims(model)]
+    try:
+        headers, tensors = read_weights(path.read_bytes())
+        if len(headers) not in (0, len(shims)):
+            raise ValueError(f"weights of {len(headers)} modules, but the model has {len(shims)}")
+        for k, (shim, header) in enumerate(zip(shims, headers, strict=False)):
+            mine = f"{k}."
+            shim.load(
+                header, {n.removeprefix(mine): t for n, t in tensors.items() if n.startswith(mine)}
+            )
+    except (ValueError, TypeError) as err:
+        raise ValueError(f"{path}: {err}") from err

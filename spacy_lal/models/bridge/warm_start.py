@@ -1,0 +1,174 @@
+"""Beginning a training with another pipeline's weights."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import torch
+from thinc.api import Model, PyTorchShim
+from torch import nn
+
+from .shim import TorchShim, torch_shims
+
+# Parameters with one row (or column) for each name of a list in the header: which list, which
+# dimension, and how many rows come before the first name (one in two stages: "no constituent").
+NAMED = {
+    "scorer.output.weight": ("labels", 0, 0),
+    "scorer.output.bias": ("labels", 0, 0),
+    "labels.product.bilinear": ("labels", 0, 1),
+    "labels.product.left": ("labels", 0, 1),
+    "labels.product.right": ("labels", 0, 1),
+    "labels.product.bias": ("labels", 0, 1),
+    "labels.product.mixture.weight": ("labels", 0, 1),
+    "labels.product.mixture.bias": ("labels", 0, 1),
+    **{
+        f"rows.{branch}{name}": ("tags", 0, 0)
+        for branch in ("", "bilstm.")
+        for name in ("tag_scores.weight", "tag_scores.bias", "tag_embedding")
+    },
+    "rows.content.weight": ("tags", 1, 0),
+    "dependencies.relation.bilinear": ("relations", 0, 0),
+    "dependencies.relation.left": ("relations", 0, 0),
+    "dependencies.relation.right": ("relations", 0, 0),
+    "dependencies.relation.bias": ("relations", 0, 0),
+    **{
+        f"{product}.{name}": (kind, 0, 0)
+        for product, kind in (("roles.product", "roles"), ("encoder.parser.relation", "relations"))
+        for name in ("bilinear", "left", "right", "bias", "mixture.weight", "mixture.bias")
+    },
+    "joint.weight": ("joint", 0, 0),
+    "joint.bias": ("joint", 0, 0),
+    "output.weight": ("labels", 0, 0),
+    "output.bias": ("labels", 0, 0),
+}
+
+# What reads the words' vectors, and may find more features behind those it was trained on: static
+# vectors, which `spacy-lal.WithVectors.v1` puts behind the embedding's.
+READS_WORDS = {
+    f"rows.{branch}lower.{direction}.0.weight_ih_l0"
+    for branch in ("", "bilstm.")
+    for direction in ("ahead", "back")
+}
+
+
+def adopt_vocabulary(model: Model, source: Model) -> None:
+    """Give the word embeddings in `model` the vocabulary of those in `source`, before it is built.
+
+    Only where both have one; rows of words that `source` doesn't know would be untrained anyway.
+    """
+    for mine, theirs in _pairs(model, source):
+        # without one on either side, as of a language model of weight 0, there is none to share
+        header = theirs.header if theirs is not None else None
+        vocabulary = (header or {}).get("vocabulary")
+        if mine.cfg.get("vocabulary") and vocabulary:
+            mine.cfg["vocabulary"] = vocabulary
+
+
+def take_weights(model: Model, source: Model) -> tuple[int, int]:
+    """Copy every parameter of `source` that fits one of the same name in `model`.
+
+    Rows that belong to labels, tags or relations go by their names. Where one model has static
+    vectors behind the same embedding and the other has none, what reads words takes over what it
+    learned of the embedding, and ignores static vectors at first. Vectors that a model carries with
+    it stay its own. A transformer inside goes by its own names. Returns how many values of `model`
+    were taken over, and how many it has.
+    """
+    taken = total = 0
+    embedded = _embedding_width(model)
+    same_embedding = embedded is not None and embedded == _embedding_width(source)
+    for mine, theirs in _pairs(model, source):
+        have = {} if theirs is None else theirs.tensors()
+        for name, parameter in mine.module.named_parameters():
+            value = parameter.data
+            total += value.numel()
+            given = have.get(name)
+            if theirs is None or given is None:
+                continue
+            if _by_name(mine, name) or _by_name(theirs, name):
+                taken += _take_named(value, given, name, mine, theirs)
+            elif given.shape == value.shape:
+                value.copy_(given)
+                taken += value.numel()
+            elif name in READS_WORDS and same_embedding and len(given) == len(value):
+                value[:, :embedded] = given[:, :embedded].to(value.device)
+                value[:, embedded:] = 0.0
+                taken += value[:, :embedded].numel()
+    wrapped = _wrapped(model)
+    of_source = _wrapped(source)
+    for k, module in enumerate(wrapped):
+        given_parameters = dict(of_source[k].named_parameters()) if k < len(of_source) else {}
+        for name, parameter in module.named_parameters():
+            total += parameter.numel()
+            other = given_parameters.get(name)
+            if other is not None and other.shape == parameter.shape:
+                parameter.data.copy_(other.data)
+                taken += parameter.numel()
+    return taken, total
+
+
+def _wrapped(model: Model) -> list[nn.Module]:
+    """The modules that Thinc or spacy-transformers wrap."""
+    return [
+        cast(nn.Module, shim._model)
+        for node in model.walk()
+        for shim in node.shims
+        if isinstance(shim, PyTorchShim) and shim._model is not None
+    ]
+
+
+def _embedding_width(model: Model) -> int | None:
+    """Of what words begin as, without static vectors behind it."""
+    tok2vec = model.maybe_get_ref("tok2vec")
+    if tok2vec is None:
+        return None
+    return (tok2vec.get_ref("embed") if tok2vec.has_ref("embed") else tok2vec).maybe_get_dim("nO")
+
+
+# Networks over sentences whose parts of the same name are the same.
+OVER_SENTENCES = {"label_attention_parser", "lisa"}
+
+
+def _pairs(model: Model, source: Model) -> list[tuple[TorchShim, TorchShim | None]]:
+    """Every network of the model, with the source's of the same name if it has one."""
+
+    def by_layer(of: Model) -> dict[tuple[str, int], TorchShim]:
+        found: dict[tuple[str, int], TorchShim] = {}
+        for node, shim in torch_shims(of):
+            name = "sentences" if node.name in OVER_SENTENCES else node.name
+            number = sum(name == other for other, _ in found)
+            found[name, number] = shim
+        return found
+
+    theirs = by_layer(source)
+    return [(shim, theirs.get(key)) for key, shim in by_layer(model).items()]
+
+
+def _by_name(shim: TorchShim, name: str) -> bool:
+    """Whether the parameter belongs to names; the content of a branch may be words, not tags."""
+    rows = (shim.header or {}).get("rows", {})
+    return name in NAMED and (name != "rows.content.weight" or rows.get("content") == "tag")
+
+
+def _take_named(
+    value: torch.Tensor, given: torch.Tensor, name: str, mine: TorchShim, theirs: TorchShim
+) -> int:
+    if _by_name(mine, name) != _by_name(theirs, name):
+        return 0
+    kind, dimension, before = NAMED[name]
+    value, given = value.movedim(dimension, 0), given.movedim(dimension, 0)
+    unnamed = [""] * before
+    index = {label: row for row, label in enumerate([*unnamed, *_names(theirs, kind)])}
+    pairs = [
+        (row, index[label])
+        for row, label in enumerate([*unnamed, *_names(mine, kind)])
+        if label in index
+    ]
+    if not pairs or value.shape[1:] != given.shape[1:]:
+        return 0
+    to, source = (torch.tensor(rows) for rows in zip(*pairs, strict=True))
+    value[to] = given[source].to(value.device)
+    return value[0].numel() * len(pairs)
+
+
+def _names(shim: TorchShim, kind: str) -> list[str]:
+    return list((shim.header or {}).get(kind, ()))

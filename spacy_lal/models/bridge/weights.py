@@ -1,0 +1,37 @@
+"""Tensors and the headers of their modules, as safetensors."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import safetensors.torch
+import torch
+from safetensors import SafetensorError
+from torch import Tensor
+
+Header = dict[str, Any]
+"""What a module is built from: sizes and vocabularies, as JSON."""
+
+SCALE = ":scale"
+"""Ends the name of what the rows of an 8-bit tensor are multiplied by [rows, 1]."""
+
+
+def eight_bits(tensor: Tensor) -> tuple[Tensor, Tensor]:
+    """A tensor [..., d] as 8-bit numbers, and the scale [..., 1] that gives it back, nearly."""
+    scale = tensor.abs().amax(-1, keepdim=True).float() / 127
+    return torch.round(tensor / scale.clamp(min=1e-30)).to(torch.int8), scale
+
+
+def read_weights(data: bytes) -> tuple[list[Header], dict[str, Tensor]]:
+    """Headers and tensors of safetensors data. Raises ValueError if it is damaged."""
+    try:
+        tensors = safetensors.torch.load(data)
+        for name in [name for name in tensors if name.endswith(SCALE)]:
+            rows = name.removesuffix(SCALE)
+            tensors[rows] = tensors[rows].float() * tensors.pop(name)
+        # safetensors: 8 bytes of little-endian length, then a JSON table of contents
+        size = int.from_bytes(data[:8], "little")
+        return json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["headers"]), tensors
+    except (SafetensorError, KeyError, UnicodeDecodeError, json.JSONDecodeError) as err:
+        raise ValueError(f"damaged, or no weights of this package: {err}") from err

@@ -1,0 +1,1 @@
+"""Grammatical errors by attention over layers, and encoders that give all layers."""

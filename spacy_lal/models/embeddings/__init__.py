@@ -1,0 +1,1 @@
+"""What words begin as."""

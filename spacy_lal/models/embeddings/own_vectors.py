@@ -1,0 +1,143 @@
+"""`spacy-lal.WithOwnVectors.v1`: static word vectors that a component carries with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy
+import torch
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+from spacy.vectors import Vectors
+from thinc.api import Model, to_numpy
+from thinc.types import Floats2d
+from torch import Tensor, nn
+
+from ..bridge.shim import TorchModule, TorchShim, to_rows, to_tensor, torch_shim
+from ..bridge.weights import Header, eight_bits
+from .vocabulary import distinct_words
+
+FLORET = ("minn", "maxn", "hash_count", "hash_seed", "bow", "eow")
+"""What decides which rows of a floret table make up a word."""
+
+
+class OwnVectors(TorchModule):
+    """A floret table of 8-bit numbers, and a linear projection of the vectors of words.
+
+    table [rows, d] times scale [rows, 1] are the vectors; they are not trained. Forward: which of
+    the distinct words each token is [N], vectors of distinct words [U, d] -> [N, width].
+    """
+
+    table: Tensor
+    scale: Tensor
+
+    def __init__(self, shape: tuple[int, int], width: int, floret: dict[str, Any]) -> None:
+        super().__init__()
+        rows, d = shape
+        self.register_buffer("table", torch.zeros(rows, d, dtype=torch.int8))
+        self.register_buffer("scale", torch.zeros(rows, 1))
+        self.projection = nn.Linear(d, width, bias=False)
+        self.floret = floret
+        self._vectors: Vectors | None = None
+
+    def set_dropout(self, rate: float) -> None:
+        """Static; what reads them drops features."""
+
+    def store(self, data: NDArray[numpy.float32]) -> None:
+        """Round these vectors to 255 values a row."""
+        vectors = torch.from_numpy(numpy.ascontiguousarray(data, dtype="float32"))
+        for mine, value in zip((self.table, self.scale), eight_bits(vectors), strict=True):
+            mine.copy_(value)
+        self._vectors = None
+
+    def lookup(self, words: list[str]) -> Tensor:
+        """The vectors of words [U, d]."""
+        if self._vectors is None:
+            data = (self.table.float() * self.scale.float()).cpu().numpy()
+            self._vectors = Vectors(data=data, mode="floret", **self.floret)
+        if not any(words):
+            return torch.zeros(len(words), self.table.shape[1])
+        return torch.from_numpy(self._vectors.get_batch(words))
+
+    def forward(self, which: Tensor, vectors: Tensor) -> Tensor:
+        rows: Tensor = self.projection(vectors)
+        return rows[which]
+
+
+def _build(header: Header) -> OwnVectors:
+    return OwnVectors(**header)
+
+
+def build_with_own_vectors_v1(
+    embed: Model[list[Doc], list[Floats2d]], width: int
+) -> Model[list[Doc], list[Floats2d]]:
+    """Put static word vectors beside the vectors of an embedding, and keep them in the component.
+
+    As `spacy-lal.WithVectors.v1`, but the pipeline's vectors (`[initialize] vectors`, of mode
+    floret) are copied when the component is initialised, rounded to 8 bits. After that they are
+    part of its weights: it can be put into any pipeline, whatever vectors that has.
+
+    embed: any Tok2Vec model. width: of the learned linear projection of the static vectors.
+    """
+    of_embed = embed.maybe_get_dim("nO")
+    return Model(
+        "with_own_vectors",
+        _forward,
+        init=_init,
+        layers=[embed],
+        refs={"embed": embed},
+        shims=[TorchShim(_build)],
+        attrs={"width": width},
+        dims={"nO": None if of_embed is None else of_embed + width},
+    )
+
+
+def take_vectors(model: Model, vectors: Vectors) -> None:
+    """Build the layer's module around these vectors. Raises ValueError unless they are floret's."""
+    if 0 in vectors.shape or vectors.mode != "floret":
+        raise ValueError(
+            "spacy-lal.WithOwnVectors.v1 needs word vectors of mode floret, but the pipeline has "
+            f"{'none' if 0 in vectors.shape else 'others'}: set `vectors` in the [initialize] "
+            "block of the config to a pipeline that has them"
+        )
+    shim = torch_shim(model)
+    floret = {name: getattr(vectors, name) for name in FLORET}
+    shape = [int(size) for size in vectors.shape]
+    shim.initialize({"shape": shape, "width": model.attrs["width"], "floret": floret})
+    cast(OwnVectors, shim.module).store(to_numpy(vectors.data))
+
+
+def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
+    embed = model.get_ref("embed")
+    embed.initialize(X=X)
+    if not X:
+        raise ValueError("word vectors are those of the Docs: initialize with example Docs")
+    take_vectors(model, X[0].vocab.vectors)
+    if embed.has_dim("nO"):
+        model.set_dim("nO", embed.get_dim("nO") + model.attrs["width"])
+
+
+def _forward(
+    model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
+) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
+    shim = torch_shim(model)
+    embedded, backprop_embed = model.get_ref("embed")(docs, is_train)
+    words, which = distinct_words(docs)
+    vectors = cast(OwnVectors, shim.module).lookup(words)
+    inputs = [x.to(shim.device) for x in (which, vectors)]
+    rows = shim.begin_update(*inputs, dropout=0.0) if is_train else shim.predict(*inputs)
+    lengths = [len(doc) for doc in docs]
+    xp = model.ops.xp
+    beside = zip(embedded, to_rows(model, rows, lengths), strict=True)
+    output = [xp.concatenate(pair, axis=1) for pair in beside]
+
+    def backprop(d_output: list[Floats2d]) -> list[Doc]:
+        split = rows.shape[1]
+        rows.backward(to_tensor(model, [d[:, -split:] for d in d_output], rows.device))
+        docs_back: list[Doc] = backprop_embed(
+            [xp.ascontiguousarray(d[:, :-split]) for d in d_output]
+        )
+        return docs_back
+
+    return output, backprop

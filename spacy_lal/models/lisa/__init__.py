@@ -1,0 +1,1 @@
+"""Semantic roles by linguistically-informed self-attention."""

@@ -1,0 +1,225 @@
+"""From LISA's scores to tags, predicates, roles and heads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy
+import torch
+from torch import Tensor
+
+from ...annotations import PREDICATE
+from ...layers.label_factors import label_scores
+from ...structure.sequence import bio_constraints, bio_to_spans, viterbi
+from ...trees import LabelledSpan
+from ..batching.batches import ParserScores, SentenceBatch
+from ..batching.parses import SentenceParse
+from ..parser.dependencies import HeadDecoder
+from .losses import allowed_joint_labels
+from .model import LisaBatch
+from .network import LisaScores
+from .roles import likely_heads, scores_of_roles
+
+CONTINUED = f"C-{PREDICATE}"
+
+
+@dataclass
+class FoundFrame:
+    """A predicate by the sentence's words, its spans (one is labelled V), and their scores."""
+
+    predicate: int
+    spans: list[LabelledSpan]
+    scores: list[float]
+
+
+@dataclass
+class LisaParse(SentenceParse):
+    """A `SentenceParse` without constituents and with frames, in order of their predicates."""
+
+    frames: list[FoundFrame] = field(default_factory=list)
+
+
+class RoleDecoder:
+    """The best sequence of role labels for each predicate.
+
+    labels: BIO labels. transitions [L,L], start [L]: log-probabilities, added to scores (Strubell
+    et al. 2018, section 3.5), or None for scores alone. Sequences that are no BIO, and such in
+    which the predicate is no part of V, are impossible either way; with greedy, each word's best
+    label is taken whatever its neighbours'.
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        transitions: Tensor | None = None,
+        start: Tensor | None = None,
+        *,
+        greedy: bool = False,
+    ) -> None:
+        self.labels = list(labels)
+        self.greedy = greedy
+        self.transitions, self.start = bio_constraints(self.labels)
+        if transitions is not None and start is not None:
+            self.transitions, self.start = self.transitions + transitions, self.start + start
+        names = [label.partition("-")[2] for label in self.labels]
+        self.elsewhere = torch.tensor([name not in (PREDICATE, CONTINUED) for name in names])
+
+    def __call__(self, scores: Tensor, predicates: Tensor, lengths: Tensor) -> Tensor:
+        """scores [P,n,L], predicates [P], lengths [P] of their sentences -> labels [P,n]."""
+        if self.greedy:
+            return scores.argmax(-1)
+        if not self.elsewhere.all():
+            scores = scores.clone()
+            rows = torch.arange(len(scores), device=scores.device)
+            there = scores[rows, predicates]
+            scores[rows, predicates] = there.masked_fill(
+                self.elsewhere.to(scores.device), -torch.inf
+            )
+        return viterbi(scores, lengths, self.transitions, self.start).labels
+
+
+@torch.no_grad()
+def decode(
+    scores: ParserScores[LisaScores],
+    joint: Sequence[str],
+    tags: Sequence[str],
+    roles: RoleDecoder,
+    *,
+    predicates: Callable[[int], Sequence[int] | None] | None = None,
+    heads: HeadDecoder | None = None,
+    root: int | None = None,
+) -> dict[int, LisaParse]:
+    """Tags, frames and, with a decoder for them, heads of every parsed sentence, by its index.
+
+    predicates: of the sentence of that index, by its words; None, of one or of all: those which the
+        model finds.
+    root: the relation to the root, which words don't have to words.
+    """
+    of_tags = allowed_joint_labels(joint, tags)
+    # [J, T] and [J]: which tag a joint label has, and whether it is of a predicate
+    has_tag, is_predicate = of_tags[:-1, -1].T.float(), of_tags[-1, 1].float()
+    parses: dict[int, LisaParse] = {}
+    for batch in scores.batches:
+        device = batch.scores.joint.device
+        lengths = batch.lengths.to(device)
+        words = torch.arange(batch.scores.joint.shape[1], device=device) < lengths.unsqueeze(1)
+        # marginal probabilities of tags and of being a predicate
+        probabilities = torch.softmax(batch.scores.joint, -1)
+        of_words = probabilities @ has_tag.to(device) if tags else torch.zeros_like(probabilities)
+        best_tags = of_words.argmax(-1).cpu().numpy()
+        certainty = probabilities @ is_predicate.to(device)
+        found = (certainty > 0.5) & words
+        # of a model with an indicator: other predicates have rows of their own
+        only = None
+        if isinstance(batch, LisaBatch) and batch.predicates is not None:
+            only = batch.predicates.tolist()
+        for row, member in enumerate(batch.members):
+            given = None if predicates is None else predicates(member)
+            if only is not None:
+                given = [only[row]] if only[row] >= 0 else []
+            if given is not None:
+                found[row] = False
+                found[row, list(given)] = True
+                certainty[row, list(given)] = 1.0
+        rows, at = found.nonzero(as_tuple=True)
+        arcs = relations = None
+        if heads is not None and batch.scores.arcs is not None:
+            arcs, relations = _parse(batch.scores, lengths, heads, root)
+        for row, (member, n) in enumerate(zip(batch.members, lengths.tolist(), strict=True)):
+            parse = LisaParse(
+                best_tags[row, :n],
+                heads=None if arcs is None else arcs[row, :n],
+                relations=None if relations is None else relations[row, :n],
+            )
+            parses.setdefault(member, parse)
+        if not len(rows):
+            continue
+        of_roles = scores_of_roles(batch.scores, rows, at, _heads_of_paths(batch))
+        labels = roles(of_roles, at, lengths[rows])
+        chosen = torch.log_softmax(of_roles, -1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+        _add_frames(parses, batch.members, lengths, rows, at, labels, chosen, certainty, roles)
+    return parses
+
+
+def _heads_of_paths(batch: SentenceBatch[LisaScores]) -> Tensor | None:
+    if batch.scores.paths is None:
+        return None
+    given = batch.heads if isinstance(batch, LisaBatch) else None
+    return likely_heads(batch.scores, batch.lengths, given)
+
+
+def _add_frames(
+    parses: dict[int, LisaParse],
+    members: list[int],
+    lengths: Tensor,
+    rows: Tensor,
+    at: Tensor,
+    labels: Tensor,
+    log_probs: Tensor,
+    certainty: Tensor,
+    roles: RoleDecoder,
+) -> None:
+    sizes = lengths.tolist()
+    numbers = labels.tolist()
+    values = log_probs.cpu().numpy()
+    sure = certainty[rows, at].tolist()
+    for k, (row, predicate) in enumerate(zip(rows.tolist(), at.tolist(), strict=True)):
+        n = sizes[row]
+        spans = with_one_predicate(
+            bio_to_spans([roles.labels[label] for label in numbers[k][:n]]), predicate
+        )
+        parses[members[row]].frames.append(
+            FoundFrame(
+                predicate,
+                spans,
+                [
+                    # a span is as probable as its words on average (geometric mean)
+                    sure[k] if label == PREDICATE else float(numpy.exp(values[k, start:end].mean()))
+                    for start, end, label in spans
+                ],
+            )
+        )
+
+
+def with_one_predicate(spans: list[LabelledSpan], predicate: int) -> list[LabelledSpan]:
+    """Spans of which exactly one is labelled V: the one at the predicate, or the last before it.
+
+    Others labelled V continue it (C-V). Where there is none, C-V at the predicate becomes V; where
+    there is not that either, which no valid sequence has, the predicate itself does.
+    """
+    here = [span for span in spans if span[0] <= predicate < span[1]]
+    if not here or here[0][2] not in (PREDICATE, CONTINUED):
+        rest = [span for span in spans if span not in here and span[2] != PREDICATE]
+        return sorted([*rest, (predicate, predicate + 1, PREDICATE)])
+    verbs = [span for span in spans if span[2] == PREDICATE and span[0] <= predicate]
+    verb = here[0] if here[0][2] == PREDICATE or not verbs else verbs[-1]
+    return [
+        (start, end, PREDICATE)
+        if (start, end, label) == verb
+        else (start, end, CONTINUED if label == PREDICATE else label)
+        for start, end, label in spans
+    ]
+
+
+def _parse(
+    scores: LisaScores, lengths: Tensor, decoder: HeadDecoder, root: int | None
+) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """Heads [B,n], 0 the root and k word k, and their relations [B,n]."""
+    assert scores.arcs is not None
+    heads = decoder(from_self_loops(scores.arcs), lengths)
+    n = heads.shape[1]
+    own = torch.arange(n, device=heads.device)
+    rows, at = torch.ones_like(heads, dtype=torch.bool).nonzero(as_tuple=True)
+    governors = torch.where(heads > 0, heads - 1, own)
+    of_relations = label_scores(scores.relations, rows, at, governors[rows, at])
+    if root is not None and of_relations.shape[-1] > 1:
+        of_relations[:, root].masked_fill_(heads[rows, at] > 0, -torch.inf)
+    return heads.cpu().numpy(), of_relations.argmax(-1).view(heads.shape).cpu().numpy()
+
+
+def from_self_loops(arcs: Tensor) -> Tensor:
+    """Arc scores [B,n,n], a root its own head, as [B,n,n+1] with the root as head 0."""
+    diagonal = arcs.diagonal(dim1=1, dim2=2).unsqueeze(-1)
+    own = torch.eye(arcs.shape[1], dtype=torch.bool, device=arcs.device)
+    return torch.cat([diagonal, arcs.masked_fill(own, -torch.inf)], -1)

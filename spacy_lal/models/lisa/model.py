@@ -1,0 +1,236 @@
+"""`spacy-lal.LISA.v1`: linguistically-informed self-attention as a Thinc model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy
+import torch
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d
+from torch import Tensor
+
+from ..batching.batches import (
+    ParserScores,
+    SentenceBatch,
+    d_vectors,
+    initialize_tok2vec,
+    padded_batches,
+    read_docs,
+)
+from ..batching.sentences import Sentence
+from ..bridge.shim import TorchShim, to_rows, torch_shim
+from .network import LisaScores, build_network
+
+Spec = dict[str, Any]
+NAMES = ("joint", "roles", "tags", "relations")
+"""What the model has outputs for, in the header and in the component's `cfg`."""
+
+
+class LisaInput(NamedTuple):
+    """Docs and, for each, what to attend to in the place of predicted heads.
+
+    heads: of every token the index of its head in the Doc, itself for a root, -1 where it is to be
+    predicted; None for a Doc without. predicates: tokens, which only a model with an indicator
+    reads.
+    """
+
+    docs: list[Doc]
+    heads: Sequence[numpy.ndarray | None]
+    predicates: Sequence[Collection[int]] = ()
+
+
+LisaPrediction = ParserScores[LisaScores]
+
+
+@dataclass
+class LisaBatch(SentenceBatch[LisaScores]):
+    """predicates: of a model with an indicator, the word that each row is encoded for [B], -1 in
+    sentences without; a sentence has as many rows as predicates. heads: those given [B,n], -1 where
+    there is none."""
+
+    predicates: Tensor | None = None
+    heads: Tensor | None = None
+
+
+def build_lisa_v1(
+    tok2vec: Model[list[Doc], list[Floats2d]],
+    rows: Spec | None = None,
+    layers: int = 4,
+    heads: int = 8,
+    head_width: int = 25,
+    feed_forward_width: int = 800,
+    feed_forward_depth: int = 2,
+    tag_layer: int = 2,
+    syntax_layer: int | None = 3,
+    syntactic_head: Literal["biaffine", "copied"] = "biaffine",
+    tag_width: int = 200,
+    arc_width: int = 500,
+    relation_width: int = 100,
+    predicate_width: int = 200,
+    role_width: int = 200,
+    role_rank: int | None = None,
+    layer_dropout: float | None = 0.1,
+    indicator_width: int | None = None,
+    role_paths: bool = False,
+    max_batch_spans: int = 60_000,
+) -> Model[LisaInput, LisaPrediction]:
+    """Linguistically-informed self-attention (Strubell et al. 2018).
+
+    tok2vec: word vectors of the Docs' tokens; a listener or any other Tok2Vec model.
+    rows: a BiLSTM over them (`spacy-lal.BiLSTMRows.v1`), whose states self-attention reads beside
+        the words' vectors, and which the paper has not; null leaves it out. Without it, sinusoids
+        tell positions.
+    layers, heads, head_width: of self-attention (10 or 12, 8 and 25 in the paper).
+    feed_forward_width, feed_forward_depth: hidden layers between two of them (800, 2).
+    tag_layer: after how many layers tags and predicates are found (3). syntax_layer: which layer,
+        counted from 1, has the head that is the parser (6); layers above it spread what it found;
+        null: none, self-attention without syntax. syntactic_head: the parser is that head
+        ("biaffine", the paper), or its scores, from the layer below, are handed over ("copied", its
+        released code).
+    tag_width, arc_width, relation_width, predicate_width, role_width: of the perceptrons before
+        each task (200, 500, 100, 200, 200). role_rank: share this number of rank-one matrices
+        among the roles; null gives each a full one, as the paper does.
+    layer_dropout: in self-attention and what is between (0.1), where the rate of the training is
+        for perceptrons and the BiLSTM; null: the training's there, too.
+    indicator_width: encode a sentence once for each predicate, which must be given
+        (predicate_source = "doc"), told from other words by an embedding of this width, as for the
+        paper's gold predicates; null: once for all.
+    role_paths: let roles see the dependency path from the word to the predicate, too (not in the
+        paper; see `RolePaths`), which less data teaches more. Needs a syntax_layer.
+    max_batch_spans: sentences are padded together as long as their pairs of words number no more
+        than twice this.
+    """
+    if rows is not None and rows.get("kind") != "bilstm":
+        raise ValueError('rows must be "spacy-lal.BiLSTMRows.v1" or null')
+    if not 1 <= tag_layer <= layers:
+        raise ValueError(f"tag_layer must lie in 1..{layers}, got {tag_layer}")
+    if syntax_layer is not None and not 1 <= syntax_layer <= layers:
+        raise ValueError(f"syntax_layer must lie in 1..{layers} or be null, got {syntax_layer}")
+    if syntactic_head not in ("biaffine", "copied"):
+        raise ValueError(f"syntactic_head must be 'biaffine' or 'copied', not {syntactic_head!r}")
+    if syntactic_head == "copied" and syntax_layer == 1:
+        raise ValueError("with syntactic_head = 'copied' syntax_layer must be at least 2")
+    if role_paths and syntax_layer is None:
+        raise ValueError("role_paths = true needs a syntax_layer: paths go by its heads")
+    return Model(
+        "lisa",
+        _forward,
+        init=_init,
+        layers=[tok2vec],
+        refs={"tok2vec": tok2vec},
+        shims=[TorchShim(build_network)],
+        attrs={
+            "network": {
+                "rows": rows,
+                "encoder": {
+                    "n_layers": layers,
+                    "n_heads": heads,
+                    "d_head": head_width,
+                    "d_ff": feed_forward_width,
+                    "ff_depth": feed_forward_depth,
+                    "tag_layer": tag_layer,
+                    "syntax_layer": syntax_layer,
+                    "syntactic_head": syntactic_head,
+                    "d_arc": arc_width,
+                    "d_relation": relation_width,
+                    "dropout": layer_dropout,
+                },
+                "d_tag": tag_width,
+                "d_predicate": predicate_width,
+                "d_role": role_width,
+                "role_rank": role_rank,
+                "d_indicator": indicator_width,
+                "role_paths": role_paths,
+            },
+            "max_batch_spans": max_batch_spans,
+            **{name: [] for name in NAMES},
+            "sentences": "split",
+            "max_sentence_length": 512,
+            "long_sentences": "split",
+            "dropout_rate": 0.0,
+        },
+    )
+
+
+def has_syntax(model: Model) -> bool:
+    """Whether one of the model's heads is a parser."""
+    return model.attrs["network"]["encoder"]["syntax_layer"] is not None
+
+
+def has_indicator(model: Model) -> bool:
+    """Whether a sentence is encoded once for each predicate."""
+    return model.attrs["network"].get("d_indicator") is not None
+
+
+def _init(model: Model, X: LisaInput | None = None, Y: Any = None) -> None:
+    width = initialize_tok2vec(model, X.docs if X is not None else None)
+    names = {name: model.attrs[name] for name in NAMES}
+    torch_shim(model).initialize({"d_in": width, **names, **model.attrs["network"]})
+
+
+def _forward(
+    model: Model[LisaInput, LisaPrediction], inputs: LisaInput, is_train: bool
+) -> tuple[LisaPrediction, Callable[[LisaPrediction], list[Doc]]]:
+    docs = inputs.docs
+    shim = torch_shim(model)
+    sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
+    given = any(heads is not None for heads in inputs.heads)
+    indicator = has_indicator(model)
+
+    def score() -> Iterator[LisaBatch]:
+        batches = padded_batches(docs, sentences, flat, model.attrs["max_batch_spans"])
+        for members, lengths, x in batches:
+            heads = predicates = None
+            if indicator:
+                rows, predicates = _by_predicate([sentences[k] for k in members], inputs.predicates)
+                members, predicates = [members[row] for row in rows], predicates.to(x.device)
+                lengths, x = lengths[rows], x[rows]
+            if given:
+                heads = _in_words([sentences[k] for k in members], inputs.heads, x.shape[1])
+                heads = heads.to(x.device)
+            if is_train:
+                rate = model.attrs["dropout_rate"]
+                scores = shim.begin_update(x, lengths, heads, predicates, dropout=rate)
+            else:
+                scores = shim.predict(x, lengths, heads, predicates)
+            yield LisaBatch(members, lengths, scores, predicates, heads)
+
+    prediction = ParserScores(sentences, list(score()) if is_train else score())
+
+    def backprop(d_prediction: LisaPrediction) -> list[Doc]:
+        d_flat = d_vectors(prediction, d_prediction, flat)
+        return backprop_tok2vec(to_rows(model, d_flat, [len(doc) for doc in docs]))
+
+    return prediction, backprop
+
+
+def _by_predicate(
+    sentences: list[Sentence], predicates: Sequence[Collection[int]]
+) -> tuple[list[int], Tensor]:
+    """The sentence of each row, and which of its words the row is for, -1 for none."""
+    rows, words = [], []
+    for row, sentence in enumerate(sentences):
+        of_doc = predicates[sentence.doc] if predicates else ()
+        found = [i for i, token in enumerate(sentence.words.tolist()) if token in of_doc] or [-1]
+        rows += [row] * len(found)
+        words += found
+    return rows, torch.tensor(words)
+
+
+def _in_words(
+    sentences: list[Sentence], heads: Sequence[numpy.ndarray | None], size: int
+) -> Tensor:
+    """Heads [B,n] by the words of their sentence, -1 where they are not given or outside of it."""
+    padded = numpy.full((len(sentences), size), -1, dtype=numpy.int64)
+    for row, sentence in enumerate(sentences):
+        of_doc = heads[sentence.doc]
+        if of_doc is None:
+            continue
+        position = numpy.full(len(of_doc) + 1, -1, dtype=numpy.int64)
+        position[sentence.words] = numpy.arange(len(sentence.words))
+        padded[row, : len(sentence.words)] = position[of_doc[sentence.words]]
+    return torch.from_numpy(padded)

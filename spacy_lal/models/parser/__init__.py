@@ -1,0 +1,1 @@
+"""Constituents and heads: label attention, and two stages with a CRF."""

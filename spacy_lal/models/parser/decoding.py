@@ -1,0 +1,185 @@
+"""From a parser's scores to trees."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy
+import torch
+from torch import Tensor
+
+from ...layers.label_factors import label_scores
+from ...structure.chart import best_tree, chart_length, packed_spans, span_position
+from ...structure.lexicalised import best_joint_tree
+from ...structure.tree_distribution import TreeDistribution
+from ..batching.batches import ParserScores, SentenceBatch
+from ..batching.parses import SentenceParse
+from .decoders import Decoder, SpanMarginals
+from .dependencies import best_relations
+from .gold_charts import GoldNodes, gold_nodes
+from .losses import log_weight
+
+
+class _Found(NamedTuple):
+    """What was decided about a padded batch: its constituents' labels, else 0 [B, S]; their
+    probabilities [B, S] and the trees' log-probabilities [B], if the scores have any; heads
+    [B, n]."""
+
+    labels: Tensor
+    probabilities: Tensor | None
+    log_prob: Tensor | None
+    heads: Tensor | None = None
+
+
+@torch.no_grad()
+def decode(
+    scores: ParserScores,
+    decoder: Decoder,
+    *,
+    probabilistic: bool = True,
+    sub_head: int | None = None,
+    root: int | None = None,
+) -> dict[int, SentenceParse]:
+    """The tree and tags of every parsed sentence, by its index in `scores.sentences`.
+
+    With arcs among the scores, constituents and heads come from one search over trees with heads.
+    probabilistic: whether scores were trained as log-probabilities. sub_head: the label of groups
+    that are no constituents; they aren't among the result's. root: the relation to the root, which
+    words don't have to words.
+    """
+    parses = {}
+    for batch in scores.batches:
+        if batch.scores.spans is None:
+            found = _one_stage(batch, decoder, probabilistic, sub_head)
+        else:
+            found = _two_stages(batch, decoder)
+        heads = relations = None
+        if found.heads is not None:
+            assert batch.scores.relations is not None
+            heads = found.heads.cpu().numpy()
+            relations = best_relations(batch.scores.relations, found.heads, root).cpu().numpy()
+        labels = found.labels.cpu().numpy()
+        # rounding may make constituents and trees more than certain
+        probabilities = None
+        if found.probabilities is not None:
+            probabilities = found.probabilities.clamp(max=1).cpu().numpy()
+        log_prob = None if found.log_prob is None else found.log_prob.clamp(max=0).tolist()
+        tags = batch.scores.tags.argmax(-1).cpu().numpy()
+        starts, ends = (t.numpy() for t in packed_spans(tags.shape[1]))
+        rows, at = labels.nonzero()
+        # preorder: by start, the wider of two that start together first
+        order = numpy.lexsort((-ends[at], starts[at], rows))
+        rows, at = rows[order], at[order]
+        bounds = numpy.searchsorted(rows, numpy.arange(len(labels) + 1))
+        for row, (member, n) in enumerate(zip(batch.members, batch.lengths.tolist(), strict=True)):
+            mine = at[bounds[row] : bounds[row + 1]]
+            parses[member] = SentenceParse(
+                tags[row, :n],
+                starts[mine],
+                ends[mine],
+                labels[row, mine],
+                None if probabilities is None else probabilities[row, mine],
+                None if log_prob is None else log_prob[row],
+                None if heads is None else heads[row, :n],
+                None if relations is None else relations[row, :n],
+            )
+    return parses
+
+
+def _one_stage(
+    batch: SentenceBatch, decoder: Decoder, probabilistic: bool, sub_head: int | None
+) -> _Found:
+    of, lengths = batch.scores, batch.lengths
+    assert of.labels is not None
+    crf = marginals = None
+    if probabilistic:
+        total = torch.logsumexp(of.labels, -1)
+        crf = TreeDistribution(total, lengths)
+        marginals = SpanMarginals(total, crf.marginals)
+    values = decoder.spans(of.labels, marginals, lengths, sub_head)
+    heads = None
+    if of.arcs is None:
+        # a span that must be in the tree takes the better of a constituent and nothing, and
+        # nothing of equal ones, as in the joint decode
+        better = values.constituent > values.empty
+        _, tree = best_tree(torch.maximum(values.constituent, values.empty), lengths)
+        labelled = tree & better
+    else:
+        joint = best_joint_tree(
+            values.constituent, values.empty, decoder.arcs(of.arcs, lengths), lengths
+        )
+        labelled, heads = joint.labelled, joint.heads
+    if sub_head is not None:
+        labelled = labelled & (values.labels != sub_head)
+    labels = torch.where(labelled, values.labels, 0)
+    if crf is None or marginals is None:
+        return _Found(labels, None, None, heads)
+    of_labels = of.labels.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+    probabilities = (of_labels - marginals.total).exp() * marginals.probability
+    log_prob = log_weight(of.labels, labels, lengths, sub_head) - crf.log_partition
+    return _Found(labels, probabilities, log_prob, heads)
+
+
+def _two_stages(batch: SentenceBatch, decoder: Decoder) -> _Found:
+    of, lengths = batch.scores, batch.lengths
+    assert of.spans is not None
+    crf = TreeDistribution(of.spans, lengths)
+    _, tree = best_tree(decoder.nodes(of.spans, crf.marginals), lengths)
+    n = of.tags.shape[1]
+    starts, ends = (t.to(tree.device) for t in packed_spans(n))
+    rows, at = tree.nonzero(as_tuple=True)
+    scores = label_scores(of.factors, rows, starts[at], ends[at])
+    chosen = crf.marginals[rows, at]
+    found = decoder.labels(scores, chosen)
+    labels = torch.zeros(tree.shape, dtype=torch.long, device=tree.device)
+    labels[rows, at] = found
+    of_labels = torch.log_softmax(scores, -1).gather(-1, found.unsqueeze(-1)).squeeze(-1)
+    probabilities = torch.zeros_like(of.spans)
+    probabilities[rows, at] = of_labels.exp() * chosen
+    of_nodes = torch.zeros_like(of.spans)
+    of_nodes[rows, at] = of_labels + of.spans[rows, at]
+    log_prob = of_nodes.sum(1)
+    # The probability of a tree is that of its left binarisation, as in training. Where another one
+    # was found, it has the same constituents and other nodes between them.
+    other = _binarised_otherwise(labels, tree, lengths)
+    if other.any():
+        which = other.nonzero().squeeze(1)
+        nodes = _nodes_of_charts(labels[which], lengths[which], which)
+        position = span_position(n, nodes.starts, nodes.ends)
+        new = ~tree[nodes.sentences, position]
+        rows, at = nodes.sentences[new], position[new]
+        unlabelled = torch.log_softmax(label_scores(of.factors, rows, starts[at], ends[at]), -1)
+        of_nodes[rows, at] = unlabelled[:, 0] + of.spans[rows, at]
+        binarised = torch.zeros_like(tree)
+        binarised[nodes.sentences, position] = True
+        log_prob[which] = of_nodes[which].masked_fill(~binarised[which], 0.0).sum(1)
+    return _Found(labels, probabilities, log_prob - crf.log_partition)
+
+
+def _binarised_otherwise(labels: Tensor, tree: Tensor, lengths: Tensor) -> Tensor:
+    """[B] whether a node without a label, of several words, is a right child.
+
+    labels [B, S], tree mask [B, S]. Right children and the root are the widest nodes that begin
+    where they begin.
+    """
+    n = chart_length(tree)
+    starts, ends = (t.to(tree.device) for t in packed_spans(n))
+    widest = torch.zeros(len(tree), n, dtype=torch.long, device=tree.device).scatter_reduce(
+        1, starts.expand(tree.shape), torch.where(tree, ends, 0), "amax"
+    )
+    root = (starts == 0) & (ends == lengths.to(tree.device).unsqueeze(1))
+    new = tree & (labels == 0) & (ends - starts > 1) & ~root
+    return (new & (ends == widest[:, starts])).any(1)
+
+
+def _nodes_of_charts(labels: Tensor, lengths: Tensor, sentences: Tensor) -> GoldNodes:
+    """The left binarisations of trees given as charts of labels [B, S], numbered `sentences`."""
+    starts, ends = (t.tolist() for t in packed_spans(chart_length(labels)))
+    trees = []
+    for row in labels.cpu():
+        at = row.nonzero().squeeze(1).tolist()
+        spans = [(starts[k], ends[k], str(int(row[k]))) for k in at]
+        trees.append(sorted(spans, key=lambda span: (span[0], -span[1])))
+    index = {str(k): k for k in range(int(labels.max()) + 1)}
+    nodes = gold_nodes(trees, lengths.tolist(), index)
+    return GoldNodes(sentences[nodes.sentences], *(t.to(labels.device) for t in nodes[1:]))

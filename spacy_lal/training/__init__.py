@@ -1,0 +1,1 @@
+"""What a training config names: optimisers, schedules, the corpus reader, augmenters."""

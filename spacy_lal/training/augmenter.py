@@ -1,0 +1,84 @@
+"""`spacy-lal.corrupt.v1`: new errors in a training corpus every time it is read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
+from pathlib import Path
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from ..grammar_errors import CORRECT, ERRORS_KEY, set_errors
+from ..learner.corrupt import corrupt_doc, sentence_random
+from ..learner.error_model import ErrorModel
+
+
+class CorruptAugmenter:
+    """Examples with errors in `reference.spans["errors"]`, made of those without that group.
+
+    model: errors to make. rate: expected share of tokens that are errors. level: share of examples
+    that get errors. The others are yielded with the group empty, as correct text; so the corpus has
+    to be correct where it has no labels.
+    Examples with the group, even an empty one, are yielded as they are. Of a corrupted Doc only the
+    words, whitespace and sentence starts are kept: tags, heads, trees and the like don't fit it.
+    The Doc to be predicted has the reference's words, and its sentence starts if it had any.
+
+    Errors depend on `seed`, on the example's words and on how often the same words have come by,
+    not on the order of examples; so every epoch makes new ones.
+    """
+
+    def __init__(self, model: ErrorModel, rate: float, level: float, seed: int) -> None:
+        for name, value in (("rate", rate), ("level", level)):
+            if not 0 <= value <= 1:
+                raise ValueError(f"spacy-lal.corrupt.v1: {name} must be from 0 to 1, not {value}")
+        self.model = model
+        self.rate = rate
+        self.level = level
+        self.seed = seed
+        self._seen: Counter[bytes] = Counter()
+
+    def __call__(self, nlp: Language, example: Example) -> Iterator[Example]:
+        reference = example.reference
+        if ERRORS_KEY in reference.spans or not len(reference):
+            yield example
+            return
+        words = [token.text for token in reference]
+        key = blake2b("\n".join(words).encode("utf8", "surrogatepass"), digest_size=12).digest()
+        round = self._seen[key]
+        self._seen[key] += 1
+        # of the whole Doc: apart from the generators of its sentences, even if it has only one
+        if sentence_random(self.seed, ["", *words], round).random() >= self.level:
+            # not the example's own Doc, which may come again in the next epoch
+            correct = reference.copy()
+            set_errors(correct, [CORRECT] * len(correct))
+            yield Example(example.predicted, correct)
+            return
+        corrupted = corrupt_doc(
+            reference, nlp.vocab, self.model, self.rate, seed=self.seed, round=round
+        )
+        yield Example(_to_predict(corrupted, example.predicted), corrupted)
+
+
+def _to_predict(corrupted: Doc, before: Doc) -> Doc:
+    starts: list[bool | int | None] | None = None
+    if before.has_annotation("SENT_START") and corrupted.has_annotation("SENT_START"):
+        starts = [bool(token.is_sent_start) for token in corrupted]
+    return Doc(
+        corrupted.vocab,
+        words=[token.text for token in corrupted],
+        spaces=[bool(token.whitespace_) for token in corrupted],
+        sent_starts=starts,
+    )
+
+
+def make_corrupt_augmenter(
+    model: str | Path, rate: float, level: float, seed: int
+) -> Callable[[Language, Example], Iterator[Example]]:
+    """See `CorruptAugmenter`. model: path of an error model's JSON.
+
+    Raises ValueError if it is malformed, or `rate` or `level` isn't from 0 to 1.
+    """
+    return CorruptAugmenter(ErrorModel.load(model), rate, level, seed)

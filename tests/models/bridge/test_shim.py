@@ -1,0 +1,67 @@
+"""Weights on disk, at 8 bits a number."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import safetensors.torch
+import spacy
+import torch
+from spacy.language import Language
+
+from spacy_lal.models.bridge.weights import SCALE, eight_bits
+from tests.pipeline.toy import TREES, predicted, tiny_pipeline, train
+
+
+@pytest.fixture(scope="module")
+def package() -> ModuleType:
+    path = Path(__file__).parents[3] / "scripts" / "package.py"
+    spec = importlib.util.spec_from_file_location("package", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def trained() -> Language:
+    return train(tiny_pipeline())
+
+
+def test_eight_bits_are_the_nearest_of_255_values_of_each_row() -> None:
+    torch.manual_seed(0)
+    values = torch.randn(4, 3, 20) * torch.tensor([1e-6, 1.0, 1e6]).view(1, 3, 1)
+    values[0, 0] = 0.0
+    rows, scale = eight_bits(values)
+    assert rows.dtype is torch.int8
+    assert scale.shape == (4, 3, 1)
+    error = (rows.float() * scale - values).abs()
+    assert (error <= values.abs().amax(-1, keepdim=True) / 254 * 1.001).all()
+    # the largest of each row is kept
+    torch.testing.assert_close((rows * scale).abs().amax(-1), values.abs().amax(-1))
+
+
+def test_a_pipeline_in_eight_bits(package: ModuleType, trained: Language, tmp_path: Path) -> None:
+    trained.to_disk(tmp_path)
+    path = tmp_path / "lal_constituency" / "model.safetensors"
+    # not load_file, whose tensors are the file itself, which is written anew
+    before = safetensors.torch.load(path.read_bytes())
+    package.store_bytes(path)
+    package.store_half(path)
+    after = safetensors.torch.load(path.read_bytes())
+    matrices = {name.removesuffix(SCALE) for name in after if name.endswith(SCALE)}
+    assert matrices == {n for n, t in before.items() if t.dim() > 1 and t.shape[-1] >= 16}
+    assert {after[name].dtype for name in matrices} == {torch.int8}
+    assert {after[name].dtype for name in before.keys() - matrices} == {torch.float16}
+    loaded = spacy.load(tmp_path)
+    assert [predicted(loaded, tree) for tree in TREES] == TREES
+    # what is written again is 32-bit floats
+    loaded.to_disk(tmp_path / "again")
+    again = safetensors.torch.load_file(tmp_path / "again/lal_constituency/model.safetensors")
+    assert {tensor.dtype for tensor in again.values()} == {torch.float32}
+    for name in matrices:
+        torch.testing.assert_close(again[name], before[name], atol=0.02, rtol=0)
