@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from ..structure.chart import pack, packed_spans
 from .biaffine import Biaffine, FactorisedBiaffine
-from .dropout import feature_dropout
+from .dropout import FeatureDropout
 from .label_factors import LabelFactors, label_factors
 
 
@@ -27,13 +27,10 @@ class SpanViews(nn.Module):
         for view in (self.left, self.right):
             nn.init.orthogonal_(view.weight)
             nn.init.zeros_(view.bias)
-        self.dropout = 0.0
+        self.dropout = FeatureDropout()
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        left, right = (
-            feature_dropout(F.leaky_relu(view(x), 0.1), self.dropout, self.training)
-            for view in (self.left, self.right)
-        )
+        left, right = (self.dropout(F.leaky_relu(view(x), 0.1)) for view in (self.left, self.right))
         return left, right
 
 
@@ -50,9 +47,6 @@ class BiaffineLabels(nn.Module):
             nn.init.zeros_(self.product.bilinear)
         else:
             self.product = FactorisedBiaffine(d_label, d_label, n_labels, rank)
-
-    def set_dropout(self, rate: float) -> None:
-        self.views.dropout = rate
 
     def forward(self, fenceposts: Tensor) -> LabelFactors:
         return label_factors(self.product, *self.views(fenceposts))
@@ -73,9 +67,6 @@ class BiaffineSpans(nn.Module):
         nn.init.zeros_(self.product.bilinear)
         nn.init.zeros_(self.product.left)
         nn.init.zeros_(self.product.right)
-
-    def set_dropout(self, rate: float) -> None:
-        self.views.dropout = rate
 
     def forward(self, fenceposts: Tensor, lengths: Tensor) -> Tensor:
         return pack(self.product(*self.views(fenceposts)).squeeze(-1))

@@ -7,7 +7,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from .dropout import feature_dropout
+from .dropout import FeatureDropout
 
 
 class BiLSTM(nn.Module):
@@ -28,7 +28,7 @@ class BiLSTM(nn.Module):
         widths = [d_in, *[2 * d_hidden] * (depth - 1)]
         self.ahead = nn.ModuleList(nn.LSTM(w, d_hidden, batch_first=True) for w in widths)
         self.back = nn.ModuleList(nn.LSTM(w, d_hidden, batch_first=True) for w in widths)
-        self.dropout = 0.0
+        self.dropout = FeatureDropout()
         self.mixed_precision = mixed_precision
         for lstm in (*self.ahead, *self.back):
             _initialize(cast(nn.LSTM, lstm))
@@ -43,7 +43,7 @@ class BiLSTM(nn.Module):
         mirror = torch.where(mirror >= 0, mirror, position).unsqueeze(-1)
         states: list[Tensor] = []
         for ahead, back in zip(self.ahead, self.back, strict=True):
-            x = feature_dropout(x, self.dropout, self.training)
+            x = self.dropout(x)
             with torch.autocast(
                 x.device.type, torch.bfloat16, enabled=self.mixed_precision and self.training
             ):

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .biaffine import Biaffine
-from .dropout import feature_dropout
+from .dropout import FeatureDropout
 
 RelationOf = Literal["pair", "dependent"]
 
@@ -22,7 +22,7 @@ class DependencyScorer(nn.Module):
     `relation_of="pair"` scores relations of dependent and head, P(l | d, h), as the paper says;
     `"dependent"` of the dependent alone, in its roles of head and of dependent, as the released
     code does: relations are [B,n,1,R] then. Every row is projected to d_arc as a head and as a
-    dependent, and to d_relation twice more, each with a ReLU behind. `dropout` drops projected
+    dependent, and to d_relation twice more, each with a ReLU behind. Dropout drops projected
     features, the same ones in all rows of a sentence.
     """
 
@@ -45,7 +45,7 @@ class DependencyScorer(nn.Module):
         self.relation_dependent = nn.Linear(d_in, d_relation)
         self.arc = Biaffine(d_arc, d_arc)
         self.relation = Biaffine(d_relation, d_relation, n_relations)
-        self.dropout = 0.0
+        self.dropout = FeatureDropout()
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         heads, dependents = self._view(self.arc_head, x), self._view(self.arc_dependent, x[:, 1:])
@@ -57,4 +57,5 @@ class DependencyScorer(nn.Module):
         return arcs, self.relation(governors, governed).transpose(1, 2)
 
     def _view(self, projection: nn.Linear, x: Tensor) -> Tensor:
-        return feature_dropout(F.relu(projection(x)), self.dropout, self.training)
+        view: Tensor = self.dropout(F.relu(projection(x)))
+        return view

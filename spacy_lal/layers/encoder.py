@@ -52,10 +52,6 @@ class LabelAttentionEncoder(nn.Module):
         d_around: int = 0,
         halves: Halves = "head",
         scale: Scale = "key",
-        attention_dropout: float = 0.0,
-        relu_dropout: float = 0.0,
-        residual_dropout: float = 0.0,
-        label_residual_dropout: float = 0.0,
         drops_label_residual: bool = False,
     ) -> None:
         super().__init__()
@@ -66,7 +62,6 @@ class LabelAttentionEncoder(nn.Module):
         self.d_model = d_model
         self.d_around = d_around
         self.arrangement = arrangement
-        self.drops_label_residual = drops_label_residual
         self.attention_layers = nn.ModuleList(
             PartitionedSelfAttention(
                 d_model,
@@ -74,8 +69,6 @@ class LabelAttentionEncoder(nn.Module):
                 d_key,
                 d_positional=d_positional,
                 scale=scale,
-                attention_dropout=attention_dropout,
-                residual_dropout=residual_dropout,
             )
             for _ in range(n_layers)
         )
@@ -84,8 +77,6 @@ class LabelAttentionEncoder(nn.Module):
                 d_model,
                 d_ff,
                 d_positional=d_positional,
-                relu_dropout=relu_dropout,
-                residual_dropout=residual_dropout,
             )
             for _ in range(n_layers)
         )
@@ -102,8 +93,7 @@ class LabelAttentionEncoder(nn.Module):
                 query_matrix=label_query_matrix,
                 combine=label_combine,
                 scale=scale,
-                attention_dropout=attention_dropout,
-                residual_dropout=label_residual_dropout,
+                residual_dropout=drops_label_residual,
             )
         if self.label_attention is not None and label_feed_forward:
             self.label_feed_forward = PartitionedFeedForward(
@@ -112,8 +102,6 @@ class LabelAttentionEncoder(nn.Module):
                 # The released code calls the last d_positional features of the output positions,
                 # although label attention has mixed content and position; kept for its weights.
                 d_positional=label_d_positional,
-                relu_dropout=relu_dropout,
-                residual_dropout=residual_dropout,
             )
         d_label = d_model if self.label_attention is None else self.label_attention.output_dim
         concatenated = arrangement == "concatenate" and self.label_attention is not None
@@ -128,16 +116,6 @@ class LabelAttentionEncoder(nn.Module):
         ]
         self._with_rows = concatenated
         self.output_dim = sum(width for width, _ in self._parts)
-
-    def set_dropout(self, rate: float) -> None:
-        """One rate for all; the label heads' residual dropout only where it is switched on."""
-        for layer in self.modules():
-            if isinstance(layer, PartitionedSelfAttention | LabelAttention):
-                layer.attention_dropout = layer.residual_dropout = rate
-            elif isinstance(layer, PartitionedFeedForward):
-                layer.relu_dropout = layer.residual_dropout = rate
-        if self.label_attention is not None and not self.drops_label_residual:
-            self.label_attention.residual_dropout = 0.0
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Annotate rows x [B,n,d_around+d_model]; mask [B,n] is True for real rows."""

@@ -48,8 +48,7 @@ class LabelAttention(PartitionedAttention):
         query_matrix: bool = False,
         combine: Combine = "concatenate",
         scale: Scale = "key",
-        attention_dropout: float = 0.0,
-        residual_dropout: float = 0.0,
+        residual_dropout: bool = True,
     ) -> None:
         if combine not in ("concatenate", "project"):
             raise ValueError(f"combine must be 'concatenate' or 'project', not {combine!r}")
@@ -62,8 +61,7 @@ class LabelAttention(PartitionedAttention):
             query_matrix=query_matrix,
             combine=combine == "project",
             scale=scale,
-            attention_dropout=attention_dropout,
-            residual_dropout=residual_dropout,
+            residual_dropout=None if residual_dropout else 0.0,
         )
         self.combine = combine
         if combine == "project":
@@ -86,7 +84,7 @@ class LabelAttention(PartitionedAttention):
             contexts = self._vector_contexts(x, mask)
         normalised: Tensor
         if self.combine == "project":
-            normalised = self.layer_norm(x + self._dropped(self._combined(contexts)))
+            normalised = self.layer_norm(x + self.residual_dropout(self._combined(contexts)))
             return normalised
         reduced = self._reduced(contexts)
         rows = self.reduce_proj(x)
@@ -111,7 +109,7 @@ class LabelAttention(PartitionedAttention):
     def _vector_contexts(self, x: Tensor, mask: Tensor) -> Tensor:
         """One context a head: [B,H,1,d_value]."""
         weights = masked_softmax(self._vector_scores(x), mask)
-        weights = F.dropout(weights, self.attention_dropout, self.training)
+        weights = self.attention_dropout(weights)
         pooled = (weights.squeeze(2) @ x).transpose(0, 1)
         contexts = [
             part @ values
@@ -123,13 +121,13 @@ class LabelAttention(PartitionedAttention):
     def _reduced(self, contexts: Tensor) -> Tensor:
         """Apply proj and reduce_proj to contexts [B,H,m,d_value]: [B,H,m,d_proj]."""
         reduce = self.reduce_proj.weight
-        if self.training and self.residual_dropout:
+        if self.residual_dropout.active:
             halves = contexts.chunk(len(self._widths), dim=-1)
             projected = [
                 F.linear(half, weight)
                 for half, weight in zip(halves, self._projections(), strict=True)
             ]
-            return F.linear(self._dropped(torch.cat(projected, dim=-1)), reduce)
+            return F.linear(self.residual_dropout(torch.cat(projected, dim=-1)), reduce)
         merged = [
             part @ weight
             for part, weight in zip(self._parts(reduce), self._projections(), strict=True)

@@ -9,6 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from .dropout import Dropout
+
 Pooling = Literal["attention", "average", "last"]
 
 
@@ -45,7 +47,7 @@ class LayerAttention(nn.Module):
             raise ValueError(f"{n_heads} heads don't divide {d} features")
         self.n_heads = n_heads
         self.pooling = pooling
-        self.dropout = dropout
+        self.dropout = Dropout(dropout)
         self.output = nn.Linear(d, n_classes)
         if pooling == "last":
             return
@@ -59,7 +61,7 @@ class LayerAttention(nn.Module):
             self.score_bias = nn.Parameter(torch.zeros(n_layers, n_heads))
 
     def forward(self, h: Tensor) -> Tensor:
-        h = F.dropout(h, self.dropout, self.training)
+        h = self.dropout(h)
         if self.pooling == "last":
             logits: Tensor = self.output(h[-1])
             return logits
@@ -75,7 +77,7 @@ class LayerAttention(nn.Module):
         votes = torch.baddbmm(
             biases.flatten(1).unsqueeze(1), h, values.flatten(1, 2).transpose(1, 2)
         ).view(n_layers, n_tokens, self.n_heads, len(self.output.weight))
-        alpha = F.dropout(self._attention(h), self.dropout, self.training)
+        alpha = self.dropout(self._attention(h))
         return torch.einsum("lnj,lnjc->nc", alpha, votes) + self.output.bias
 
     def attention(self, h: Tensor) -> Tensor:
@@ -90,7 +92,7 @@ class LayerAttention(nn.Module):
 
     def _attention(self, h: Tensor) -> Tensor:
         keys = F.relu(torch.baddbmm(self.key_bias.unsqueeze(1), h, self.key.transpose(1, 2)))
-        keys = F.dropout(keys, self.dropout, self.training) * self.score.unsqueeze(1)
+        keys = self.dropout(keys) * self.score.unsqueeze(1)
         of_heads = keys.unflatten(-1, (self.n_heads, h.shape[2] // self.n_heads))
         scores = of_heads.sum(-1) + self.score_bias.unsqueeze(1)
         return torch.softmax(scores, 0)

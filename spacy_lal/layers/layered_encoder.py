@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .bilstm import BiLSTM
-from .dropout import feature_dropout
+from .dropout import FeatureDropout
 
 
 class Layers(NamedTuple):
@@ -57,10 +57,7 @@ class LayeredBiLSTM(nn.Module):
                 )
                 for _ in range(2)
             )
-        self.dropout = 0.0
-
-    def set_dropout(self, rate: float) -> None:
-        self.dropout = self.bilstm.dropout = rate
+        self.dropout = FeatureDropout()
 
     def forward(self, x: Tensor, lengths: Tensor, words: Tensor | None = None) -> Layers:
         states = self.bilstm.states(x, lengths)
@@ -68,7 +65,7 @@ class LayeredBiLSTM(nn.Module):
         if words is not None and self.language is not None:
             language_loss = self._language_loss(states[0], lengths, words)
         if self.embeddings is not None:
-            states = [self.embeddings(feature_dropout(x, self.dropout, self.training)), *states]
+            states = [self.embeddings(self.dropout(x)), *states]
         return Layers(torch.stack(states), language_loss)
 
     def _language_loss(self, states: Tensor, lengths: Tensor, words: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, cast
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .dropout import Dropout
 from .label_factors import LabelFactors
 from .syntactic_attention import LisaLayer, SyntacticScorer, attend_to_heads, sinusoids
 
@@ -36,6 +37,8 @@ class LisaEncoder(nn.Module):
     and its scores are handed over. None: no syntax, self-attention alone. `heads` [B,n], of each
     word the index of its head, itself for a root, -1 where unknown, takes the place of predicted
     ones: gold heads in training, parses from elsewhere when predicting.
+
+    dropout: the layers' own rate; None: the training's. The parser's perceptron has the training's.
     """
 
     def __init__(
@@ -59,13 +62,19 @@ class LisaEncoder(nn.Module):
         super().__init__()
         width = n_heads * d_head
         self.tag_layer, self.syntax_layer = tag_layer, syntax_layer
-        self.own_dropout = dropout
         self.positions = positions
         self.project = nn.Linear(d_in, width)
         nn.init.xavier_uniform_(self.project.weight)
         nn.init.zeros_(self.project.bias)
         self.layers = nn.ModuleList(
-            LisaLayer(n_heads, d_head, d_ff, depth=ff_depth, syntactic=k == syntax_layer)
+            LisaLayer(
+                n_heads,
+                d_head,
+                d_ff,
+                depth=ff_depth,
+                syntactic=k == syntax_layer,
+                dropout=dropout,
+            )
             for k in range(1, n_layers + 1)
         )
         # layers whose output a task reads; the norm of the syntactic layer itself is in its place
@@ -77,21 +86,13 @@ class LisaEncoder(nn.Module):
             if self.copied:
                 read.add(syntax_layer - 1)
         self.task_norms = nn.ModuleDict({str(k): nn.LayerNorm(width, eps=1e-6) for k in read})
-        self.dropout = 0.0
-
-    def set_dropout(self, rate: float) -> None:
-        """`rate` for the parser's perceptron, and the layers unless they have one of their own."""
-        self.dropout = rate if self.own_dropout is None else self.own_dropout
-        for layer in cast(Iterable[LisaLayer], self.layers):
-            layer.set_dropout(self.dropout)
-        if self.parser is not None:
-            self.parser.dropout = rate
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, mask: Tensor, heads: Tensor | None = None) -> Encoded:
         x = F.leaky_relu(self.project(x), 0.1)
         if self.positions:
             x = x + sinusoids(x.shape[1], x.shape[2], x)
-        x = F.dropout(x, self.dropout, self.training)
+        x = self.dropout(x)
         tagged = x
         arcs = relations = None
         for k, layer in enumerate(cast(Iterable[LisaLayer], self.layers), 1):

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .dropout import feature_dropout
+from .dropout import Dropout, FeatureDropout
 from .layer_norm import LayerNorm
 
 Scale = Literal["key", "model"]
@@ -37,8 +37,7 @@ class PartitionedAttention(nn.Module):
         query_matrix: bool = True,
         combine: bool = True,
         scale: Scale = "key",
-        attention_dropout: float = 0.0,
-        residual_dropout: float = 0.0,
+        residual_dropout: float | None = None,
     ) -> None:
         super().__init__()
         if scale not in ("key", "model"):
@@ -53,8 +52,8 @@ class PartitionedAttention(nn.Module):
         self.d_key = d_key
         self.d_value = d_value
         self.query_matrix = query_matrix
-        self.attention_dropout = attention_dropout
-        self.residual_dropout = residual_dropout
+        self.attention_dropout = Dropout()
+        self.residual_dropout = FeatureDropout(residual_dropout)
         self.scale = (d_key if scale == "key" else d_model) ** -0.5
         if d_positional is None:
             self._widths = {"": d_model}
@@ -106,7 +105,7 @@ class PartitionedAttention(nn.Module):
             self._by_head(x, "w_ks"),
             self._by_head(x, "w_vs"),
             attn_mask=mask[:, None, None, :],
-            dropout_p=self.attention_dropout if self.training else 0.0,
+            dropout_p=self.attention_dropout.rate if self.training else 0.0,
             scale=self.scale,
         )
 
@@ -120,9 +119,6 @@ class PartitionedAttention(nn.Module):
             ],
             dim=-1,
         )
-
-    def _dropped(self, x: Tensor) -> Tensor:
-        return feature_dropout(x, self.residual_dropout, self.training)
 
 
 def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
@@ -148,8 +144,6 @@ class PartitionedSelfAttention(PartitionedAttention):
         *,
         d_positional: int | None = None,
         scale: Scale = "key",
-        attention_dropout: float = 0.0,
-        residual_dropout: float = 0.0,
     ) -> None:
         super().__init__(
             d_model,
@@ -158,8 +152,6 @@ class PartitionedSelfAttention(PartitionedAttention):
             d_key if d_value is None else d_value,
             d_positional=d_positional,
             scale=scale,
-            attention_dropout=attention_dropout,
-            residual_dropout=residual_dropout,
         )
         self.output_dim = d_model
         self.layer_norm = LayerNorm(d_model)
@@ -170,7 +162,7 @@ class PartitionedSelfAttention(PartitionedAttention):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         contexts = self._matrix_contexts(x, mask)
-        normalised: Tensor = self.layer_norm(x + self._dropped(self._combined(contexts)))
+        normalised: Tensor = self.layer_norm(x + self.residual_dropout(self._combined(contexts)))
         return normalised
 
 
@@ -188,12 +180,9 @@ class PartitionedFeedForward(nn.Module):
         d_ff: int,
         *,
         d_positional: int | None = None,
-        relu_dropout: float = 0.0,
-        residual_dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        self.relu_dropout = relu_dropout
-        self.residual_dropout = residual_dropout
+        self.dropout = FeatureDropout()
         self.output_dim = d_model
         if d_positional is None:
             self._widths = {"": d_model}
@@ -210,8 +199,8 @@ class PartitionedFeedForward(nn.Module):
     def _transformed(self, x: Tensor, part: str) -> Tensor:
         into: Callable[[Tensor], Tensor] = self.get_submodule("w_1" + part)
         out: Callable[[Tensor], Tensor] = self.get_submodule("w_2" + part)
-        hidden = feature_dropout(F.relu(into(x)), self.relu_dropout, self.training)
-        return feature_dropout(out(hidden), self.residual_dropout, self.training)
+        transformed: Tensor = self.dropout(out(self.dropout(F.relu(into(x)))))
+        return transformed
 
     def forward(self, x: Tensor) -> Tensor:
         parts = x.split(list(self._widths.values()), dim=-1)

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..structure.paths import MAX_DOWN, MAX_UP, DependencyPaths
+from .dropout import Dropout
 
 UPS, DOWNS = MAX_UP + 2, MAX_DOWN + 2
 
@@ -24,10 +25,11 @@ class RolePaths(nn.Module):
         self.table = nn.Parameter(
             torch.randn(of_shape + of_branch + of_predicate * n_relations, d) * 0.5
         )
-        self.dropout = 0.0
+        self.dropout = Dropout()
 
     def forward(self) -> Tensor:
-        return F.dropout(self.table, self.dropout, self.training)
+        table: Tensor = self.dropout(self.table)
+        return table
 
 
 def path_vectors(

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .biaffine import Biaffine, FactorisedBiaffine
-from .dropout import feature_dropout
+from .dropout import FeatureDropout
 from .label_factors import LabelFactors, label_factors
 
 
@@ -56,9 +56,9 @@ class RoleScorer(nn.Module):
             nn.init.zeros_(self.product.bilinear)
         else:
             self.product = FactorisedBiaffine(d_predicate, d_role, n_labels, rank)
-        self.dropout = 0.0
+        self.dropout = FeatureDropout()
 
     def forward(self, x: Tensor) -> LabelFactors:
-        views = feature_dropout(F.leaky_relu(self.views(x), 0.1), self.dropout, self.training)
+        views = self.dropout(F.leaky_relu(self.views(x), 0.1))
         predicates, roles = views.split(self.sizes, -1)
         return label_factors(self.product, predicates, roles)

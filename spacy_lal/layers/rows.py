@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from .bilstm import BiLSTM
-from .dropout import feature_dropout
+from .dropout import FeatureDropout
 from .layer_norm import LayerNorm
 
 
@@ -62,17 +62,14 @@ class BiLSTMRows(nn.Module):
         )
         self.start = nn.Parameter(torch.randn(2 * d_hidden) * 0.1)
         self.stop = nn.Parameter(torch.randn(2 * d_hidden) * 0.1)
-        self.dropout = 0.0
-
-    def set_dropout(self, rate: float) -> None:
-        self.dropout = self.lower.dropout = self.upper.dropout = rate
+        self.dropout = FeatureDropout()
 
     def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         lower = self.lower(x, lengths)
-        tags = self.tag_scores(feature_dropout(lower, self.dropout, self.training))
+        tags = self.tag_scores(self.dropout(lower))
         expected = torch.softmax(tags, -1) @ self.tag_embedding
         upper = self.upper(torch.cat([lower, expected], -1), lengths)
-        upper = feature_dropout(upper, self.dropout, self.training)
+        upper = self.dropout(upper)
         return with_start_and_stop(upper, lengths, self.start, self.stop), tags
 
 
@@ -107,16 +104,13 @@ class PositionRows(nn.Module):
         self.stop = nn.Parameter(torch.randn(d_content))
         self.positions = nn.Parameter(torch.randn(max_length + 2, d_model // 2))
         self.layer_norm = LayerNorm(d_model)
-        self.dropout = 0.0
-
-    def set_dropout(self, rate: float) -> None:
-        self.dropout = rate
+        self.dropout = FeatureDropout()
 
     def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        tags = self.tag_scores(feature_dropout(x, self.dropout, self.training))
+        tags = self.tag_scores(self.dropout(x))
         content = self.content(x) + torch.softmax(tags, -1) @ self.tag_embedding
         content = with_start_and_stop(content, lengths, self.start, self.stop)
-        content = feature_dropout(content, self.dropout, self.training)
+        content = self.dropout(content)
         return self.layer_norm(with_positions(content, self.positions)), tags
 
 
@@ -161,23 +155,18 @@ class BranchRows(nn.Module):
         self.stop = nn.Parameter(torch.randn(d_content))
         self.positions = nn.Parameter(torch.randn(max_length + 2, d_model // 2))
         self.layer_norm = LayerNorm(d_model)
-        self.dropout = 0.0
-
-    def set_dropout(self, rate: float) -> None:
-        self.dropout = rate
-        if self.bilstm is not None:
-            self.bilstm.set_dropout(rate)
+        self.dropout = FeatureDropout()
 
     def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         if self.bilstm is not None:
             around, tags = self.bilstm(x, lengths)
         else:
-            words = feature_dropout(x, self.dropout, self.training)
+            words = self.dropout(x)
             tags = self.tag_scores(words)
             around = with_start_and_stop(words, lengths, self.around_start, self.around_stop)
         of_words = torch.softmax(tags, -1) if self.reads_tags else around[:, 1:-1]
         content = with_start_and_stop(self.content(of_words), lengths, self.start, self.stop)
-        content = feature_dropout(content, self.dropout, self.training)
+        content = self.dropout(content)
         return torch.cat(
             [around, self.layer_norm(with_positions(content, self.positions))], -1
         ), tags

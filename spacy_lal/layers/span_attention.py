@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from ..structure.chart import pack, packed_spans, spans_within
 from .biaffine import Biaffine, FactorisedBiaffine
 from .biaffine_spans import SpanViews
-from .dropout import feature_dropout
+from .dropout import FeatureDropout
 
 Normalise = Literal["head", "concatenation"]
 
@@ -106,20 +106,18 @@ class SpanTransformerLayer(nn.Module):
         self.attention = LinearSpanAttention(d, n_heads, normalise=normalise)
         self.inner = nn.Linear(d, d_ff)
         self.outer = nn.Linear(d_ff, d)
-        self.dropout = 0.0
+        self.dropout = FeatureDropout()
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         mixture = self.attention.mixture(x, mask)
         # what dropout draws is for all spans of a sentence
-        size = x.shape[1] if self.training and self.dropout else rows_at_once(x, x.shape[2])
+        size = x.shape[1] if self.dropout.active else rows_at_once(x, x.shape[2])
         return joined((self._refined(rows, mixture) for rows in x.split(size, 1)), x.shape[1])
 
     def _refined(self, x: Tensor, mixture: Tensor) -> Tensor:
-        x = x + self._dropped(self.attention(x, mixture))
-        return x + self._dropped(self.outer(self.inner(x).relu_()))
-
-    def _dropped(self, x: Tensor) -> Tensor:
-        return feature_dropout(x, self.dropout, self.training)
+        x = x + self.dropout(self.attention(x, mixture))
+        refined: Tensor = x + self.dropout(self.outer(self.inner(x).relu_()))
+        return refined
 
 
 class SpanTransformer(nn.Module):
@@ -160,12 +158,6 @@ class SpanTransformer(nn.Module):
         )
         self.score = nn.Linear(d, 1)
         nn.init.zeros_(self.score.weight)
-
-    def set_dropout(self, rate: float) -> None:
-        self.views.dropout = rate
-        for layer in self.modules():
-            if isinstance(layer, SpanTransformerLayer):
-                layer.dropout = rate
 
     def span_vectors(self, left: Tensor, right: Tensor) -> Tensor:
         """The vectors of all spans [B,S,d] from views of their ends [B,n+1,d_span]."""

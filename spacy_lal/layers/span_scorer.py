@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from .dropout import Dropout
 from .layer_norm import LayerNorm, centred, deviation_of_centred
 
 # Hidden values a chunk holds: some fit the cache of a core, many keep an accelerator busy.
@@ -45,7 +46,7 @@ class SpanScorer(nn.Module):
 
     fenceposts [B,n+1,d_in] -> scores [B,S,n_labels] of the S = n (n + 1) / 2 spans, packed by
     width: first the spans (i, i+1) from left to right, then (i, i+2), and so on. Label 0 (no
-    constituent) scores 0; W2 has `n_labels - 1` rows. `dropout` drops hidden features, the same
+    constituent) scores 0; W2 has `n_labels - 1` rows. Dropout drops hidden features, the same
     ones in all spans of a sentence.
 
     The first layer is linear: it projects the n + 1 fenceposts, and a span is a difference of
@@ -60,14 +61,13 @@ class SpanScorer(nn.Module):
         d_hidden: int,
         n_labels: int,
         *,
-        dropout: float = 0.0,
         chunk_size: int | None = None,
     ) -> None:
         super().__init__()
         if d_hidden < 2:
             raise ValueError(f"d_hidden must be at least 2 to be normalised: {d_hidden}")
         self.n_labels = n_labels
-        self.dropout = dropout
+        self.dropout = Dropout()
         self.chunk_size = chunk_size
         self.hidden = nn.Linear(d_in, d_hidden)
         self.layer_norm = LayerNorm(d_hidden)
@@ -76,8 +76,8 @@ class SpanScorer(nn.Module):
     def forward(self, fenceposts: Tensor) -> Tensor:
         starts = F.linear(fenceposts, self.hidden.weight).to(self.hidden.weight.dtype)
         keep = None
-        if self.training and self.dropout:
-            keep = F.dropout(starts.new_ones(starts.shape[0], 1, starts.shape[2]), self.dropout)
+        if self.dropout.active:
+            keep = self.dropout(starts.new_ones(starts.shape[0], 1, starts.shape[2]))
         with torch.autocast(starts.device.type, enabled=False):
             scores: Tensor = _SpanScores.apply(
                 starts,

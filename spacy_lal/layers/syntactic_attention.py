@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .biaffine import Biaffine
-from .dropout import feature_dropout
+from .dropout import Dropout, FeatureDropout
 from .label_factors import LabelFactors, label_factors
 
 
@@ -38,10 +38,10 @@ class SyntacticScorer(nn.Module):
         self.views = nn.Linear(d_in, sum(self.sizes))
         self.arc = nn.Parameter(torch.zeros(d_arc + 1, d_arc))
         self.relation = Biaffine(d_relation, d_relation, n_relations)
-        self.dropout = 0.0
+        self.dropout = FeatureDropout()
 
     def forward(self, x: Tensor) -> tuple[Tensor, LabelFactors]:
-        views = feature_dropout(F.leaky_relu(self.views(x), 0.1), self.dropout, self.training)
+        views = self.dropout(F.leaky_relu(self.views(x), 0.1))
         dependent, governed, head, governor = views.split(self.sizes, -1)
         arcs = (dependent @ self.arc[:-1] + self.arc[-1]) @ head.transpose(1, 2)
         return arcs, label_factors(self.relation, governed, governor)
@@ -67,7 +67,14 @@ class SyntacticAttention(nn.Module):
     d = n_heads * d_head. mask [B,n] is True at words: padding receives no attention.
     """
 
-    def __init__(self, n_heads: int, d_head: int, *, syntactic: bool = False) -> None:
+    def __init__(
+        self,
+        n_heads: int,
+        d_head: int,
+        *,
+        syntactic: bool = False,
+        dropout: float | None = None,
+    ) -> None:
         super().__init__()
         width = n_heads * d_head
         self.n_heads, self.d_head = n_heads, d_head
@@ -76,7 +83,7 @@ class SyntacticAttention(nn.Module):
         self.output = nn.Linear(width, width, bias=False)
         for weight in (self.queries_keys_values.weight, self.output.weight):
             nn.init.xavier_uniform_(weight)
-        self.dropout = 0.0
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, mask: Tensor, syntax: Tensor | None = None) -> Tensor:
         batch, n, _ = x.shape
@@ -87,7 +94,7 @@ class SyntacticAttention(nn.Module):
         weights = torch.softmax(logits.masked_fill(~mask[:, None, None], -torch.inf), -1)
         if syntax is not None:
             weights = torch.cat([weights, syntax.unsqueeze(1)], 1)
-        weights = F.dropout(weights, self.dropout, self.training)
+        weights = self.dropout(weights)
         mixed = (weights @ values).transpose(1, 2).reshape(batch, n, -1)
         return self.output(mixed)
 
@@ -101,26 +108,30 @@ class LisaLayer(nn.Module):
     """
 
     def __init__(
-        self, n_heads: int, d_head: int, d_ff: int, *, depth: int = 2, syntactic: bool = False
+        self,
+        n_heads: int,
+        d_head: int,
+        d_ff: int,
+        *,
+        depth: int = 2,
+        syntactic: bool = False,
+        dropout: float | None = None,
     ) -> None:
         super().__init__()
         width = n_heads * d_head
         self.norm = nn.LayerNorm(width, eps=1e-6)
-        self.attention = SyntacticAttention(n_heads, d_head, syntactic=syntactic)
+        self.attention = SyntacticAttention(n_heads, d_head, syntactic=syntactic, dropout=dropout)
         self.feed_forward_norm = nn.LayerNorm(width, eps=1e-6)
         widths = [width, *[d_ff] * depth]
         self.hidden = nn.ModuleList(nn.Linear(a, b, bias=False) for a, b in pairwise(widths))
         self.output = nn.Linear(d_ff, width, bias=False)
-        self.dropout = 0.0
-
-    def set_dropout(self, rate: float) -> None:
-        self.dropout = self.attention.dropout = rate
+        self.dropout = Dropout(dropout)
 
     def forward(self, normed: Tensor, mask: Tensor, syntax: Tensor | None = None) -> Tensor:
         attended = self.attention(normed, mask, syntax)
-        x = self.feed_forward_norm(normed + F.dropout(attended, self.dropout, self.training))
+        x = self.feed_forward_norm(normed + self.dropout(attended))
         hidden = x
         for layer in self.hidden:
-            hidden = F.leaky_relu(layer(hidden), 0.1)
-            hidden = F.dropout(hidden, self.dropout, self.training)
-        return x + F.dropout(self.output(hidden), self.dropout, self.training)
+            hidden = self.dropout(F.leaky_relu(layer(hidden), 0.1))
+        dropped: Tensor = self.dropout(self.output(hidden))
+        return x + dropped

@@ -5,6 +5,7 @@ from torch.func import functional_call
 
 from spacy_lal.layers import label_factors
 from spacy_lal.layers.biaffine_spans import BiaffineLabels, BiaffineSpans, pairs_of_spans
+from spacy_lal.layers.dropout import set_dropout
 from spacy_lal.layers.label_factors import LabelFactors, label_scores
 from spacy_lal.structure.chart import chart_size, packed_spans, span_position
 
@@ -190,7 +191,7 @@ def test_dropout_drops_the_same_features_of_all_fenceposts_of_a_sentence(make):
     scorer = make(d_span=40)
     posts = fenceposts(3, 6)
     whole = scorer.views(posts)
-    scorer.set_dropout(0.5)
+    set_dropout(scorer, 0.5)
     for dropped, complete in zip(scorer.views(posts), whole, strict=True):
         kept = dropped != 0
         assert torch.equal(kept, kept[:, :1].expand_as(kept))

@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from spacy_lal.layers.dependency_scorer import DependencyScorer
+from spacy_lal.layers.dropout import set_dropout
 
 
 def make(relation_of, d_in=6, n_relations=3):
@@ -65,7 +66,7 @@ def test_dropout_drops_the_same_features_in_all_rows_of_a_sentence():
         torch.nn.init.ones_(layer.bias)
     x = torch.randn(3, 7, 6, dtype=torch.float64)
     expected, _ = scorer.eval()(x)
-    scorer.dropout = 0.5
+    set_dropout(scorer, 0.5)
     torch.testing.assert_close(scorer(x)[0], expected)
     dropped, _ = scorer.train()(x)
     # all rows were alike, and are so after dropout, but not across sentences

@@ -6,6 +6,7 @@ import torch
 from torch.autograd import gradcheck
 from torch.func import functional_call
 
+from spacy_lal.layers.dropout import set_dropout
 from spacy_lal.layers.label_attention import LabelAttention
 
 VARIANTS = [
@@ -135,7 +136,7 @@ def test_dropout_only_in_training_and_settable(options):
     layer = make(**options)
     x, mask = padded([5, 3])
     expected = layer(x, mask)
-    layer.attention_dropout = layer.residual_dropout = 0.5
+    set_dropout(layer, 0.5)
     assert not torch.allclose(layer(x, mask), expected)
     torch.manual_seed(1)
     first = layer(x, mask)
@@ -152,13 +153,14 @@ def test_residual_dropout_of_rate_zero_is_the_limit(positional):
     layer = make(d_positional=positional)
     x, mask = padded([5, 3])
     expected = layer(x, mask)
-    layer.residual_dropout = 1e-300
+    set_dropout(layer.residual_dropout, 1e-300)
     torch.testing.assert_close(layer(x, mask), expected, rtol=0, atol=1e-12)
 
 
 def test_residual_dropout_drops_the_same_features_in_all_rows():
-    layer = make(query_matrix=True, combine="project", residual_dropout=0.5)
-    projected = layer._dropped(torch.ones(2, 7, 10))
+    layer = make(query_matrix=True, combine="project", residual_dropout=True)
+    set_dropout(layer, 0.5)
+    projected = layer.residual_dropout(torch.ones(2, 7, 10))
     assert (projected == projected[:, :1]).all()
     assert set(projected.unique().tolist()) == {0.0, 2.0}
 

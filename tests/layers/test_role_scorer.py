@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from spacy_lal.layers.dropout import set_dropout
 from spacy_lal.layers.label_factors import LabelFactors
 from spacy_lal.layers.role_scorer import RoleScorer, role_scores
 
@@ -91,7 +92,7 @@ def test_dropout_is_the_same_for_all_words_of_a_sentence() -> None:
     torch.nn.init.ones_(scorer.views.bias)
     x = torch.randn(3, 7, 6, dtype=torch.float64)
     plain = scorer.eval()(x)
-    scorer.dropout = 0.5
+    set_dropout(scorer, 0.5)
     torch.testing.assert_close(scorer(x), plain)
     dropped = scorer.train()(x)
     for view in dropped[:2]:

@@ -3,6 +3,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spacy_lal.layers.dropout import set_dropout
 from spacy_lal.layers.rows import BranchRows, with_positions, with_start_and_stop
 
 BILSTM = {"d_hidden": 3, "depth": 2, "tag_depth": 1, "d_tag": 2}
@@ -124,9 +125,9 @@ def test_the_rate_of_dropout(bilstm):
     rows = make(bilstm=bilstm)
     x, lengths = words(2, 4), torch.tensor([4, 4])
     expected, _ = rows(x, lengths)
-    rows.set_dropout(0.5)
+    set_dropout(rows, 0.5)
     if rows.bilstm is not None:
-        assert rows.bilstm.dropout == rows.bilstm.upper.dropout == 0.5
+        assert rows.bilstm.dropout.rate == rows.bilstm.upper.dropout.rate == 0.5
     found, _ = rows(x, lengths)
     # the same features of all words of a sentence go around, and START and STOP stay
     kept = found[:, 1:-1, : rows.d_around] != 0

@@ -7,6 +7,7 @@ from torch.func import functional_call
 from torch.utils.flop_counter import FlopCounterMode
 
 from spacy_lal.layers import span_attention
+from spacy_lal.layers.dropout import set_dropout
 from spacy_lal.layers.span_attention import (
     LinearSpanAttention,
     SpanTransformer,
@@ -235,7 +236,7 @@ def test_dropout_drops_the_same_features_of_all_spans_of_a_sentence(gradients, m
     for parameter in layer.outer.parameters():
         torch.nn.init.zeros_(parameter)
     x, mask = random_spans([4, 3, 4], d=40)
-    layer.dropout = 0.5
+    set_dropout(layer, 0.5)
     with torch.set_grad_enabled(gradients):
         kept = (layer(x, mask) - x).abs() > 1e-12
     assert torch.equal(kept, kept[:, :1].expand_as(kept))
@@ -247,8 +248,9 @@ def test_the_rate_of_dropout_reaches_all_layers():
     scorer = make(n_layers=2)
     posts, lengths = torch.randn(1, 4, 5, dtype=torch.float64), torch.tensor([3])
     expected = scorer(posts, lengths)
-    scorer.set_dropout(0.5)
-    assert [scorer.views.dropout, *(layer.dropout for layer in scorer.layers)] == [0.5] * 3
+    set_dropout(scorer, 0.5)
+    rates = [scorer.views.dropout.rate, *(layer.dropout.rate for layer in scorer.layers)]
+    assert rates == [0.5] * 3
     assert not torch.allclose(scorer(posts, lengths), expected)
     torch.testing.assert_close(scorer.eval()(posts, lengths), expected, rtol=0, atol=0)
 

@@ -3,6 +3,7 @@ import torch
 from torch.autograd import gradcheck
 from torch.func import functional_call
 
+from spacy_lal.layers.dropout import set_dropout
 from spacy_lal.layers.span_scorer import SpanScorer, fenceposts
 from spacy_lal.structure.chart import packed_spans
 
@@ -65,7 +66,7 @@ def test_dropout_drops_hidden_features_of_a_sentence():
     torch.nn.init.ones_(scorer.output.weight)
     posts = torch.randn(3, 5, 6, dtype=torch.float64, requires_grad=True)
     expected = scorer(posts)
-    scorer.dropout = 0.5
+    set_dropout(scorer, 0.5)
     assert not torch.allclose(scorer(posts), expected)
 
     def forward(posts):

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.func import functional_call
 
+from spacy_lal.layers.dropout import set_dropout
 from spacy_lal.layers.label_factors import label_scores
 from spacy_lal.layers.lisa_encoder import Encoded, LisaEncoder
 from spacy_lal.layers.syntactic_attention import (
@@ -152,7 +153,7 @@ def test_dropout_is_of_training_alone() -> None:
     layer = LisaLayer(2, 3, 5).double().eval()
     x, mask = random(1, 4, 6), words(torch.tensor([4]), 4)
     plain = layer(x, mask)
-    layer.set_dropout(0.5)
+    set_dropout(layer, 0.5)
     assert torch.equal(layer(x, mask), plain)
     layer.train()
     assert not torch.equal(layer(x, mask), plain)
@@ -287,11 +288,11 @@ def test_without_syntax_heads_change_nothing() -> None:
 def test_dropout_of_layers_may_be_their_own() -> None:
     for own, expected in ((None, 0.3), (0.1, 0.1), (0.0, 0.0)):
         made = encoder(dropout=own)
-        made.set_dropout(0.3)
-        assert made.parser.dropout == 0.3
-        rates = [layer.dropout for layer in made.layers]
-        rates += [layer.attention.dropout for layer in made.layers]
-        assert {made.dropout, *rates} == {expected}
+        set_dropout(made, 0.3)
+        assert made.parser.dropout.rate == 0.3
+        rates = [layer.dropout.rate for layer in made.layers]
+        rates += [layer.attention.dropout.rate for layer in made.layers]
+        assert {made.dropout.rate, *rates} == {expected}
 
 
 @pytest.mark.parametrize("syntactic_head", HEADS)

@@ -15,7 +15,7 @@ from thinc.api import Config, Linear, Optimizer
 from torch import Tensor, nn
 from torch.optim.nadam import nadam
 
-from spacy_lal.models.bridge.shim import TorchModule, TorchShim
+from spacy_lal.models.bridge.shim import TorchShim
 from spacy_lal.training.optimizers import make_nadam
 
 Array = NDArray[Any]
@@ -293,7 +293,7 @@ def test_from_a_config() -> None:
     )
 
 
-class Bag(TorchModule):
+class Bag(nn.Module):
     """Scores of words, summed."""
 
     def __init__(self, words: int) -> None:
@@ -305,9 +305,6 @@ class Bag(TorchModule):
 
     def forward(self, ids: Tensor) -> Tensor:
         return self.out(self.vectors(ids)).sum(-2).squeeze(-1)
-
-    def set_dropout(self, rate: float) -> None:
-        pass
 
 
 def bag() -> TorchShim:

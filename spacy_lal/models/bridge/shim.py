@@ -22,20 +22,14 @@ from thinc.api import Model, Optimizer, Shim, get_torch_default_device, torch2xp
 from thinc.types import Floats2d, FloatsXd
 from torch import Tensor, nn
 
+from ...layers.dropout import set_dropout
 from .weights import Header, read_weights
 
 
-class TorchModule(nn.Module):
-    """A module whose dropout rate can be set from outside, 0 <= rate < 1."""
-
-    def set_dropout(self, rate: float) -> None:
-        raise NotImplementedError
-
-
 class TorchShim(Shim):
-    """Owns one `TorchModule`, built by `build(header)` as soon as the header is known."""
+    """Owns one `nn.Module`, built by `build(header)` as soon as the header is known."""
 
-    def __init__(self, build: Callable[[Header], TorchModule]) -> None:
+    def __init__(self, build: Callable[[Header], nn.Module]) -> None:
         super().__init__(None)
         self._build = build
         self.header: Header | None = None
@@ -47,7 +41,7 @@ class TorchShim(Shim):
         self._model = self._build(header).to(get_torch_default_device()).eval()
 
     @property
-    def module(self) -> TorchModule:
+    def module(self) -> nn.Module:
         if self._model is None:
             raise ValueError(
                 "this model has no parameters yet: call nlp.initialize() or load trained weights"
@@ -65,7 +59,7 @@ class TorchShim(Shim):
     def begin_update(self, *inputs: Any, dropout: float) -> Any:  # type: ignore[override]
         """Forward pass in training mode; the autograd graph is the caller's to walk back."""
         module = self.module
-        module.set_dropout(dropout)
+        set_dropout(module, dropout)
         module.train()
         try:
             return module(*inputs)

@@ -15,7 +15,7 @@ from torch import Tensor
 from ...layers.layered_encoder import LayeredBiLSTM
 from ..batching.batches import initialize_tok2vec, read_docs, token_batches
 from ..batching.sentences import SentencePolicy
-from ..bridge.shim import TorchModule, to_rows, torch_shim
+from ..bridge.shim import to_rows, torch_shim
 from ..bridge.weights import Header
 from ..embeddings.vocabulary import VocabularyShim, distinct_words, word_form
 
@@ -23,7 +23,7 @@ LAYER_SENTENCE_WORDS = 5000
 """Of a longer "sentence", text without any boundary, pieces are read one by one."""
 
 
-class BiLSTMLayersNetwork(LayeredBiLSTM, TorchModule):
+class BiLSTMLayersNetwork(LayeredBiLSTM):
     """Built from its settings, and the words of its language model, most frequent first."""
 
     def __init__(self, vocabulary: list[str], **settings: Any) -> None:

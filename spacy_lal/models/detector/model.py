@@ -11,20 +11,13 @@ from thinc.types import Floats2d, Floats3d
 from torch import Tensor
 
 from ...layers.layer_attention import LayerAttention, Pooling
-from ..bridge.shim import TorchModule, TorchShim, torch_shim
+from ..bridge.shim import TorchShim, torch_shim
 from ..bridge.weights import Header
 
 
-class LayerAttentionNetwork(LayerAttention, TorchModule):
-    """Drops at its own rate, that of the paper, whatever the training's."""
-
-    def set_dropout(self, rate: float) -> None:
-        """The encoder's affair."""
-
-
-def _build(header: Header) -> LayerAttentionNetwork:
+def _build(header: Header) -> LayerAttention:
     settings = {name: value for name, value in header.items() if name != "labels"}
-    return LayerAttentionNetwork(n_classes=len(header["labels"]), **settings)
+    return LayerAttention(n_classes=len(header["labels"]), **settings)
 
 
 def build_mhmla_v1(
@@ -94,6 +87,6 @@ def layer_attention(model: Model[list[Doc], Floats2d], docs: list[Doc]) -> Float
     """alpha of every layer, token and head [layers, tokens of all Docs, heads], as in figure 2."""
     shim = torch_shim(model)
     stack = model.get_ref("layers").predict(docs)
-    network = cast(LayerAttentionNetwork, shim.module)
+    network = cast(LayerAttention, shim.module)
     alpha = network.attention(xp2torch(stack, device=shim.device))
     return cast(Floats3d, torch2xp(alpha.detach()))

@@ -14,7 +14,7 @@ from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 from torch import Tensor, nn
 
-from ..bridge.shim import TorchModule, TorchShim, to_rows, to_tensor, torch_shim
+from ..bridge.shim import TorchShim, to_rows, to_tensor, torch_shim
 from ..bridge.weights import Header, eight_bits
 from .vocabulary import distinct_words
 
@@ -22,7 +22,7 @@ FLORET = ("minn", "maxn", "hash_count", "hash_seed", "bow", "eow")
 """What decides which rows of a floret table make up a word."""
 
 
-class OwnVectors(TorchModule):
+class OwnVectors(nn.Module):
     """A floret table of 8-bit numbers, and a linear projection of the vectors of words.
 
     table [rows, d] times scale [rows, 1] are the vectors; they are not trained. Forward: which of
@@ -40,9 +40,6 @@ class OwnVectors(TorchModule):
         self.projection = nn.Linear(d, width, bias=False)
         self.floret = floret
         self._vectors: Vectors | None = None
-
-    def set_dropout(self, rate: float) -> None:
-        """Static; what reads them drops features."""
 
     def store(self, data: NDArray[numpy.float32]) -> None:
         """Round these vectors to 255 values a row."""

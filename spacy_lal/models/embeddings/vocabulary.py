@@ -13,13 +13,13 @@ from spacy.attrs import ORTH
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
-from torch import Tensor
+from torch import Tensor, nn
 
-from ..bridge.shim import TorchModule, TorchShim, to_rows, to_tensor, torch_shim, torch_shims
+from ..bridge.shim import TorchShim, to_rows, to_tensor, torch_shim, torch_shims
 from ..bridge.weights import Header
 
 
-class WordEmbedding(TorchModule):
+class WordEmbedding(nn.Module):
     """Vectors of words, made of rows of tables. Row 0 of every table is "unknown".
 
     A subclass is built from `vocabulary`, the known values of each table, and its settings.
@@ -32,9 +32,6 @@ class WordEmbedding(TorchModule):
     def __init__(self, vocabulary: list[list[str]]) -> None:
         super().__init__()
         self.index = [{value: k for k, value in enumerate(values, 1)} for values in vocabulary]
-
-    def set_dropout(self, rate: float) -> None:
-        """Embeddings drop at rates of their own; their vectors are dropped by what reads them."""
 
     @staticmethod
     def values(word: str) -> Sequence[Iterable[str]]:

@@ -9,13 +9,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ...layers.dropout import feature_dropout
+from ...layers.dropout import FeatureDropout
 from ...layers.label_factors import LabelFactors
 from ...layers.lisa_encoder import LisaEncoder
 from ...layers.role_paths import RolePaths
 from ...layers.role_scorer import RoleScorer
 from ...layers.rows import BiLSTMRows
-from ..bridge.shim import TorchModule
 from ..bridge.weights import Header
 
 
@@ -54,7 +53,7 @@ class LisaScores(NamedTuple):
         return LabelFactors(self.dependent, self.head, self.relation_weight)
 
 
-class LisaNetwork(TorchModule):
+class LisaNetwork(nn.Module):
     """Word vectors [B,n,d_in], lengths [B] -> `LisaScores` (Strubell et al. 2018, figure 1).
 
     rows: settings of a `BiLSTMRows` below the encoder, which reads its states beside the word
@@ -103,15 +102,7 @@ class LisaNetwork(TorchModule):
             self.paths = RolePaths(
                 max(1, len(relations)), d_role if role_rank is None else role_rank
             )
-        self.dropout = 0.0
-
-    def set_dropout(self, rate: float) -> None:
-        self.dropout = self.roles.dropout = rate
-        self.encoder.set_dropout(rate)
-        if self.paths is not None:
-            self.paths.dropout = rate
-        if self.rows is not None:
-            self.rows.set_dropout(rate)
+        self.dropout = FeatureDropout()
 
     def forward(
         self,
@@ -121,7 +112,7 @@ class LisaNetwork(TorchModule):
         predicates: Tensor | None = None,
     ) -> LisaScores:
         tags = None
-        words = feature_dropout(x, self.dropout, self.training)
+        words = self.dropout(x)
         if self.rows is not None:
             rows, tags = self.rows(x, lengths)
             # roles depend on what words mean, of which a BiLSTM trained for trees need keep little
@@ -134,7 +125,7 @@ class LisaNetwork(TorchModule):
             x = torch.cat([x, self.indicator(here)], -1)
         encoded = self.encoder(x, mask, heads)
         hidden = F.leaky_relu(self.tag_hidden(encoded.tagged), 0.1)
-        joint = self.joint(feature_dropout(hidden, self.dropout, self.training))
+        joint = self.joint(self.dropout(hidden))
         predicate, role, role_weight = self.roles(encoded.encoded)
         scores = LisaScores(joint, predicate, role, role_weight, tags)
         if self.paths is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from ...layers.biaffine_spans import BiaffineLabels, BiaffineSpans
 from ...layers.dependency_scorer import DependencyScorer
@@ -14,7 +14,6 @@ from ...layers.label_factors import LabelFactors
 from ...layers.rows import BiLSTMRows, BranchRows, PositionRows, row_mask
 from ...layers.span_attention import SpanTransformer
 from ...layers.span_scorer import SpanScorer
-from ..bridge.shim import TorchModule
 from ..bridge.weights import Header
 
 
@@ -46,7 +45,7 @@ class Scores(NamedTuple):
         return LabelFactors(self.left, self.right, self.weight)
 
 
-class ParserNetwork(TorchModule):
+class ParserNetwork(nn.Module):
     """Word vectors [B, n, d_in], lengths [B] -> `Scores`.
 
     Rows (`layers/rows.py`), the encoder with its Label Attention Layer (`layers/encoder.py`),
@@ -98,16 +97,6 @@ class ParserNetwork(TorchModule):
             settings = dict(dependencies)
             self.read_fenceposts = settings.pop("read") == "fenceposts"
             self.dependencies = DependencyScorer(width, max(1, len(relations)), **settings)
-
-    def set_dropout(self, rate: float) -> None:
-        self.rows.set_dropout(rate)
-        self.encoder.set_dropout(rate)
-        for scorer in (self.scorer, self.dependencies):
-            if scorer is not None:
-                scorer.dropout = rate
-        if self.spans is not None:
-            self.spans.set_dropout(rate)
-            self.labels.set_dropout(rate)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Scores:
         rows, tags = self.rows(x, lengths)
