@@ -186,7 +186,7 @@ def span_layer(lengths: list[int], repeats: int) -> list[dict[str, float]]:
 
 def parser_of(nlp: Language) -> ConstituencyPipe:
     pipes = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, ConstituencyPipe)]
-    if len(pipes) != 1 or not pipes[0].model.attrs.get("spans"):
+    if len(pipes) != 1 or pipes[0].model.attrs["settings"].spans is None:
         raise SystemExit(f"expected one two-stage parser in {nlp.pipe_names}")
     return pipes[0]
 

@@ -115,7 +115,7 @@ def label_attention_pipe(nlp: Language | ParserPipe) -> ParserPipe:
     if isinstance(nlp, ParserPipe):
         return nlp
     found = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, ParserPipe)]
-    found = [pipe for pipe in found if pipe.model.attrs["encoder"]["n_label_heads"]] or found
+    found = [pipe for pipe in found if pipe.model.attrs["settings"].encoder.heads] or found
     found = [pipe for pipe in found if isinstance(pipe, ConstituencyPipe)] or found
     if len(found) != 1:
         raise ValueError(

@@ -14,7 +14,7 @@ from ..layers.rows import row_mask
 from ..models.batching.batches import ParserScores, padded_batches, read_docs
 from ..models.batching.sentences import Sentence
 from ..models.bridge.shim import torch_shim
-from ..models.parser.network import ParserNetwork
+from ..models.parser.network import ParserNetwork, TwoStageNetwork
 
 Normalisation = Literal["normalised", "softmax"]
 
@@ -86,7 +86,7 @@ def label_heads(
             'features. Parsers trained with combine = "concatenate" have them (method=None gives '
             "the attention alone)"
         )
-    if sums and (network.spans is not None or not encoder.halves_heads):
+    if sums and (isinstance(network, TwoStageNetwork) or not encoder.halves_heads):
         raise ValueError(
             "no contributions of heads here: they are of spans that are differences of fenceposts "
             "made of half of each head, not of a two-stage parser's or with halves = 'whole' "
@@ -105,7 +105,7 @@ def label_heads(
         ):
             with torch.no_grad():
                 mask = row_mask(lengths, x.shape[1])
-                rows = encoder.encode(network.rows(x, lengths)[0], mask)
+                rows = encoder.encode(network.input_encoder(x, lengths)[0], mask)
                 attention = layer.attention(rows, mask)
                 of_heads = head_sums(layer(rows, mask).double(), layer.n_heads) if sums else None
             yield HeadBatch(members, lengths, attention, of_heads)

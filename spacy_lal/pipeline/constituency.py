@@ -25,7 +25,7 @@ from ..models.parser.decoding import decode
 from ..models.parser.gold_charts import GoldNodes, gold_labels, gold_nodes
 from ..models.parser.kbest import k_best_parses
 from ..models.parser.losses import Objective, margin_loss, two_stage_loss
-from ..models.parser.network import Scores
+from ..models.parser.network import Scores, TwoStageScores
 from ..scorers.attachment import score_attachment
 from ..structure.binarise import JOIN, collapse_unaries, crossing
 from ..structure.hpsg import SUB_HEAD, HpsgReport, lexicalise
@@ -80,12 +80,12 @@ class ConstituencyPipe(ParserPipe):
                 "scores trained with spacy-lal.margin_objective.v1 are no log-probabilities: use "
                 'decoder = {"@misc": "spacy-lal.map_decoder.v1"}'
             )
-        if objective is margin_loss and model.attrs.get("spans") is not None:
+        if objective is margin_loss and model.attrs["settings"].spans is not None:
             raise ValueError(
                 "a two-stage parser is trained as a CRF: leave spacy-lal.margin_objective.v1 out"
             )
-        has_dependencies = model.attrs.get("dependencies") is not None
-        if joint_dependencies and model.attrs.get("spans") is not None:
+        has_dependencies = model.attrs["settings"].dependencies is not None
+        if joint_dependencies and model.attrs["settings"].spans is not None:
             raise ValueError(
                 "a two-stage parser finds no heads: joint_dependencies = true needs the model "
                 "spacy-lal.LabelAttentionParser.v1"
@@ -317,7 +317,7 @@ class ConstituencyPipe(ParserPipe):
             # a label that was not there at initialisation is no evidence for "no constituent"
             known = [all(label in index for *_, label in collapse_unaries(t)) for t in of_batch]
             has_tree = [trees[s.doc] is not None and k for s, k in zip(members, known, strict=True)]
-            if scores.labels is None:
+            if isinstance(scores, TwoStageScores):
                 device = scores.tags.device
                 nodes = gold_nodes(
                     [tree if has else None for tree, has in zip(of_batch, has_tree, strict=True)],
@@ -327,6 +327,7 @@ class ConstituencyPipe(ParserPipe):
                 nodes = GoldNodes(*(t.to(device) for t in nodes))
                 of_charts = two_stage_loss(scores, nodes, lengths)
             else:
+                assert scores.labels is not None
                 if self.joint:
                     of_batch = [
                         with_sub_heads(tree, heads_in_words(heads[s.doc], s))

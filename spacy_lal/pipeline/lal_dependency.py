@@ -18,6 +18,7 @@ from ..models.batching.batches import ParserScores
 from ..models.batching.parses import SentenceParse
 from ..models.batching.sentences import LongSentencePolicy, SentencePolicy
 from ..models.parser.dependencies import best_relations
+from ..models.parser.network import OneStageScores
 from ..structure.arborescence import greedy, nonprojective, projective
 from .parser import DEFAULT_ENCODER, ParserPipe, Parses
 
@@ -117,7 +118,7 @@ class LabelAttentionDependency(ParserPipe):
         decoder: HeadDecoderName,
         **settings: Any,
     ) -> None:
-        if model.attrs.get("dependencies") is None:
+        if model.attrs["settings"].dependencies is None:
             raise ValueError(
                 'the model of "lal_dependency" has no `dependencies`: use '
                 '"spacy-lal.LabelAttentionDependencyParser.v1"'
@@ -180,6 +181,7 @@ class LabelAttentionDependency(ParserPipe):
         parses = {}
         for batch in scores.batches:
             of = batch.scores
+            assert isinstance(of, OneStageScores)
             assert of.arcs is not None
             assert of.relations is not None
             heads = DECODERS[self.decoder](of.arcs, batch.lengths)

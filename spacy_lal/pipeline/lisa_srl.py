@@ -38,7 +38,7 @@ from ..structure.arborescence import nonprojective
 from ..structure.sequence import transition_log_probs
 from .gold import gold_frames, gold_heads
 from .lisa_gold import LisaGold
-from .parser import DEFAULT_INPUT, ParserPipe, Parses, gradients
+from .parser import DEFAULT_INPUT, ParserPipe, Parses, detached, gradients
 
 DEFAULT_MODEL = Config().from_str(
     """
@@ -368,9 +368,7 @@ class LisaSRL(ParserPipe):
         d_batches = []
         for batch, frames in zip(batches, of_batches, strict=True):
             members = [scores.sentences[k] for k in batch.members]
-            leaves = LisaScores._make(
-                None if s is None else s.detach().requires_grad_() for s in batch.scores
-            )
+            leaves = detached(batch.scores)
             heads = relations = paths_by = None
             if leaves.arcs is not None and self.relations:
                 heads, relations = gold.heads(members, leaves.joint)

@@ -20,7 +20,7 @@ from ..models.batching.batches import ParserScores, SentenceBatch
 from ..models.batching.parses import SentenceParse
 from ..models.batching.sentences import LongSentencePolicy, Sentence, SentencePolicy
 from ..models.parser.dependencies import dependency_loss
-from ..models.parser.network import Scores
+from ..models.parser.network import OneStageScores, Scores
 from .gold import gold_heads, gold_tags, heads_in_words
 from .weights import WeightsPipe
 
@@ -173,9 +173,7 @@ class ParserPipe(WeightsPipe):
         structure_loss = self._structure_loss(examples)
         for batch in batches:
             members = [scores.sentences[k] for k in batch.members]
-            leaves = Scores._make(
-                None if s is None else s.detach().requires_grad_() for s in batch.scores
-            )
+            leaves: Scores = detached(batch.scores)
             words = [sentence.words.tolist() for sentence in members]
             gold = padded(
                 leaves.tags,
@@ -188,7 +186,8 @@ class ParserPipe(WeightsPipe):
             value = value + self.tag_weight * torch.nn.functional.cross_entropy(
                 leaves.tags.flatten(0, 1), gold.flatten(), ignore_index=-1, reduction="sum"
             )
-            if leaves.arcs is not None and leaves.relations is not None:
+            if isinstance(leaves, OneStageScores) and leaves.arcs is not None:
+                assert leaves.relations is not None
                 of_arcs, of_relations = dependency_loss(
                     leaves.arcs,
                     leaves.relations,
@@ -310,6 +309,13 @@ def padded(like: Tensor, rows: Iterable[list[int]]) -> Tensor:
     for row, values in enumerate(rows):
         padded[row, : len(values)] = values
     return torch.from_numpy(padded).to(like.device)
+
+
+def detached(scores: S) -> S:
+    """Leaves of their own with the values of scores, in the same tuple."""
+    return type(scores)._make(  # type: ignore[attr-defined]
+        None if s is None else s.detach().requires_grad_() for s in scores
+    )
 
 
 def gradients(leaves: S) -> S:

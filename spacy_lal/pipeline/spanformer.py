@@ -12,6 +12,7 @@ from ..models.batching.batches import ParserScores
 from ..models.batching.sentences import LongSentencePolicy, SentencePolicy
 from ..models.parser.decoders import Decoder
 from ..models.parser.losses import crf_loss
+from ..models.parser.spans import TransformerSpanSettings
 from .constituency import ASSIGNS, SCORE_WEIGHTS, ConstituencyPipe
 from .parser import DEFAULT_INPUT
 
@@ -72,8 +73,7 @@ def make_spanformer(
     grows with the number of spans, a sentence of 512 words takes some 300 MB.
     Raises ValueError for a model whose spans don't attend to each other.
     """
-    spans = model.attrs.get("spans") or {}
-    if spans.get("kind") != "transformer":
+    if not isinstance(model.attrs["settings"].spans, TransformerSpanSettings):
         raise ValueError(
             f"{name!r} needs a model whose `spans` are spacy-lal.TransformerSpans.v1; without them "
             "it is `lal_constituency`"

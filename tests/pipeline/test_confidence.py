@@ -21,7 +21,7 @@ from spacy_lal.models.batching.sentences import Sentence
 from spacy_lal.models.parser.decoders import Decoder, make_map_decoder, make_mbr_decoder
 from spacy_lal.models.parser.decoding import decode
 from spacy_lal.models.parser.kbest import WIDER, k_best_parses
-from spacy_lal.models.parser.network import Scores
+from spacy_lal.models.parser.network import OneStageScores, TwoStageScores
 from spacy_lal.pipeline.constituency import ConstituencyPipe
 from spacy_lal.structure.binarise import collapse_unaries
 from spacy_lal.structure.chart import chart_size, packed_spans
@@ -157,21 +157,24 @@ def random_scores(kind: str, lengths: list[int], seed: int, dtype: torch.dtype) 
         return torch.randn(shape, generator=generator, dtype=dtype)
 
     batch, n = len(lengths), max(lengths)
-    scores = Scores(normal(batch, n, 2))
+    tags = normal(batch, n, 2)
+    scores: OneStageScores | TwoStageScores
     if kind == "two stages":
         weight = normal(3, 4, 5)
         weight[0, -1, -1] += 2
-        scores = scores._replace(
+        scores = TwoStageScores(
+            tags,
             spans=2 * normal(batch, chart_size(n)),
             left=normal(batch, n + 1, 3) / 2,
             right=normal(batch, n + 1, 4) / 2,
             weight=weight,
         )
     else:
-        scores = scores._replace(labels=normal(batch, chart_size(n), 4 if kind == "joint" else 3))
-    if kind == "joint":
-        arcs, relations = normal(batch, n, n + 1), normal(batch, n, n + 1, 2)
-        scores = scores._replace(arcs=arcs, relations=relations)
+        labels = normal(batch, chart_size(n), 4 if kind == "joint" else 3)
+        scores = OneStageScores(tags, labels)
+        if kind == "joint":
+            arcs, relations = normal(batch, n, n + 1), normal(batch, n, n + 1, 2)
+            scores = scores._replace(arcs=arcs, relations=relations)
     words = [Sentence(d, 0, m, torch.arange(m).numpy()) for d, m in enumerate(lengths)]
     members = list(range(batch))
     return ParserScores(words, [SentenceBatch(members, torch.tensor(lengths), scores)])

@@ -22,7 +22,7 @@ from spacy_lal.annotations import get_constituents
 from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
 from spacy_lal.models.parser.decoders import SpanMarginals
 from spacy_lal.models.parser.decoding import decode
-from spacy_lal.models.parser.network import Scores
+from spacy_lal.models.parser.network import OneStageScores
 from spacy_lal.pipeline.constituency import ConstituencyPipe
 from spacy_lal.pipeline.weights import WEIGHTS
 from spacy_lal.structure.arborescence import is_projective
@@ -516,7 +516,7 @@ def test_gradient_of_the_loss_by_finite_differences(objective: str, relation_of:
     pipe = nlp.get_pipe("lal_constituency")
     scores = predict(nlp, [eg.predicted for eg in of_training])
     for batch in scores.batches:
-        batch.scores = Scores(*(None if s is None else s.double() for s in batch.scores))
+        batch.scores = OneStageScores(*(None if s is None else s.double() for s in batch.scores))
     _, d_scores = pipe.get_loss(of_training, scores)
     generator = torch.Generator().manual_seed(0)
     for batch, d_batch in zip(scores.batches, d_scores.batches, strict=True):

@@ -23,7 +23,7 @@ from spacy_lal.annotations import get_constituents, set_constituents
 from spacy_lal.models.batching.batches import ParserScores, batch_by_spans
 from spacy_lal.models.parser.decoders import make_map_decoder
 from spacy_lal.models.parser.decoding import decode
-from spacy_lal.models.parser.network import Scores
+from spacy_lal.models.parser.network import OneStageScores
 from spacy_lal.pipeline.gold import gold_constituents
 
 from .toy import TINY, TREES, examples, gold_doc, predicted, tiny_pipeline, train
@@ -441,7 +441,7 @@ def test_gradient_of_the_loss_by_finite_differences(objective: str) -> None:
     pipe = nlp.get_pipe("lal_constituency")
     scores = predict(nlp, [eg.predicted for eg in of_training])
     for batch in scores.batches:
-        batch.scores = Scores(*(None if s is None else s.double() for s in batch.scores))
+        batch.scores = OneStageScores(*(None if s is None else s.double() for s in batch.scores))
     _, d_scores = pipe.get_loss(of_training, scores)
     generator = torch.Generator().manual_seed(0)
     for batch, d_batch in zip(scores.batches, d_scores.batches, strict=True):

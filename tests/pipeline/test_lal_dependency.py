@@ -20,7 +20,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
 from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
-from spacy_lal.models.parser.network import Scores
+from spacy_lal.models.parser.network import OneStageScores
 from spacy_lal.pipeline.gold import gold_heads
 from spacy_lal.structure.arborescence import is_projective
 
@@ -488,7 +488,7 @@ def test_gradient_of_the_loss_by_finite_differences() -> None:
     predicted = pipe.model.predict([eg.predicted for eg in of_training])
     scores = ParserScores(predicted.sentences, list(predicted.batches))
     for batch in scores.batches:
-        batch.scores = Scores(*(None if s is None else s.double() for s in batch.scores))
+        batch.scores = OneStageScores(*(None if s is None else s.double() for s in batch.scores))
     _, d_scores = pipe.get_loss(of_training, scores)
     generator = torch.Generator().manual_seed(0)
     for batch, d_batch in zip(scores.batches, d_scores.batches, strict=True):

@@ -18,7 +18,7 @@ from spacy_lal.annotations import get_constituents, set_constituents
 from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
 from spacy_lal.models.bridge.shim import torch_shim, torch_shims
 from spacy_lal.models.parser.decoders import make_map_decoder, make_mbr_decoder
-from spacy_lal.models.parser.network import Scores
+from spacy_lal.models.parser.network import TwoStageScores
 from spacy_lal.pipeline.constituency import ConstituencyPipe
 from spacy_lal.pipeline.weights import WEIGHTS
 from spacy_lal.structure.chart import unpack
@@ -389,7 +389,7 @@ def test_gradient_of_the_loss_by_finite_differences(spans: dict) -> None:
     scores = predict(nlp, [eg.predicted for eg in of_training])
     assert len(scores.batches) > 2
     for batch in scores.batches:
-        batch.scores = Scores(*(None if s is None else s.double() for s in batch.scores))
+        batch.scores = TwoStageScores(*(None if s is None else s.double() for s in batch.scores))
     _, d_scores = pipe.get_loss(of_training, scores)
     generator = torch.Generator().manual_seed(0)
     step = 1e-5

@@ -18,7 +18,7 @@ from spacy_lal.models.parser.decoding import decode
 from spacy_lal.models.parser.dependencies import dependency_loss
 from spacy_lal.models.parser.gold_charts import gold_labels
 from spacy_lal.models.parser.losses import margin_loss
-from spacy_lal.models.parser.network import Scores
+from spacy_lal.models.parser.network import OneStageScores
 from spacy_lal.pipeline.constituency import with_sub_heads
 from spacy_lal.structure.binarise import expand_unaries
 from spacy_lal.structure.chart import pack, unpack
@@ -182,7 +182,7 @@ class Parser(NamedTuple):
         fenceposts = self.encoder.fenceposts(self.encoder(self.rows, mask))
         arcs, relations = self.dependencies(fenceposts)
         tags = torch.zeros(*arcs.shape[:2], 1)
-        return Scores(tags, self.scorer(fenceposts), arcs, relations)
+        return OneStageScores(tags, self.scorer(fenceposts), arcs, relations)
 
 
 def build_parser(hparams, n_label_heads, parameters, sentences):
@@ -213,7 +213,7 @@ def parsers(variants):
 
 def recorded(sentences):
     """The scores that the released parser gave its sentences one by one."""
-    return Scores(
+    return OneStageScores(
         torch.zeros(len(sentences), max(len(s["emb"]) for s in sentences) - 2, 1),
         pack(pad([s["chart"].double() for s in sentences])),
         pad([s["arc"].T[1:] for s in sentences]),

@@ -15,6 +15,7 @@ from spacy_lal.layers.released import lisa_state
 from spacy_lal.layers.role_scorer import role_scores
 from spacy_lal.models.lisa.losses import GoldFrames, joint_loss, parse_loss, role_loss
 from spacy_lal.models.lisa.network import LisaNetwork
+from spacy_lal.models.lisa.settings import LisaSettings
 
 CLOSE = {"atol": 1e-4, "rtol": 1e-4}
 MODES = ["train", "eval", "eval_gold_parse"]
@@ -32,30 +33,26 @@ def cfg(load_json):
 
 @pytest.fixture(scope="module")
 def network(arrays, cfg):
-    network = LisaNetwork(
-        d_in=cfg["emb"],
-        joint=["?"] * cfg["nj"],
-        roles=["?"] * cfg["nsrl"],
-        tags=[],
-        relations=["?"] * cfg["ndep"],
-        rows=None,
-        encoder={
-            "n_layers": cfg["layers"],
-            "n_heads": cfg["heads"],
-            "d_head": cfg["hd"],
-            "d_ff": cfg["ff"],
-            "ff_depth": 2,
-            "tag_layer": cfg["pos_layer"] + 1,
-            "syntax_layer": cfg["attn_layer"] + 1,
-            "syntactic_head": "copied",
-            "d_arc": cfg["arc"],
-            "d_relation": cfg["cls"],
-            "dropout": None,
-        },
-        d_tag=cfg["ppmlp"],
-        d_predicate=cfg["pmlp"],
-        d_role=cfg["rmlp"],
+    settings = LisaSettings(
+        input_encoder=None,
+        layers=cfg["layers"],
+        heads=cfg["heads"],
+        head_width=cfg["hd"],
+        feed_forward_width=cfg["ff"],
+        feed_forward_depth=2,
+        tag_layer=cfg["pos_layer"] + 1,
+        syntax_layer=cfg["attn_layer"] + 1,
+        syntactic_head="copied",
+        tag_width=cfg["ppmlp"],
+        arc_width=cfg["arc"],
+        relation_width=cfg["cls"],
+        predicate_width=cfg["pmlp"],
+        role_width=cfg["rmlp"],
         role_rank=None,
+        layer_dropout=None,
+    )
+    network = LisaNetwork(
+        settings, cfg["emb"], joint=cfg["nj"], roles=cfg["nsrl"], tags=1, relations=cfg["ndep"]
     )
     network.load_state_dict(lisa_state(arrays["var"]))
     return network.double().eval().requires_grad_(False)

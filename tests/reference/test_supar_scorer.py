@@ -9,7 +9,7 @@ from spacy_lal.layers.encoder import LabelAttentionEncoder
 from spacy_lal.layers.label_factors import label_scores
 from spacy_lal.models.parser.gold_charts import GoldNodes
 from spacy_lal.models.parser.losses import two_stage_loss
-from spacy_lal.models.parser.network import Scores
+from spacy_lal.models.parser.network import TwoStageScores
 from spacy_lal.structure.chart import pack, packed_spans
 
 from .test_spanformer import biaffine_state
@@ -48,7 +48,7 @@ def test_scores_of_spans_and_labels(load_arrays, load_json):
 
 
 def scores_from(spans, labels):
-    """`Scores` of given tables [B,n+1,n+1] and [B,n+1,n+1,L].
+    """`TwoStageScores` of given tables [B,n+1,n+1] and [B,n+1,n+1,L].
 
     Factors are one-hot: (sentence, start) on the left, the end on the right, so the weights are the
     table of label scores.
@@ -57,7 +57,7 @@ def scores_from(spans, labels):
     left = one_hot(torch.arange(batch * posts)).view(batch, posts, -1)
     right = one_hot(torch.arange(posts)).expand(batch, -1, -1)
     weight = pad(labels.flatten(0, 1).permute(2, 0, 1), (0, 1, 0, 1))
-    return Scores(
+    return TwoStageScores(
         tags=labels.new_zeros(batch, posts - 1, 1),
         spans=pack(spans),
         left=left.to(labels),

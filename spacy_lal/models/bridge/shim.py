@@ -23,6 +23,7 @@ from thinc.types import Floats2d, FloatsXd
 from torch import Tensor, nn
 
 from ...layers.dropout import set_dropout
+from .from_v1 import from_v1
 from .weights import Header, read_weights
 
 
@@ -114,6 +115,7 @@ class TorchShim(Shim):
 
         Raises ValueError if they do not fit.
         """
+        header, tensors = from_v1(header, tensors)
         self.initialize(header)
         try:
             self.module.load_state_dict({name: t.float() for name, t in tensors.items()})

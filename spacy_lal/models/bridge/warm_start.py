@@ -22,11 +22,11 @@ NAMED = {
     "labels.product.mixture.weight": ("labels", 0, 1),
     "labels.product.mixture.bias": ("labels", 0, 1),
     **{
-        f"rows.{branch}{name}": ("tags", 0, 0)
+        f"input_encoder.{branch}{name}": ("tags", 0, 0)
         for branch in ("", "bilstm.")
         for name in ("tag_scores.weight", "tag_scores.bias", "tag_embedding")
     },
-    "rows.content.weight": ("tags", 1, 0),
+    "input_encoder.content.weight": ("tags", 1, 0),
     "dependencies.relation.bilinear": ("relations", 0, 0),
     "dependencies.relation.left": ("relations", 0, 0),
     "dependencies.relation.right": ("relations", 0, 0),
@@ -45,7 +45,7 @@ NAMED = {
 # What reads the words' vectors, and may find more features behind those it was trained on: static
 # vectors, which `spacy-lal.WithVectors.v1` puts behind the embedding's.
 READS_WORDS = {
-    f"rows.{branch}lower.{direction}.0.weight_ih_l0"
+    f"input_encoder.{branch}lower.{direction}.0.weight_ih_l0"
     for branch in ("", "bilstm.")
     for direction in ("ahead", "back")
 }
@@ -145,8 +145,9 @@ def _pairs(model: Model, source: Model) -> list[tuple[TorchShim, TorchShim | Non
 
 def _by_name(shim: TorchShim, name: str) -> bool:
     """Whether the parameter belongs to names; the content of a branch may be words, not tags."""
-    rows = (shim.header or {}).get("rows", {})
-    return name in NAMED and (name != "rows.content.weight" or rows.get("content") == "tag")
+    if name == "input_encoder.content.weight":
+        return bool((shim.header or {})["settings"]["input_encoder"].get("content") == "tag")
+    return name in NAMED
 
 
 def _take_named(

@@ -23,9 +23,10 @@ from ..batching.batches import (
 )
 from ..batching.sentences import Sentence
 from ..bridge.shim import TorchShim, to_rows, torch_shim
+from ..parser.input_encoders import BiLSTMInput
 from .network import LisaScores, build_network
+from .settings import LisaSettings
 
-Spec = dict[str, Any]
 NAMES = ("joint", "roles", "tags", "relations")
 """What the model has outputs for, in the header and in the component's `cfg`."""
 
@@ -58,7 +59,7 @@ class LisaBatch(SentenceBatch[LisaScores]):
 
 def build_lisa_v1(
     tok2vec: Model[list[Doc], list[Floats2d]],
-    rows: Spec | None = None,
+    rows: BiLSTMInput | None = None,
     layers: int = 4,
     heads: int = 8,
     head_width: int = 25,
@@ -104,18 +105,26 @@ def build_lisa_v1(
     max_batch_spans: sentences are padded together as long as their pairs of words number no more
         than twice this.
     """
-    if rows is not None and rows.get("kind") != "bilstm":
-        raise ValueError('rows must be "spacy-lal.BiLSTMRows.v1" or null')
-    if not 1 <= tag_layer <= layers:
-        raise ValueError(f"tag_layer must lie in 1..{layers}, got {tag_layer}")
-    if syntax_layer is not None and not 1 <= syntax_layer <= layers:
-        raise ValueError(f"syntax_layer must lie in 1..{layers} or be null, got {syntax_layer}")
-    if syntactic_head not in ("biaffine", "copied"):
-        raise ValueError(f"syntactic_head must be 'biaffine' or 'copied', not {syntactic_head!r}")
-    if syntactic_head == "copied" and syntax_layer == 1:
-        raise ValueError("with syntactic_head = 'copied' syntax_layer must be at least 2")
-    if role_paths and syntax_layer is None:
-        raise ValueError("role_paths = true needs a syntax_layer: paths go by its heads")
+    settings = LisaSettings(
+        input_encoder=rows,
+        layers=layers,
+        heads=heads,
+        head_width=head_width,
+        feed_forward_width=feed_forward_width,
+        feed_forward_depth=feed_forward_depth,
+        tag_layer=tag_layer,
+        syntax_layer=syntax_layer,
+        syntactic_head=syntactic_head,
+        tag_width=tag_width,
+        arc_width=arc_width,
+        relation_width=relation_width,
+        predicate_width=predicate_width,
+        role_width=role_width,
+        role_rank=role_rank,
+        layer_dropout=layer_dropout,
+        indicator_width=indicator_width,
+        role_paths=role_paths,
+    )
     return Model(
         "lisa",
         _forward,
@@ -124,28 +133,7 @@ def build_lisa_v1(
         refs={"tok2vec": tok2vec},
         shims=[TorchShim(build_network)],
         attrs={
-            "network": {
-                "rows": rows,
-                "encoder": {
-                    "n_layers": layers,
-                    "n_heads": heads,
-                    "d_head": head_width,
-                    "d_ff": feed_forward_width,
-                    "ff_depth": feed_forward_depth,
-                    "tag_layer": tag_layer,
-                    "syntax_layer": syntax_layer,
-                    "syntactic_head": syntactic_head,
-                    "d_arc": arc_width,
-                    "d_relation": relation_width,
-                    "dropout": layer_dropout,
-                },
-                "d_tag": tag_width,
-                "d_predicate": predicate_width,
-                "d_role": role_width,
-                "role_rank": role_rank,
-                "d_indicator": indicator_width,
-                "role_paths": role_paths,
-            },
+            "settings": settings,
             "max_batch_spans": max_batch_spans,
             **{name: [] for name in NAMES},
             "sentences": "split",
@@ -158,18 +146,21 @@ def build_lisa_v1(
 
 def has_syntax(model: Model) -> bool:
     """Whether one of the model's heads is a parser."""
-    return model.attrs["network"]["encoder"]["syntax_layer"] is not None
+    settings: LisaSettings = model.attrs["settings"]
+    return settings.syntax_layer is not None
 
 
 def has_indicator(model: Model) -> bool:
     """Whether a sentence is encoded once for each predicate."""
-    return model.attrs["network"].get("d_indicator") is not None
+    settings: LisaSettings = model.attrs["settings"]
+    return settings.indicator_width is not None
 
 
 def _init(model: Model, X: LisaInput | None = None, Y: Any = None) -> None:
     width = initialize_tok2vec(model, X.docs if X is not None else None)
     names = {name: model.attrs[name] for name in NAMES}
-    torch_shim(model).initialize({"d_in": width, **names, **model.attrs["network"]})
+    settings: LisaSettings = model.attrs["settings"]
+    torch_shim(model).initialize({"d_in": width, **names, "settings": settings.to_json()})
 
 
 def _forward(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -11,11 +10,11 @@ from torch.nn import functional as F
 
 from ...layers.dropout import FeatureDropout
 from ...layers.label_factors import LabelFactors
-from ...layers.lisa_encoder import LisaEncoder
 from ...layers.role_paths import RolePaths
 from ...layers.role_scorer import RoleScorer
 from ...layers.rows import BiLSTMRows
 from ..bridge.weights import Header
+from .settings import LisaSettings
 
 
 class LisaScores(NamedTuple):
@@ -56,52 +55,47 @@ class LisaScores(NamedTuple):
 class LisaNetwork(nn.Module):
     """Word vectors [B,n,d_in], lengths [B] -> `LisaScores` (Strubell et al. 2018, figure 1).
 
-    rows: settings of a `BiLSTMRows` below the encoder, which reads its states beside the word
-    vectors, or None; encoder: of the `LisaEncoder`.
-    The joint tags are read by a perceptron of d_tag leaky ReLUs (section 3.4).
-    heads [B,n]: see `LisaEncoder`. d_indicator: of an embedding that tells each row's predicate,
-    predicates [B], from its other words (-1: none); None: rows are encoded for all predicates.
-    role_paths: see `RolePaths`.
+    A BiLSTM, if the settings have one, stands below the encoder, which reads its states beside the
+    word vectors. The joint tags are read by a perceptron of leaky ReLUs (section 2.3; its width is
+    in A.4). heads [B,n]: see `LisaEncoder`. An indicator is an embedding that tells each row's
+    predicate, predicates [B], from its other words (-1: none); without one, rows are encoded for
+    all predicates.
     """
 
     def __init__(
         self,
+        settings: LisaSettings,
         d_in: int,
-        joint: Sequence[str],
-        roles: Sequence[str],
-        tags: Sequence[str],
-        relations: Sequence[str],
-        rows: dict[str, Any] | None,
-        encoder: dict[str, Any],
-        d_tag: int,
-        d_predicate: int,
-        d_role: int,
-        role_rank: int | None,
-        d_indicator: int | None = None,
-        role_paths: bool = False,
+        *,
+        joint: int,
+        roles: int,
+        tags: int,
+        relations: int,
     ) -> None:
+        """joint, roles, tags, relations: how many names there are of each."""
         super().__init__()
-        self.rows: BiLSTMRows | None = None
-        if rows is not None:
-            settings = {key: value for key, value in rows.items() if key != "kind"}
-            self.rows = BiLSTMRows(d_in, max(1, len(tags)), **settings)
-            d_in += self.rows.output_dim
+        self.input_encoder: BiLSTMRows | None = None
+        if settings.input_encoder is not None:
+            self.input_encoder = settings.input_encoder.build(d_in, tags)
+            d_in += self.input_encoder.output_dim
         self.indicator: nn.Embedding | None = None
-        if d_indicator is not None:
-            self.indicator = nn.Embedding(2, d_indicator)
-            d_in += d_indicator
-        self.encoder = LisaEncoder(d_in, max(1, len(relations)), positions=rows is None, **encoder)
-        width = encoder["n_heads"] * encoder["d_head"]
-        self.tag_hidden = nn.Linear(width, d_tag)
-        self.joint = nn.Linear(d_tag, max(1, len(joint)))
+        if settings.indicator_width is not None:
+            self.indicator = nn.Embedding(2, settings.indicator_width)
+            d_in += settings.indicator_width
+        self.encoder = settings.build_encoder(d_in, relations)
+        self.tag_hidden = nn.Linear(settings.width, settings.tag_width)
+        self.joint = nn.Linear(settings.tag_width, joint)
         self.roles = RoleScorer(
-            width, max(1, len(roles)), d_predicate=d_predicate, d_role=d_role, rank=role_rank
+            settings.width,
+            roles,
+            d_predicate=settings.predicate_width,
+            d_role=settings.role_width,
+            rank=settings.role_rank,
         )
         self.paths: RolePaths | None = None
-        if role_paths:
-            self.paths = RolePaths(
-                max(1, len(relations)), d_role if role_rank is None else role_rank
-            )
+        if settings.role_paths:
+            width = settings.role_width if settings.role_rank is None else settings.role_rank
+            self.paths = RolePaths(relations, width)
         self.dropout = FeatureDropout()
 
     def forward(
@@ -113,8 +107,8 @@ class LisaNetwork(nn.Module):
     ) -> LisaScores:
         tags = None
         words = self.dropout(x)
-        if self.rows is not None:
-            rows, tags = self.rows(x, lengths)
+        if self.input_encoder is not None:
+            rows, tags = self.input_encoder(x, lengths)
             # roles depend on what words mean, of which a BiLSTM trained for trees need keep little
             words = torch.cat([words, rows[:, 1:-1]], -1)
         x = words
@@ -139,4 +133,6 @@ class LisaNetwork(nn.Module):
 
 
 def build_network(header: Header) -> LisaNetwork:
-    return LisaNetwork(**header)
+    """The network of a header: d_in, `settings`, and the names of its outputs."""
+    sizes = {name: max(1, len(header[name])) for name in ("joint", "roles", "tags", "relations")}
+    return LisaNetwork(LisaSettings.from_json(header["settings"]), header["d_in"], **sizes)

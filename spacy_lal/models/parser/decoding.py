@@ -12,12 +12,13 @@ from ...layers.label_factors import label_scores
 from ...structure.chart import best_tree, chart_length, packed_spans, span_position
 from ...structure.lexicalised import best_joint_tree
 from ...structure.tree_distribution import TreeDistribution
-from ..batching.batches import ParserScores, SentenceBatch
+from ..batching.batches import ParserScores
 from ..batching.parses import SentenceParse
 from .decoders import Decoder, SpanMarginals
 from .dependencies import best_relations
 from .gold_charts import GoldNodes, gold_nodes
 from .losses import log_weight
+from .network import OneStageScores, Scores, TwoStageScores
 
 
 class _Found(NamedTuple):
@@ -33,7 +34,7 @@ class _Found(NamedTuple):
 
 @torch.no_grad()
 def decode(
-    scores: ParserScores,
+    scores: ParserScores[Scores],
     decoder: Decoder,
     *,
     probabilistic: bool = True,
@@ -49,12 +50,13 @@ def decode(
     """
     parses = {}
     for batch in scores.batches:
-        if batch.scores.spans is None:
-            found = _one_stage(batch, decoder, probabilistic, sub_head)
+        if isinstance(batch.scores, TwoStageScores):
+            found = _two_stages(batch.scores, batch.lengths, decoder)
         else:
-            found = _two_stages(batch, decoder)
+            found = _one_stage(batch.scores, batch.lengths, decoder, probabilistic, sub_head)
         heads = relations = None
         if found.heads is not None:
+            assert isinstance(batch.scores, OneStageScores)
             assert batch.scores.relations is not None
             heads = found.heads.cpu().numpy()
             relations = best_relations(batch.scores.relations, found.heads, root).cpu().numpy()
@@ -87,9 +89,12 @@ def decode(
 
 
 def _one_stage(
-    batch: SentenceBatch, decoder: Decoder, probabilistic: bool, sub_head: int | None
+    of: OneStageScores,
+    lengths: Tensor,
+    decoder: Decoder,
+    probabilistic: bool,
+    sub_head: int | None,
 ) -> _Found:
-    of, lengths = batch.scores, batch.lengths
     assert of.labels is not None
     crf = marginals = None
     if probabilistic:
@@ -120,9 +125,7 @@ def _one_stage(
     return _Found(labels, probabilities, log_prob, heads)
 
 
-def _two_stages(batch: SentenceBatch, decoder: Decoder) -> _Found:
-    of, lengths = batch.scores, batch.lengths
-    assert of.spans is not None
+def _two_stages(of: TwoStageScores, lengths: Tensor, decoder: Decoder) -> _Found:
     crf = TreeDistribution(of.spans, lengths)
     _, tree = best_tree(decoder.nodes(of.spans, crf.marginals), lengths)
     n = of.tags.shape[1]

@@ -12,6 +12,7 @@ from ...structure.kbest import k_best
 from ..batching.batches import ParserScores, SentenceBatch
 from ..batching.parses import SentenceParse
 from .losses import log_weight
+from .network import Scores, TwoStageScores
 
 WIDER = 2
 """How many times more trees than asked for are ranked, where the search is not by probability."""
@@ -19,7 +20,7 @@ WIDER = 2
 
 @torch.no_grad()
 def k_best_parses(
-    scores: ParserScores, k: int, *, sub_head: int | None = None
+    scores: ParserScores[Scores], k: int, *, sub_head: int | None = None
 ) -> dict[int, list[SentenceParse]]:
     """The k most probable trees of every parsed sentence, the best first.
 
@@ -38,33 +39,34 @@ def k_best_parses(
 
 
 def _of_sentence(
-    batch: SentenceBatch, row: int, k: int, sub_head: int | None
+    batch: SentenceBatch[Scores], row: int, k: int, sub_head: int | None
 ) -> list[SentenceParse]:
     of, lengths = batch.scores, batch.lengths[row : row + 1]
     n = int(lengths)
     starts, ends = (t.to(of.tags.device) for t in packed_spans(n))
     here = span_position(of.tags.shape[1], starts, ends)
-    if of.spans is None:
-        assert of.labels is not None
-        chart = of.labels[row, here].unsqueeze(0)
-        log_z = inside(torch.logsumexp(chart, -1), lengths)
-    else:
+    two_stages = isinstance(of, TwoStageScores)
+    if isinstance(of, TwoStageScores):
         of_spans = of.spans[row, here]
         log_z = inside(of_spans.unsqueeze(0), lengths)
         labels = label_scores(of.factors, torch.full_like(starts, row), starts, ends)
         chart = (of_spans.unsqueeze(-1) + torch.log_softmax(labels, -1)).unsqueeze(0)
+    else:
+        assert of.labels is not None
+        chart = of.labels[row, here].unsqueeze(0)
+        log_z = inside(torch.logsumexp(chart, -1), lengths)
     constituents, empty = chart[..., 1:], chart[..., 0]
     if sub_head is not None:
         empty = torch.logaddexp(empty, chart[..., sub_head])
         constituents = constituents.clone()
         constituents[..., sub_head - 1] = -torch.inf
     best, label = constituents.topk(min(k, constituents.shape[-1]), -1)
-    found = k_best(best, empty, lengths, k if of.labels is None else WIDER * k)
+    found = k_best(best, empty, lengths, k if two_stages else WIDER * k)
     there = found.scores[0].isfinite()
     choice = found.labels[0, there]
     of_choice = label[0].gather(-1, (choice.T - 1).clamp(min=0)).T + 1
     trees = torch.where(choice > 0, of_choice, 0)
-    if of.labels is None:
+    if two_stages:
         log_prob = found.scores[0, there] - log_z
     else:
         one_each = chart.expand(len(trees), -1, -1), trees, lengths.expand(len(trees))

@@ -23,7 +23,7 @@ from ...structure.chart import (
     span_position,
 )
 from .gold_charts import GoldNodes
-from .network import Scores
+from .network import TwoStageScores
 
 Objective = Callable[[Tensor, Tensor, Tensor], Tensor]
 
@@ -87,7 +87,7 @@ def _compatible(gold: Tensor) -> Tensor:
     return ~crosses.any(-1)
 
 
-def two_stage_loss(scores: Scores, gold: GoldNodes, lengths: Tensor) -> Tensor:
+def two_stage_loss(scores: TwoStageScores, gold: GoldNodes, lengths: Tensor) -> Tensor:
     """-log p(T) of the unlabelled binary tree and the cross-entropy of its nodes' labels [B].
 
     Zhang et al. 2020, section 3.5. Trees are binarised beforehand. The cross-entropy is summed
@@ -95,7 +95,6 @@ def two_stage_loss(scores: Scores, gold: GoldNodes, lengths: Tensor) -> Tensor:
     over its number of words is the likelihood's mean over words and the cross-entropy's mean over
     nodes, as in supar. A sentence without gold nodes has no meaning here.
     """
-    assert scores.spans is not None
     n = chart_length(scores.spans)
     tree = torch.zeros_like(scores.spans)
     tree[gold.sentences, span_position(n, gold.starts, gold.ends)] = 1

@@ -19,15 +19,13 @@ from ..batching.batches import (
 )
 from ..bridge.shim import TorchShim, to_rows, torch_shim
 from .network import build_network
-
-NETWORK_SETTINGS = ("rows", "encoder", "d_hidden", "spans", "dependencies")
-"""The settings of a `ParserNetwork` that a config decides."""
+from .settings import ParserSettings
 
 
 def parser_model(
-    tok2vec: Model[list[Doc], list[Floats2d]], max_batch_spans: int, **network: Any
+    tok2vec: Model[list[Doc], list[Floats2d]], max_batch_spans: int, settings: ParserSettings
 ) -> Model[list[Doc], ParserScores]:
-    """A Thinc model around a `ParserNetwork`, whose settings are `network`.
+    """A Thinc model around a `ParserNetwork`.
 
     It splits Docs into sentences itself, after tok2vec, so that a listener sees the batch as it
     came, and pads sentences together as long as their charts hold `max_batch_spans` spans. The
@@ -43,7 +41,7 @@ def parser_model(
         refs={"tok2vec": tok2vec},
         shims=[TorchShim(build_network)],
         attrs={
-            **network,
+            "settings": settings,
             "max_batch_spans": max_batch_spans,
             "labels": [],
             "tags": [],
@@ -58,10 +56,9 @@ def parser_model(
 
 def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
     width = initialize_tok2vec(model, X)
-    names = ("labels", "tags", "relations", *NETWORK_SETTINGS)
-    header = {name: model.attrs[name] for name in names if model.attrs.get(name) is not None}
-    header["d_in"] = width
-    torch_shim(model).initialize(header)
+    names = {name: model.attrs[name] for name in ("labels", "tags", "relations")}
+    settings: ParserSettings = model.attrs["settings"]
+    torch_shim(model).initialize({"d_in": width, **names, "settings": settings.to_json()})
 
 
 def _forward(

@@ -2,119 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from ...layers.biaffine_spans import BiaffineLabels, BiaffineSpans
 from ...layers.dependency_scorer import DependencyScorer
-from ...layers.encoder import LabelAttentionEncoder
 from ...layers.label_factors import LabelFactors
-from ...layers.rows import BiLSTMRows, BranchRows, PositionRows, row_mask
-from ...layers.span_attention import SpanTransformer
+from ...layers.rows import row_mask
 from ...layers.span_scorer import SpanScorer
 from ..bridge.weights import Header
+from .settings import ParserSettings
+from .spans import SpanSettings
 
 
-class Scores(NamedTuple):
+class OneStageScores(NamedTuple):
     """What the network says of padded sentences; None where it has no such scorer.
 
-    labels: packed charts of label scores [B, S, L], label 0 "no constituent"; tags [B, n, T];
+    tags [B, n, T]; labels: packed charts of label scores [B, S, L], label 0 "no constituent";
     arcs [B, n, n+1], the score of head h (0 the root) for word d + 1 at [d, h]; relations
     [B, n, n+1, R] of these arcs, or [B, n, 1, R] if they don't depend on the head.
-    In two stages, instead of `labels`: spans, packed charts [B, S], and what label scores of chosen
-    spans are computed from, left and right [B, n+1, .] and weight (see `LabelFactors`). The weight
-    is a parameter; among the outputs, its gradient comes back the way all others do.
     """
 
     tags: Tensor
     labels: Tensor | None = None
     arcs: Tensor | None = None
     relations: Tensor | None = None
-    spans: Tensor | None = None
-    left: Tensor | None = None
-    right: Tensor | None = None
-    weight: Tensor | None = None
+
+
+class TwoStageScores(NamedTuple):
+    """What a network of two stages says of padded sentences.
+
+    tags [B, n, T]; spans, packed charts [B, S]; and what label scores of chosen spans are computed
+    from, left and right [B, n+1, .] and weight (see `LabelFactors`). The weight is a parameter;
+    among the outputs, its gradient comes back the way all others do.
+    """
+
+    tags: Tensor
+    spans: Tensor
+    left: Tensor
+    right: Tensor
+    weight: Tensor
 
     @property
     def factors(self) -> LabelFactors:
-        """What `label_scores` takes; ValueError without a second stage."""
-        if self.left is None or self.right is None or self.weight is None:
-            raise ValueError("these scores have no second stage")
+        """What `label_scores` takes."""
         return LabelFactors(self.left, self.right, self.weight)
 
 
+Scores = OneStageScores | TwoStageScores
+
+
 class ParserNetwork(nn.Module):
-    """Word vectors [B, n, d_in], lengths [B] -> `Scores`.
+    """Word vectors [B, n, d_in], lengths [B] -> annotations and fenceposts (Mrini et al. 2020,
+    section 3).
 
-    Rows (`layers/rows.py`), the encoder with its Label Attention Layer (`layers/encoder.py`),
-    and what is read off its annotations: fenceposts and one of two span scorers, arcs and
-    relations (Mrini et al. 2020, figure 4).
+    The input encoder (`layers/rows.py`), then the encoder with its Label Attention Layer
+    (`layers/encoder.py`). A subclass scores what it reads off them.
+    """
 
-    d_hidden: of the scorer of all labels of all spans; None leaves it out. spans: settings of the
-    two-stage scorer, with `d_label` and `label_rank` of its labels and, for the spans, `kind`
-    "biaffine" (`BiaffineSpans`) or "transformer" (`SpanTransformer`); None leaves it out.
-    dependencies: settings of the `DependencyScorer` and `read`, what it reads: "words", the
-    annotations of START (for the root) and of the words, or "fenceposts", as the released code
-    does; None leaves it out.
+    def __init__(self, settings: ParserSettings, d_in: int, n_tags: int) -> None:
+        super().__init__()
+        self.input_encoder = settings.input_encoder.build(d_in, n_tags)
+        around = self.input_encoder.d_around
+        self.encoder = settings.encoder.build(self.input_encoder.output_dim - around, around)
+
+    def annotate(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Tag scores [B, n, T], annotations [B, n+2, d] of START, words, STOP; fenceposts
+        [B, n+1, d]."""
+        rows, tags = self.input_encoder(x, lengths)
+        annotations = self.encoder(rows, row_mask(lengths, x.shape[1]))
+        return tags, annotations, self.encoder.fenceposts(annotations)
+
+
+class OneStageNetwork(ParserNetwork):
+    """Word vectors [B, n, d_in], lengths [B] -> `OneStageScores`.
+
+    Arcs and relations are scored from annotations, or from fenceposts, as the released code does.
     """
 
     def __init__(
-        self,
-        d_in: int,
-        labels: list[str],
-        tags: list[str],
-        rows: dict[str, Any],
-        encoder: dict[str, Any],
-        d_hidden: int | None = None,
-        relations: Sequence[str] = (),
-        dependencies: dict[str, Any] | None = None,
-        spans: dict[str, Any] | None = None,
+        self, settings: ParserSettings, d_in: int, n_labels: int, n_tags: int, n_relations: int
     ) -> None:
-        super().__init__()
-        settings = dict(rows)
-        kinds = {"bilstm": BiLSTMRows, "positions": PositionRows, "branches": BranchRows}
-        self.rows = kinds[settings.pop("kind")](d_in, max(1, len(tags)), **settings)
-        around = self.rows.d_around
-        self.encoder = LabelAttentionEncoder(
-            self.rows.output_dim - around, d_around=around, **encoder
-        )
+        super().__init__(settings, d_in, n_tags)
         width = self.encoder.output_dim
-        n_labels = len(labels) + 1
         self.scorer: SpanScorer | None = None
-        if d_hidden is not None:
-            self.scorer = SpanScorer(width, d_hidden, n_labels)
-        self.spans: BiaffineSpans | SpanTransformer | None = None
-        if spans is not None:
-            settings = dict(spans)
-            d_label, rank = settings.pop("d_label"), settings.pop("label_rank")
-            scorer = {"biaffine": BiaffineSpans, "transformer": SpanTransformer}
-            self.spans = scorer[settings.pop("kind")](width, **settings)
-            self.labels = BiaffineLabels(width, n_labels, d_label, rank)
+        if settings.hidden_width is not None:
+            self.scorer = SpanScorer(width, settings.hidden_width, n_labels)
         self.dependencies: DependencyScorer | None = None
-        if dependencies is not None:
-            settings = dict(dependencies)
-            self.read_fenceposts = settings.pop("read") == "fenceposts"
-            self.dependencies = DependencyScorer(width, max(1, len(relations)), **settings)
+        if settings.dependencies is not None:
+            self.read_fenceposts = settings.dependencies.read == "fenceposts"
+            self.dependencies = settings.dependencies.build(width, n_relations)
 
-    def forward(self, x: Tensor, lengths: Tensor) -> Scores:
-        rows, tags = self.rows(x, lengths)
-        annotations = self.encoder(rows, row_mask(lengths, x.shape[1]))
-        scores = Scores(tags)
-        fenceposts = self.encoder.fenceposts(annotations)
+    def forward(self, x: Tensor, lengths: Tensor) -> OneStageScores:
+        tags, annotations, fenceposts = self.annotate(x, lengths)
+        labels = arcs = relations = None
         if self.scorer is not None:
-            scores = scores._replace(labels=self.scorer(fenceposts))
-        if self.spans is not None:
-            left, right, weight = self.labels(fenceposts)
-            spans = self.spans(fenceposts, lengths)
-            scores = scores._replace(spans=spans, left=left, right=right, weight=weight)
+            labels = self.scorer(fenceposts)
         if self.dependencies is not None:
             words = fenceposts if self.read_fenceposts else annotations[:, :-1]
             arcs, relations = self.dependencies(words)
-            scores = scores._replace(arcs=arcs, relations=relations)
-        return scores
+        return OneStageScores(tags, labels, arcs, relations)
 
 
-def build_network(header: Header) -> ParserNetwork:
-    return ParserNetwork(**header)
+class TwoStageNetwork(ParserNetwork):
+    """Word vectors [B, n, d_in], lengths [B] -> `TwoStageScores` (Zhang et al. 2020)."""
+
+    def __init__(
+        self, settings: ParserSettings, spans: SpanSettings, d_in: int, n_labels: int, n_tags: int
+    ) -> None:
+        super().__init__(settings, d_in, n_tags)
+        width = self.encoder.output_dim
+        self.spans = spans.build(width)
+        self.labels = spans.build_labels(width, n_labels)
+
+    def forward(self, x: Tensor, lengths: Tensor) -> TwoStageScores:
+        tags, _, fenceposts = self.annotate(x, lengths)
+        left, right, weight = self.labels(fenceposts)
+        return TwoStageScores(tags, self.spans(fenceposts, lengths), left, right, weight)
+
+
+def build_network(header: Header) -> OneStageNetwork | TwoStageNetwork:
+    """The network of a header: d_in, `settings`, and the names of labels, tags and relations."""
+    settings = ParserSettings.from_json(header["settings"])
+    n_labels, n_tags = len(header["labels"]) + 1, max(1, len(header["tags"]))
+    d_in = header["d_in"]
+    if settings.spans is not None:
+        return TwoStageNetwork(settings, settings.spans, d_in, n_labels, n_tags)
+    n_relations = max(1, len(header["relations"]))
+    return OneStageNetwork(settings, d_in, n_labels, n_tags, n_relations)

@@ -77,8 +77,8 @@ def test_a_joint_model_begins_as_a_constituency_model(
     for mine, theirs in zip(shims(nlp), shims(source), strict=True):
         have, given = mine.tensors(), theirs.tensors()
         for name, value in given.items():
-            kind = {"scorer.output": "labels", "rows.tag_scores": "tags"}.get(
-                name.rpartition(".")[0], "tags" if name == "rows.tag_embedding" else ""
+            kind = {"scorer.output": "labels", "input_encoder.tag_scores": "tags"}.get(
+                name.rpartition(".")[0], "tags" if name == "input_encoder.tag_embedding" else ""
             )
             if not kind:
                 torch.testing.assert_close(have[name], value, rtol=0, atol=0)
@@ -204,12 +204,12 @@ def test_word_vectors_behind_the_embedding_change_nothing_at_first(
     nlp = tiny_pipeline(model={**TINY, "tok2vec": embed})
     nlp.config["initialize"]["vectors"] = str(tmp_path)
     begin(nlp, folder)
-    given = shims(source)[0].tensors()["rows.lower.back.0.weight_ih_l0"]
-    mine = shims(nlp)[0].tensors()["rows.lower.back.0.weight_ih_l0"]
+    given = shims(source)[0].tensors()["input_encoder.lower.back.0.weight_ih_l0"]
+    mine = shims(nlp)[0].tensors()["input_encoder.lower.back.0.weight_ih_l0"]
     assert mine.shape[1] == given.shape[1] + 6
     assert [predicted(nlp, tree) for tree in TREES] == [predicted(source, tree) for tree in TREES]
     nlp.update(headed_examples(nlp), sgd=nlp.create_optimizer())
-    trained = shims(nlp)[0].tensors()["rows.lower.back.0.weight_ih_l0"]
+    trained = shims(nlp)[0].tensors()["input_encoder.lower.back.0.weight_ih_l0"]
     assert trained[:, given.shape[1] :].abs().max() > 0
 
 

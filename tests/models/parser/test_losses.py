@@ -14,7 +14,7 @@ from spacy_lal.models.parser import gold_charts
 from spacy_lal.models.parser.decoders import SpanMarginals, make_map_decoder, make_mbr_decoder
 from spacy_lal.models.parser.gold_charts import GoldNodes
 from spacy_lal.models.parser.losses import crf_loss, log_weight, margin_loss, two_stage_loss
-from spacy_lal.models.parser.network import Scores
+from spacy_lal.models.parser.network import TwoStageScores
 from spacy_lal.structure.binarise import binarise
 from spacy_lal.structure.chart import (
     best_tree,
@@ -190,14 +190,14 @@ def as_gold(trees: list[list[Node]]) -> GoldNodes:
     return GoldNodes(*torch.tensor(nodes, dtype=torch.long).view(-1, 4)[order].unbind(1))
 
 
-def random_scores(rank: int | None, dtype: torch.dtype = torch.float64) -> Scores:
-    """Scores of a padded batch, with full matrices of labels or factorised ones."""
+def random_scores(rank: int | None, dtype: torch.dtype = torch.float64) -> TwoStageScores:
+    """TwoStageScores of a padded batch, with full matrices of labels or factorised ones."""
     n, generator = max(LENGTHS), torch.Generator().manual_seed(0)
 
     def normal(*shape: int) -> Tensor:
         return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype)
 
-    return Scores(
+    return TwoStageScores(
         tags=normal(len(LENGTHS), n, 1),
         spans=2 * normal(len(LENGTHS), chart_size(n)),
         left=normal(len(LENGTHS), n + 1, rank or 2),
@@ -206,11 +206,8 @@ def random_scores(rank: int | None, dtype: torch.dtype = torch.float64) -> Score
     )
 
 
-def label_logits(scores: Scores, row: int, start: int, end: int) -> Tensor:
+def label_logits(scores: TwoStageScores, row: int, start: int, end: int) -> Tensor:
     """The scores of one node's labels, from the definition of the product."""
-    assert scores.left is not None
-    assert scores.right is not None
-    assert scores.weight is not None
     x, y = scores.left[row, start], scores.right[row, end]
     if scores.weight.dim() == 2:
         return scores.weight[:, :-1] @ (x * y) + scores.weight[:, -1]
@@ -218,9 +215,8 @@ def label_logits(scores: Scores, row: int, start: int, end: int) -> Tensor:
     return torch.stack([torch.cat([x, one]) @ w @ torch.cat([y, one]) for w in scores.weight])
 
 
-def losses_by_enumeration(scores: Scores) -> tuple[list[float], list[list[float]]]:
+def losses_by_enumeration(scores: TwoStageScores) -> tuple[list[float], list[list[float]]]:
     """-log p of every tree, and the cross-entropy of every one of its nodes."""
-    assert scores.spans is not None
     surprises, entropies = [], []
     for row, (n, tree) in enumerate(zip(LENGTHS, TREES, strict=True)):
         chart = scores.spans[row]

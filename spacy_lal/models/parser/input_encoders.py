@@ -1,0 +1,85 @@
+"""Settings of the input encoders: from word vectors to what label attention reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+from ...layers.rows import BiLSTMRows, BranchRows, PositionRows
+from ..bridge.settings import Settings, renamed
+
+
+@dataclass(frozen=True)
+class BiLSTMInput(Settings):
+    """A BiLSTM over each sentence (`spacy-lal.BiLSTMRows.v1`).
+
+    hidden_width: of each direction. tag_depth: after how many of the `depth` layers tags are
+    predicted; the layers above read the expected tag embedding, `tag_width` wide.
+    mixed_precision: train with bfloat16 products, which some processors do far faster.
+    """
+
+    name: ClassVar[str] = "spacy-lal.BiLSTMRows.v1"
+    hidden_width: int = 300
+    depth: int = 3
+    tag_depth: int = 1
+    tag_width: int = 64
+    mixed_precision: bool = False
+
+    def arguments(self) -> dict[str, Any]:
+        return renamed(self, {"hidden_width": "d_hidden", "tag_width": "d_tag"})
+
+    def build(self, d_in: int, n_tags: int) -> BiLSTMRows:
+        return BiLSTMRows(d_in, n_tags, **self.arguments())
+
+
+@dataclass(frozen=True)
+class PositionInput(Settings):
+    """Content and position halves, as Mrini et al. 2020 (`spacy-lal.PositionRows.v1`)."""
+
+    name: ClassVar[str] = "spacy-lal.PositionRows.v1"
+    width: int = 256
+    max_length: int = 512
+
+    def build(self, d_in: int, n_tags: int) -> PositionRows:
+        return PositionRows(d_in, n_tags, d_model=self.width, max_length=self.max_length)
+
+
+@dataclass(frozen=True)
+class BranchInput(Settings):
+    """Two branches, one of which goes around label attention (`spacy-lal.BranchRows.v1`).
+
+    The input of Vu-Tran et al. (section 2.1, figure 1). The first branch is tok2vec's vectors, of
+    a pretrained encoder, or with `bilstm` (`spacy-lal.BiLSTMRows.v1`) a BiLSTM over them. The
+    second, `width` wide, is half content, half learned positions, and what label attention reads;
+    content: the word's predicted part-of-speech tag ("tag"), or its vector ("word"; the paper's
+    table 3).
+    """
+
+    name: ClassVar[str] = "spacy-lal.BranchRows.v1"
+    width: int = 256
+    max_length: int = 512
+    content: Literal["tag", "word"] = "tag"
+    bilstm: BiLSTMInput | None = None
+
+    def __post_init__(self) -> None:
+        self.one_of("content", "tag", "word")
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Self:
+        bilstm = values.get("bilstm")
+        made = BiLSTMInput.from_json(bilstm) if bilstm is not None else None
+        return super().from_json(values | {"bilstm": made})
+
+    def build(self, d_in: int, n_tags: int) -> BranchRows:
+        return BranchRows(
+            d_in,
+            n_tags,
+            d_model=self.width,
+            max_length=self.max_length,
+            content=self.content,
+            bilstm=None if self.bilstm is None else self.bilstm.arguments(),
+        )
+
+
+InputEncoder = BiLSTMInput | PositionInput | BranchInput
+INPUT_ENCODERS = (BiLSTMInput, PositionInput, BranchInput)
