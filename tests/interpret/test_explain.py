@@ -104,7 +104,7 @@ def test_sums_are_those_of_span_vectors(arrangement):
     lengths = torch.tensor([len(doc)])
     encoder = network.encoder
     with torch.no_grad():
-        rows, _ = network.rows(x, lengths)
+        rows, _ = network.input_encoder(x, lengths)
         mask = row_mask(lengths, len(doc))
         vectors = encoder.fenceposts(encoder(rows, mask))[0].double()
         attention = encoder.attention(rows, mask)[0, :, 0]

@@ -272,7 +272,7 @@ def test_weights_of_another_shape_are_named(nlp: Language, tmp_path: Path) -> No
     tensors = safetensors.torch.load_file(path)
     with safetensors.safe_open(path, "pt") as file:
         metadata = file.metadata()
-    tensors["0.rows.start"] = torch.zeros(3)
+    tensors["0.input_encoder.start"] = torch.zeros(3)
     safetensors.torch.save_file(tensors, path, metadata)
     with pytest.raises(ValueError, match=r"model\.safetensors: these are not the weights"):
         spacy.load(tmp_path)
