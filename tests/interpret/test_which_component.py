@@ -95,6 +95,9 @@ def test_the_command(nlp, tmp_path):
         command = ["heads", str(tmp_path / "model"), str(tmp_path / "data.spacy"), *options]
         return CliRunner().invoke(app, command)
 
+    result = heads(with_roles(nlp), "--errors")
+    assert result.exit_code == 0, result.output
+    assert "constituents" in result.stdout
     result = heads(pipeline_of("sentencizer"), "--errors")
     assert result.exit_code == 1
     assert result.stderr.startswith("heads: expected one label attention parser")
