@@ -5,7 +5,8 @@ A ```bash block is a script. All run in one folder. A ```text block right below 
 is what that printed. Numbers may differ by one in the last decimal that is shown.
 
 `# not run: REASON` after a shell command leaves that command out, on a line of its own all that
-follow in the block. Scripts, workflows and variables that such commands name must be there.
+follow in the block. Scripts and their options, workflows and variables that such commands name must
+be there.
 """
 
 from __future__ import annotations
@@ -92,10 +93,18 @@ def commands(script: str) -> Iterator[Command]:
 
 
 def missing(command: str) -> Iterator[str]:
-    """Scripts, workflows and variables of this project that a command names, but are not there."""
-    for script in re.findall(r"(?:^|\s)((?:scripts|benchmarks|configs)/\S+\.\w+)", command):
-        if not (ROOT / script).exists():
-            yield f"no file {script}"
+    """What a command names of this project that is not there: scripts and configs, options of
+    scripts (by their words in the source), workflows and variables."""
+    for name in re.findall(r"(?:^|\s)((?:scripts|benchmarks|configs)/\S+\.\w+)", command):
+        if not (ROOT / name).exists():
+            yield f"no file {name}"
+    for name, arguments in re.findall(
+        r"python ((?:scripts|benchmarks)/\S+\.py)(.*)", command, re.S
+    ):
+        source = (ROOT / name).read_text(encoding="utf8") if (ROOT / name).exists() else arguments
+        for option in re.findall(r"\s--([a-z][a-z-]*)", re.sub('"[^"]*"', "", arguments)):
+            if not re.search(rf"--{option}\b|\b{option.replace('-', '_')}\b", source):
+                yield f"no option --{option} of {name}"
     runnable, variables = project_names()
     for workflow in re.findall(r"spacy project run (\S+)", command):
         if workflow not in runnable:

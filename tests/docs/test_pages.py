@@ -53,6 +53,7 @@ def test_right(page: list[str], tmp_path: Path) -> None:
         (["bash\nfalse | true"], "exit status 1"),
         (["bash\ntrue # not run"], "without a reason"),
         (["bash\npython scripts/none.py  # not run: long"], "no file scripts/none.py"),
+        (["bash\npython scripts/evaluate.py a \\\n --none 1  # not run: long"], "no option --none"),
         (["bash\npython -m spacy project run none  # not run: long"], "no workflow none"),
         (["bash\n… --vars.none 1  # not run: a part"], "no variable none"),
         (["bash\npython -m pip download --no-deps six"], "exit status 1"),
