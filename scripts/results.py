@@ -1,8 +1,8 @@
 """The table of results, docs/training/results.jsonl: one line of JSON for every evaluation.
 
 A run's first line has its name, `run`, and what holds for all of it: settings, seed, versions.
-Every other line is one evaluation of it: of a curve ("part": "curve") one step, of "results" one way to
-decode, and so on. In Python a run is one dict, in which each part is a list of such lines.
+Every other line is one evaluation of it: of a curve ("part": "curve") one step, of "results" one
+way to decode, and so on. In Python a run is one dict, in which each part is a list of such lines.
 
 `python scripts/results.py NAME FILE.json` adds what a benchmark, `scripts/evaluate.py` (--json,
 --output) or spaCy's console logger (FILE.jsonl, the curve of a training) wrote.
@@ -14,7 +14,6 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
-import srsly
 import typer
 
 TABLE = Path(__file__).parents[1] / "docs/training/results.jsonl"
@@ -24,13 +23,12 @@ Result = dict[str, Any]
 def lines_of(run: str, result: Result) -> list[Result]:
     """The lines of a run. Raises ValueError if the result has a key that lines have themselves."""
     parts = {key: value for key, value in result.items() if _is_part(value)}
-    lines = [{"run": run} | {key: value for key, value in result.items() if key not in parts}]
-    lines += [
-        {"run": run, "part": part} | line for part, of_part in parts.items() for line in of_part
-    ]
-    if "run" in result or "part" in result or any(line["run"] != run for line in lines):
+    about = {key: value for key, value in result.items() if key not in parts}
+    lines = [({"run": run}, about)]
+    lines += [({"run": run, "part": part}, line) for part, of in parts.items() for line in of]
+    if any({"run", "part"} & line.keys() for _, line in lines):
         raise ValueError(f"{run}: a result can't have the keys run and part")
-    return lines
+    return [own | line for own, line in lines]
 
 
 def _is_part(value: Any) -> bool:
@@ -49,7 +47,7 @@ def read(table: Path = TABLE, prefix: str = "") -> dict[str, Result]:
         try:
             line = json.loads(text)
             run, part = line.pop("run"), line.pop("part", None)
-        except (AttributeError, KeyError, ValueError):
+        except (AttributeError, KeyError, TypeError, ValueError):
             raise ValueError(f"{table}, line {number}: no line of results") from None
         if not run.startswith(prefix):
             continue
@@ -79,9 +77,10 @@ def main(
     """Add a run to the table of results."""
     try:
         if file.suffix == ".jsonl":
-            result = {"curve": list(srsly.read_jsonl(file))}
+            lines = file.read_text("utf8").splitlines()
+            result = {"curve": [json.loads(line) for line in lines]}
         else:
-            result = srsly.read_json(file)
+            result = json.loads(file.read_text("utf8"))
         add(run, result, table)
     except ValueError as error:
         typer.echo(f"results: {error}", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -53,7 +54,7 @@ def test_a_broken_line_is_named(line: str, tmp_path: Path) -> None:
 
 def test_results_and_logs_are_added(tmp_path: Path) -> None:
     results, table = load_script("results"), tmp_path / "results.jsonl"
-    srsly.write_json(tmp_path / "score.json", RESULT)
+    (tmp_path / "score.json").write_text(json.dumps(RESULT))
     srsly.write_jsonl(tmp_path / "log.jsonl", RESULT["curve"])
     results.main("score", tmp_path / "score.json", table)
     results.main("log", tmp_path / "log.jsonl", table)
@@ -63,6 +64,7 @@ def test_results_and_logs_are_added(tmp_path: Path) -> None:
 def test_mean_and_standard_deviation() -> None:
     spread = load_script("tables").spread
     assert [spread(values) for values in ([], [1.0], [1.0, 3.0])] == ["–", "1.00", "2.00 ± 1.41"]
+    assert spread([100 * 0.84525]) == "84.53"
 
 
 def test_runs_of_two_sizes_make_no_table(tmp_path: Path) -> None:
