@@ -14,6 +14,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Any
 
+import srsly
 import typer
 
 TABLE = Path(__file__).parents[1] / "docs/training/results.jsonl"
@@ -45,7 +46,7 @@ def read(table: Path = TABLE, prefix: str = "") -> dict[str, Result]:
         return results
     for number, text in enumerate(table.read_text("utf8").splitlines(), start=1):
         try:
-            line = json.loads(text)
+            line = srsly.json_loads(text)
             run, part = line.pop("run"), line.pop("part", None)
         except (AttributeError, KeyError, TypeError, ValueError):
             raise ValueError(f"{table}, line {number}: no line of results") from None

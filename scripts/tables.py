@@ -40,13 +40,8 @@ SCORES = {
 def spread(values: list[float]) -> str:
     """Their mean and, of several, their standard deviation."""
     if len(values) < 2:
-        return MISSING if not values else two_decimals(values[0])
-    return f"{two_decimals(mean(values))} ± {two_decimals(stdev(values))}"
-
-
-def two_decimals(value: float) -> str:
-    """Halves go up: 84.525, which is a little less as a float, is 84.53."""
-    return f"{value + 1e-9:.2f}"
+        return MISSING if not values else f"{values[0]:.2f}"
+    return f"{mean(values):.2f} ± {stdev(values):.2f}"
 
 
 def markdown(header: list[str], rows: list[list[str]]) -> str:
