@@ -45,7 +45,10 @@ def spread(values: list[float]) -> str:
 
 
 def markdown(header: list[str], rows: list[list[str]]) -> str:
-    lines = [f"| {' | '.join(cells)} |".replace("|  |", "| |") for cells in [header, *rows]]
+    """Lines of a table; a cell without text is one space."""
+    lines = [
+        "| " + "| ".join(f"{cell} ".lstrip() for cell in cells) + "|" for cells in (header, *rows)
+    ]
     return "\n".join([lines[0], "|---" * len(header) + "|", *lines[1:]]) + "\n"
 
 
