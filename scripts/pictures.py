@@ -25,6 +25,7 @@ COLOURS = (
     "#666666",
 )
 WIDTH, HEIGHT, LEFT, TOP = 460.0, 260.0, 56.0, 44.0
+THICK = "stroke-width='1.5'"
 Points = Sequence[tuple[float, float]]
 
 
@@ -62,7 +63,7 @@ def curves_svg(curves: Mapping[str, Sequence[Points]], *, title: str, lowest: fl
         colour = COLOURS[k % len(COLOURS)]
         for points in seeds:
             way = " ".join(",".join(map(n, place(*point))) for point in points)
-            parts.append(f"<polyline points='{way}' fill='none' stroke='{colour}'/>")
+            parts.append(f"<polyline points='{way}' fill='none' stroke='{colour}' {THICK}/>")
         x, y = LEFT + WIDTH + 16, TOP + 10 + 18 * k
         parts += [line(x, y - 4, x + 18, y - 4, colour), text(x + 24, y, name, size=11)]
     width = LEFT + WIDTH + 60 + 6.2 * max(map(len, shown))

@@ -113,3 +113,13 @@ def test_every_row_of_two_stage_parsers_trains() -> None:
     for settings in srsly.read_json(ROOT / "configs/crf_rows.json")["rows"].values():
         nlp = trained_two_steps(ablate.with_settings(base, settings))
         assert nlp("The door opened.")._.trees
+
+
+def test_the_page_describes_the_model_that_ran() -> None:
+    model = Config().from_disk(ROOT / "configs/ewt_ablation.cfg", interpolate=False)
+    parser = model["components"]["lal_constituency"]["model"]
+    width, encoder = parser["rows"]["hidden_width"], parser["encoder"]
+    text = " ".join((ROOT / "docs/results.md").read_text("utf8").split())
+    heads = f"{encoder['heads']} heads of {encoder['projection_width']} features instead"
+    assert f"a BiLSTM of {width} below, {heads}" in text
+    assert f"through projections to {encoder['projection_width']} features a head" in text
