@@ -197,7 +197,7 @@ def main(
             name = f"{group}/{row}-{seed}"
             if name in there:
                 if {k: v for k, v in there[name].items() if k in key} != key:
-                    raise ValueError(f"{name} is of other settings: give another group")
+                    raise ValueError(f"{name} is of other settings: give another file or group")
                 msg.info(f"{number} of {len(plan)}: {name} is there")
                 continue
             msg.info(f"{number} of {len(plan)}: {row}, seed {seed}")
