@@ -59,7 +59,7 @@ class LisaNetwork(TorchModule):
 
     rows: settings of a `BiLSTMRows` below the encoder, which reads its states beside the word
     vectors, or None; encoder: of the `LisaEncoder`.
-    The joint tags are read by a perceptron of d_tag leaky ReLUs (section 3.4).
+    The joint tags are read by a linear classifier (section 2.3) of d_tag leaky ReLUs (A.4).
     heads [B,n]: see `LisaEncoder`. d_indicator: of an embedding that tells each row's predicate,
     predicates [B], from its other words (-1: none); None: rows are encoded for all predicates.
     role_paths: see `RolePaths`.

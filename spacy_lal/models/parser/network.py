@@ -51,7 +51,7 @@ class ParserNetwork(TorchModule):
 
     Rows (`layers/rows.py`), the encoder with its Label Attention Layer (`layers/encoder.py`),
     and what is read off its annotations: fenceposts and one of two span scorers, arcs and
-    relations (Mrini et al. 2020, figure 4).
+    relations (Mrini et al. 2020, section 3).
 
     d_hidden: of the scorer of all labels of all spans; None leaves it out. spans: settings of the
     two-stage scorer, with `d_label` and `label_rank` of its labels and, for the spans, `kind`

@@ -22,10 +22,10 @@ def branch_rows(
 ) -> Spec:
     """Two branches, one of which goes around label attention (`spacy-lal.BranchRows.v1`).
 
-    The input of Vu-Tran et al. (figure 2). The first branch is tok2vec's vectors, of a pretrained
-    encoder, or with `bilstm` (`spacy-lal.BiLSTMRows.v1`) a BiLSTM over them. The second, `width`
-    wide, is half content, half learned positions, and what label attention reads; content: the
-    word's predicted part-of-speech tag ("tag"), or its vector ("word"; the paper's table 3).
+    The input of Vu-Tran et al. (section 2.2, figure 1). The first branch is tok2vec's vectors, of a
+    pretrained encoder, or with `bilstm` (`spacy-lal.BiLSTMRows.v1`) a BiLSTM over them. The second,
+    `width` wide, is half content, half learned positions, and what label attention reads; content:
+    the word's predicted part-of-speech tag ("tag"), or its vector ("word"; the paper's table 3).
     """
     if content not in ("tag", "word"):
         raise ValueError(f"content must be 'tag' or 'word', not {content!r}")
@@ -70,11 +70,12 @@ def transformer_spans(
 ) -> Spec:
     """SpanFormer's scores of spans, and biaffine ones of labels (`spacy-lal.TransformerSpans.v1`).
 
-    Floquet et al. 2023, section 3. span_width: of the perceptrons over fenceposts; biaffine_width:
-    of a span's vector, and biaffine_rank how many rank-one matrices its components share (null
-    gives each a full one, biaffine_width (span_width + 1)^2 numbers, 120 million with the paper's
-    widths); width: what it is projected to, in which `layers` transformer layers with `heads`
-    heads work. normalise: layer normalisation of each head's output, or of their concatenation.
+    Floquet et al., sections 2.2 and 3.1. span_width: of the perceptrons over fenceposts;
+    biaffine_width: of a span's vector, and biaffine_rank how many rank-one matrices its components
+    share (null gives each a full one, biaffine_width (span_width + 1)^2 numbers, 120 million with
+    the paper's widths); width: what it is projected to, in which `layers` transformer layers with
+    `heads` heads work. normalise: layer normalisation of each head's output, or of their
+    concatenation.
     label_width, label_rank: as in `spacy-lal.BiaffineSpans.v1`.
     """
     if layers < 0:
@@ -104,7 +105,7 @@ def build_two_stage_parser_v1(
     """The two-stage parser of Zhang et al. 2020: a CRF over unlabelled binary trees, then labels.
 
     With `spacy-lal.BranchRows.v1` and a label attention encoder it is that of Vu-Tran et al., with
-    `spacy-lal.TransformerSpans.v1` SpanFormer (Floquet et al. 2023).
+    `spacy-lal.TransformerSpans.v1` SpanFormer (Floquet et al.).
 
     tok2vec: word vectors of the Docs' tokens; a listener or any other Tok2Vec model.
     rows: `spacy-lal.BiLSTMRows.v1`, `spacy-lal.PositionRows.v1` or `spacy-lal.BranchRows.v1`.
