@@ -2,6 +2,7 @@
 # make demo TEXT="…"      the same with a text of yours
 # make test               run the tests; ARGS="-k trees" goes to pytest
 # make lint               style and types
+# make docs               write the tables and pictures of docs anew from docs/training/results.jsonl
 # make clean              remove .venv
 #
 # PYTHON=…        Python 3.11 or 3.12 to make .venv with (default: the first that is found)
@@ -29,7 +30,7 @@ HAS_TEXT := $(filter-out undefined,$(origin TEXT))
 export DEMO_TEXT := $(value TEXT)
 unexport TEXT
 
-.PHONY: help demo test lint clean
+.PHONY: help demo test lint docs clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -46,6 +47,10 @@ lint: $(DEV)
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(PY) -m mypy
+
+docs: $(DEV)
+	@$(PY) -m cogapp -I scripts -r docs/*.md
+	@$(PY) scripts/pictures.py
 
 clean:
 	rm -rf $(VENV)

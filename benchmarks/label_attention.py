@@ -29,7 +29,8 @@ SPAN_MODEL, SPAN_HIDDEN, SPAN_LABELS = HEADS * PROJ, 250, 114
 
 
 def unfactorised_label_attention(layer: LabelAttention, x: Tensor, mask: Tensor) -> Tensor:
-    """Equations 4-7 as they are written: keys, values and projected rows of every head."""
+    """Equations 1-4 of Mrini et al. 2020 and the unnumbered steps after them, as they are written:
+    keys, values and projected rows of every head."""
     content, position = x.split(layer.d_model // 2, dim=-1)
     p = dict(layer.named_parameters())
     keys = [

@@ -1,9 +1,9 @@
 """Train parsers that differ from a base config in a few settings, and keep what each came to.
 
-A row is a name for such settings (configs/ablation_rows.json, or --table). Every row and seed has a
-JSON file in OUTPUT; one that is there is not trained again, so a stopped run goes on where it was.
-More options are settings for all rows, as for `spacy train`: `--training.max_steps 200`; keep the
-results of each size in a folder of their own.
+A row is a name for such settings (configs/ablation_rows.json, or --table). Every row and seed is a
+run GROUP/ROW-SEED in RESULTS (scripts/results.py); one that is there is not trained again, so a
+stopped comparison goes on where it was. More options are settings for all rows, as for `spacy
+train`: `--training.max_steps 200`; keep the results of each size in a group or file of their own.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Annotated, Any
 
+import results
 import spacy
 import srsly
 import torch
@@ -149,7 +150,10 @@ def run(config: Config, test: Path, prm: str, gpu_id: int, scratch: Path) -> dic
 def main(
     ctx: typer.Context,
     base: Annotated[Path, typer.Argument(help="Config of the base row.", exists=True)],
-    output: Annotated[Path, typer.Argument(help="Folder of the results.")],
+    table_of_results: Annotated[
+        Path, typer.Argument(metavar="RESULTS", help="Table of results, .jsonl.")
+    ],
+    group: Annotated[str, typer.Option(help="Of runs in it.")] = "ablation",
     rows: Annotated[
         str, typer.Option(help="Names of rows or tables, or all, separated by commas.")
     ] = "table 1,table 2,table 5",
@@ -164,7 +168,7 @@ def main(
     gpu_id: Annotated[int, typer.Option(help="GPU, or -1 for the CPU.")] = -1,
     threads: Annotated[int, typer.Option(help="Threads of torch, 0 for its own choice.")] = 0,
 ) -> None:
-    """Train every row with every seed that has no result in OUTPUT yet."""
+    """Train every row with every seed that has no result in RESULTS yet."""
     setup_gpu(gpu_id, silent=True)
     if threads:
         torch.set_num_threads(threads)
@@ -179,6 +183,7 @@ def main(
             for seed in seeds.split(",")
             for row in chosen_rows(rows, known["rows"], known["tables"])
         ]
+        there = results.read(table_of_results)
         for number, (row, seed) in enumerate(plan, start=1):
             settings = known["rows"][row]
             key = {
@@ -189,11 +194,11 @@ def main(
                 "config": base.as_posix(),
                 "evalb_parameters": prm,
             }
-            path = output / f"{row}-{seed}.json"
-            if path.exists():
-                if {k: v for k, v in srsly.read_json(path).items() if k in key} != key:
-                    raise ValueError(f"{path} is of other settings: give another folder")
-                msg.info(f"{number} of {len(plan)}: {path} is there")
+            name = f"{group}/{row}-{seed}"
+            if name in there:
+                if {k: v for k, v in there[name].items() if k in key} != key:
+                    raise ValueError(f"{name} is of other settings: give another file or group")
+                msg.info(f"{number} of {len(plan)}: {name} is there")
                 continue
             msg.info(f"{number} of {len(plan)}: {row}, seed {seed}")
             of_row = with_settings(config, settings | {"system.seed": seed})
@@ -205,10 +210,7 @@ def main(
                 "versions": {"python": platform.python_version()}
                 | {name: version(name) for name in PACKAGES},
             }
-            output.mkdir(parents=True, exist_ok=True)
-            part = path.with_suffix(".part")
-            srsly.write_json(part, key | result | about)
-            part.replace(path)  # a result is there as a whole or not at all
+            results.add(name, key | result | about, table_of_results)
     except (OSError, ValueError) as error:
         typer.echo(f"ablate: {error}", err=True)
         raise typer.Exit(1) from None

@@ -135,6 +135,7 @@ def build(
     nlp.vocab.vectors = Vectors(
         strings=nlp.vocab.strings, data=data, mode="floret", name=vectors.stem, **settings
     )
+    output.parent.mkdir(parents=True, exist_ok=True)
     nlp.to_disk(output)
     typer.echo(f"{output}: {len(data)} rows of {data.shape[1]}")
 

@@ -10,9 +10,8 @@ import numpy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..pipeline.constituency import ConstituencyPipe
 from ..pipeline.parser import ParserPipe
-from .explanation import explain_docs, label_attention_pipe
+from .explanation import constituency_pipe, explain_docs
 from .label_heads import Normalisation
 
 
@@ -122,9 +121,7 @@ def top_heads(
 
     method, errors: see `explain`. Raises ValueError for a parser that finds no constituents.
     """
-    pipe = label_attention_pipe(nlp)
-    if not isinstance(pipe, ConstituencyPipe):
-        raise ValueError(f"the parser {pipe.name!r} finds no constituents, only heads")
+    constituency_pipe(nlp)
 
     def spans() -> Iterator[tuple[str, numpy.ndarray]]:
         for explained in explain_docs(nlp, docs, method=method):

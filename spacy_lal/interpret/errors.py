@@ -12,12 +12,11 @@ import numpy
 from spacy.language import Language
 from spacy.training import Example
 
-from ..annotations import CONSTITUENTS_KEY
 from ..pipeline.gold import gold_constituents, in_words
 from ..pipeline.parser import ParserPipe
 from ..structure.binarise import collapse_unaries
 from .categories import TopHeads, averaged, ranked
-from .explanation import Explanation, explain_docs, label_attention_pipe
+from .explanation import Explanation, constituency_pipe, explain_docs
 from .label_heads import Normalisation
 
 
@@ -134,10 +133,10 @@ def error_analysis(
 
     k: heads of each error, those that contribute most. words: of each head, those that it attends
     to most. method: see `explain`. Examples without a gold tree are left out. Where tokens of the
-    two Docs differ, gold constituents without counterpart are not known to be gold.
+    two Docs differ, gold constituents without counterpart are not known to be gold. Raises
+    ValueError for a parser that finds no constituents.
     """
-    pipe = label_attention_pipe(nlp)
-    key = getattr(pipe, "spans_key", CONSTITUENTS_KEY)
+    key = constituency_pipe(nlp).spans_key
     examples = list(examples)
     trees = [gold_constituents(example, key) for example in examples]
     known = [d for d, tree in enumerate(trees) if tree is not None]

@@ -33,6 +33,7 @@ from spacy.tokens import Doc
 
 from ..models.batching.sentences import Sentence
 from ..pipeline.constituency import ConstituencyPipe
+from ..pipeline.lal_dependency import LabelAttentionDependency
 from ..pipeline.parser import ParserPipe
 from ..trees import LabelledSpan
 from .label_heads import Normalisation, label_heads, span_contributions
@@ -112,23 +113,35 @@ def label_attention_pipe(nlp: Language | ParserPipe) -> ParserPipe:
 
     Raises ValueError if there is none, or more than one.
     """
-    if isinstance(nlp, ParserPipe):
-        return nlp
-    found = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, ParserPipe)]
+    kinds = (ConstituencyPipe, LabelAttentionDependency)  # LISA has no label attention
+    if not isinstance(nlp, Language):
+        if isinstance(nlp, kinds):
+            return nlp
+        name = getattr(nlp, "name", nlp)
+        raise ValueError(f"{name!r} is no label attention parser, nor a pipeline with one")
+    found = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, kinds)]
     found = [pipe for pipe in found if pipe.model.attrs["settings"].encoder.heads] or found
     found = [pipe for pipe in found if isinstance(pipe, ConstituencyPipe)] or found
     if len(found) != 1:
         raise ValueError(
             f"expected one label attention parser in the pipeline {nlp.pipe_names}, found "
-            + (f"{[p.name for p in found]}: pass one of them instead of nlp" if found else "none")
+            + (f"{[p.name for p in found]}: pass nlp.get_pipe of one of them" if found else "none")
         )
     return found[0]
+
+
+def constituency_pipe(nlp: Language | ParserPipe) -> ConstituencyPipe:
+    """The same; raises ValueError if it finds no constituents, too."""
+    pipe = label_attention_pipe(nlp)
+    if not isinstance(pipe, ConstituencyPipe):
+        raise ValueError(f"the parser {pipe.name!r} finds no constituents, only heads")
+    return pipe
 
 
 def _through_earlier_pipes(
     nlp: Language | ParserPipe, pipe: ParserPipe, docs: list[Doc]
 ) -> list[Doc]:
-    if isinstance(nlp, ParserPipe):
+    if not isinstance(nlp, Language):
         return docs
     earlier: list[str] = []
     for name, other in nlp.pipeline:

@@ -52,9 +52,10 @@ def span_contributions(
     The sums of a span's heads are brought to [0, 1], from the least to the greatest. Then
     "normalised" divides them by their total, and "softmax" takes their softmax, as the released
     code of Mrini et al. 2020 does, where no share of 112 heads can exceed e / (e + 111) = 2.4 %.
-    The paper says that contributions are normalised, not how. Either way shares add up to 1 and
-    rank the heads alike. Where all heads' sums are equal (always, if there is one head only),
-    so are their shares; the released code divides by zero there.
+    The paper says that contributions are normalised and averaged, not how, and names softmax as
+    another choice. Either way shares add up to 1 and rank the heads alike. Where all heads' sums
+    are equal (always, if there is one head only), so are their shares; the released code divides
+    by zero there.
     """
     if method not in get_args(Normalisation):
         raise ValueError(f"method must be one of {get_args(Normalisation)}, not {method!r}")

@@ -15,7 +15,7 @@ class Biaffine(nn.Module):
     """s_o(x, y) = x^T U_o y + w_o . x + v_o . y + b_o for every pair of a left and a right vector.
 
     left [B,n,d], right [B,m,d] -> [B,n,m,n_outputs]. The four terms are [x;1]^T W_o [y;1] of the
-    literature, with W's last row and column named: Mrini et al. 2020, eq. 10 and 11.
+    literature, with W's last row and column named: Mrini et al. 2020, eq. 10.
     """
 
     def __init__(self, d_left: int, d_right: int, n_outputs: int = 1) -> None:

@@ -36,7 +36,8 @@ class SpanViews(nn.Module):
 
 class BiaffineLabels(nn.Module):
     """Fenceposts [B,n+1,d_in] -> `LabelFactors`: s_label(i,j) = [l_i;1]^T W [r_j;1] (Zhang et al.
-    2020, section 3.3), by matrices of `rank`, or full ones if that is None."""
+    2020, section 3.3; Vu-Tran et al., eq. 19), by matrices of `rank`, or full ones if that is
+    None."""
 
     def __init__(self, d_in: int, n_labels: int, d_label: int, rank: int | None) -> None:
         super().__init__()

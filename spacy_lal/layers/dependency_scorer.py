@@ -14,7 +14,8 @@ RelationOf = Literal["pair", "dependent"]
 
 
 class DependencyScorer(nn.Module):
-    """Biaffine scores of heads and relations (Mrini et al. 2020, section 4.3, eqs. 10 and 11).
+    """Biaffine scores of heads (Mrini et al. 2020, section 3.3, eq. 10) and of relations, for which
+    the paper has no equation.
 
     x [B,n+1,d_in], row 0 the root and row k word k -> arcs [B,n,n+1], the score of head h for
     word d + 1 at [d,h]; relations [B,n,n+1,R], the scores of that arc's relations.

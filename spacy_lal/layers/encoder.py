@@ -18,17 +18,17 @@ class LabelAttentionEncoder(nn.Module):
 
     `n_layers` self-attention layers, each followed by a feed-forward layer, then the Label
     Attention Layer with `n_label_heads` heads (none if 0), by default followed by a feed-forward
-    layer too (Mrini et al. 2020, section 4.1, figure 4).
+    layer too (Mrini et al. 2020, sections 2 and 3.1, figure 4).
 
     `arrangement="stack"` annotates with the last layer's output, as Mrini et al. do;
     `"concatenate"` with the rows that enter label attention and its output side by side: there the
     rows' halves are the two directions of an LSTM.
 
     `d_around`: so many features of every row, the first ones, go around all layers and stand
-    first in the annotation (Vu-Tran et al.: the pretrained encoder's branch, figure 2); rows are
-    [B,n,d_around+d_model] then. `halves`: what a fencepost takes of label attention's output is
-    half of every "head" (Mrini et al.; figure 2 of Vu-Tran et al.), or half of the "whole" vector,
-    that is, of the heads (their eqs. 13-15).
+    first in the annotation (Vu-Tran et al.: the pretrained encoder's branch, figure 1, eq. 12);
+    rows are [B,n,d_around+d_model] then. `halves`: what a fencepost takes of label attention's
+    output is half of every "head" (Mrini et al.; figure 2 of Vu-Tran et al.), or half of the
+    "whole" vector, that is, of the heads (their eqs. 13-15).
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class LabelAttentionEncoder(nn.Module):
         """Annotations [B,n+2,output_dim] -> fenceposts [B,n+1,output_dim].
 
         Fencepost k takes the first half of every part of row k, then the second half of every
-        part of row k + 1 (Mrini et al. 2020, section 4.2; Vu-Tran et al., eqs. 13-15).
+        part of row k + 1 (Mrini et al. 2020, section 3.2, eq. 5; Vu-Tran et al., eqs. 13-15).
         """
         if self._deinterleave:
             d = self.d_around

@@ -13,7 +13,7 @@ Combine = Literal["concatenate", "project"]
 
 
 class LabelAttention(PartitionedAttention):
-    """Label Attention Layer (Mrini et al. 2020, section 3, eqs. 4-7, figure 2).
+    """Label Attention Layer (Mrini et al. 2020, section 2, eqs. 1-4, figures 2 to 4).
 
     x [B,n,d_model], mask [B,n] -> [B,n,H * d_proj], or [B,n,d_model] with `combine="project"`.
     One learned query q_h a head attends over the sentence, and the head's context vector is
@@ -23,11 +23,11 @@ class LabelAttention(PartitionedAttention):
         c_h = a_h X V_h                                      [1,d_value]
         y_h = LayerNorm((X + c_h proj) reduce_proj)          [n,d_proj]
 
-    and the heads stay apart in the output, side by side. proj, reduce_proj and the layer norm
-    are shared by all heads. The variants of the paper's table 2: `query_matrix` computes a query
-    from each row, so that each row has its own context; `combine="project"` concatenates and
-    projects the heads as self-attention does. `d_positional` partitions the features (see
-    `PartitionedAttention`).
+    and the heads stay apart in the output, side by side. The last line is in the paper's words and
+    figure 3, without a number. proj, reduce_proj and the layer norm are shared by all heads. The
+    variants of the paper's table 2: `query_matrix` computes a query from each row, so that each row
+    has its own context; `combine="project"` concatenates and projects the heads as self-attention
+    does. `d_positional` partitions the features (see `PartitionedAttention`).
 
     The queries are constant, hence nothing of size n x d_key or n x d_value is computed for a
     head: q_h (X K_h)^T = (K_h q_h) X^T, a_h (X V_h) = (a_h X) V_h, and reduce_proj is applied to

@@ -15,7 +15,7 @@ Pooling = Literal["attention", "average", "last"]
 
 
 class LayerAttention(nn.Module):
-    """Multi-head multi-layer attention, then a linear classifier (section 2, eqs. 4 to 10).
+    """Multi-head multi-layer attention, then a linear classifier (section 3.2, eqs. 4 to 10).
 
     h [L,N,d], the outputs of L layers for N tokens -> logits [N, n_classes]. Every layer l and head
     j of J has parameters of its own: v_lj = W_v h_l + b_v and k_lj = relu(W_k h_l + b_k), d/J
@@ -25,9 +25,9 @@ class LayerAttention(nn.Module):
     What the classifier makes of v_lj is one small matrix, the product of W_o's part for head j with
     W_v of layer and head: values are never computed, and a token costs half.
 
-    pooling: "attention"; "average", the paper's AvgL: the mean over layers of the same values;
-    "last": the last layer alone is classified. dropout: of h, k and alpha, which is not normalised
-    again.
+    pooling: "attention"; "average", the paper's AvgL (section 4.3): the mean over layers of the
+    same values; "last": the last layer alone is classified. dropout: of h, k and alpha, which is
+    not normalised again.
     """
 
     def __init__(

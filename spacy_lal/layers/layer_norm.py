@@ -16,8 +16,9 @@ class LayerNorm(nn.Module):
     """a_2 * (x - mean) / (std + eps) + b_2 over the last dimension, x [..., width].
 
     Unlike in `torch.nn.LayerNorm`, std is the unbiased one and eps is added to it, not to the
-    variance: the layer norm of the parser of Mrini et al. (2020, section 3), whose weights mean
-    this one. Rows of width 1 have no deviation and are returned as they are.
+    variance: the layer norm of the released code of Mrini et al. 2020, whose weights mean this one
+    (the paper says only that it normalises: section 2, eq. 6). Rows of width 1 have no deviation
+    and are returned as they are.
     """
 
     def __init__(self, width: int, eps: float = EPSILON) -> None:

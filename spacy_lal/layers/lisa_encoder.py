@@ -1,4 +1,4 @@
-"""Linguistically-informed self-attention: the encoder of Strubell et al. 2018 (section 3)."""
+"""Linguistically-informed self-attention: the encoder of Strubell et al. 2018 (section 2)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LisaEncoder(nn.Module):
     A projection with a leaky ReLU, sinusoids for `positions` (not where a layer below has read the
     words in order), `n_layers` of self-attention. Tags are
     read after `tag_layer` of them, counted from 1. In `syntax_layer` one head is the parser
-    (section 3.3): "biaffine" as in the paper, whose scorer reads what that layer's other heads
+    (section 2.2): "biaffine" as in the paper, whose scorer reads what that layer's other heads
     read; "copied" as in the released code, where it reads the normalised output of the layer below
     and its scores are handed over. None: no syntax, self-attention alone. `heads` [B,n], of each
     word the index of its head, itself for a root, -1 where unknown, takes the place of predicted

@@ -14,7 +14,8 @@ Scale = Literal["key", "model"]
 
 
 class PartitionedAttention(nn.Module):
-    """Parameters and scaled dot products of multi-head attention (Mrini et al. 2020, eqs. 1-3).
+    """Parameters and scaled dot products of multi-head attention (Vaswani et al. 2017; Vu-Tran et
+    al., eqs. 1 and 2; Mrini et al. 2020 refer to the former in section 3.1).
 
     With `d_positional`, the last `d_positional` features of a row are positions; content and
     position have projections of their own, each half as wide, and their scores add up. The
@@ -22,8 +23,8 @@ class PartitionedAttention(nn.Module):
     [H, d_model, d_key or d_value] and proj, or, partitioned, w_qs1 [H, d_content, d_key / 2],
     w_qs2 [H, d_positional, d_key / 2], and so on.
 
-    Scores are divided by the square root of the query's size (`scale="key"`, as the paper has
-    it) or of `d_model` (`scale="model"`, what the released code does).
+    Scores are divided by the square root of the query's size (`scale="key"`, eq. 1 of Mrini et
+    al.) or of `d_model` (`scale="model"`, what the released code does).
     """
 
     def __init__(
@@ -129,7 +130,7 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
 
 
 class PartitionedSelfAttention(PartitionedAttention):
-    """A self-attention layer of the encoder (Mrini et al. 2020, section 4.1).
+    """A self-attention layer (Mrini et al. 2020, section 3.1; Vu-Tran et al., eq. 3).
 
     x [B,n,d_model], mask [B,n] -> LayerNorm(x + proj(concatenated heads)) [B,n,d_model]. Padded
     rows must be finite; their outputs have no meaning.
@@ -167,7 +168,8 @@ class PartitionedSelfAttention(PartitionedAttention):
 
 
 class PartitionedFeedForward(nn.Module):
-    """The position-wise feed-forward layer (Mrini et al. 2020, section 4.1).
+    """The position-wise feed-forward layer (Vaswani et al. 2017; Vu-Tran et al., eqs. 4 and 5;
+    behind label attention: Mrini et al. 2020, section 2).
 
     x [B,n,d] -> LayerNorm(x + W2 relu(W1 x + b1) + b2) [B,n,d]. With `d_positional`, the last
     `d_positional` features have weights of their own (w_1p, w_2p, content w_1c, w_2c), and the

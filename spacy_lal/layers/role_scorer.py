@@ -1,4 +1,4 @@
-"""Scores of every word's role for every predicate (Strubell et al. 2018, section 3.5)."""
+"""Scores of every word's role for every predicate (Strubell et al. 2018, section 2.4)."""
 
 from __future__ import annotations
 

@@ -87,8 +87,9 @@ def with_positions(content: Tensor, table: Tensor) -> Tensor:
 class PositionRows(nn.Module):
     """Word vectors [B, n, d_in] -> rows [B, n+2, d_model], tag scores [B, n, T].
 
-    The input of Mrini et al. 2020 (section 4.1): content, the sum of the projected word vector
-    and the tag embedding, beside a learned position embedding, each half of d_model; layer norm.
+    The input of Mrini et al. 2020 (section 3.1): content, the sum of the projected word vector
+    and the tag embedding, beside a position embedding. That it is learned, that each is half of
+    d_model, and the layer norm are of the released code.
     """
 
     d_around = 0
@@ -115,7 +116,7 @@ class PositionRows(nn.Module):
 
 
 class BranchRows(nn.Module):
-    """Two branches side by side (Vu-Tran et al., figure 2): rows [B, n+2, d_around + d_model].
+    """Two branches side by side (Vu-Tran et al., section 2.1): rows [B, n+2, d_around + d_model].
 
     One branch, the first d_around features, is the words' vectors, of a pretrained encoder, or of
     a BiLSTM over them (`bilstm`, settings of `BiLSTMRows`): it goes around the encoder. The other,

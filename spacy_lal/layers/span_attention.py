@@ -47,7 +47,7 @@ def joined(pieces: Iterator[Tensor], n: int) -> Tensor:
 
 
 class LinearSpanAttention(nn.Module):
-    """O = LayerNorm(Q (K^T V)), Q = H W_q, K = H W_k, V = H W_v (Floquet et al. 2023, section 3).
+    """O = LayerNorm(Q (K^T V)), Q = H W_q, K = H W_k, V = H W_v (Floquet et al., section 2.2).
 
     Without a softmax the product K^T V comes first, d/heads numbers squared for a head, and with
     W_q they are all that the spans of a sentence share: `mixture` [B,d,d]. Given that, every span
@@ -121,7 +121,7 @@ class SpanTransformerLayer(nn.Module):
 
 
 class SpanTransformer(nn.Module):
-    """SpanFormer's span scorer (Floquet et al. 2023, section 3): scores [B,S] of fenceposts.
+    """SpanFormer's span scorer (Floquet et al., sections 2.2 and 3.1): scores [B,S] of fenceposts.
 
     fenceposts [B,n+1,d_in], lengths [B]. A span's vector is a biaffine product of its ends with
     `d_biaffine` outputs (480), projected to `d` features (48); `n_layers` transformer layers let

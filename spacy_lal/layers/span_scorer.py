@@ -22,8 +22,9 @@ def fenceposts(
     """Annotations [B,n+2,D] of START, n words, STOP -> fenceposts [B,n+1,D].
 
     Fencepost k takes the first half of row k and the second half of row k + 1 (Mrini et al. 2020,
-    section 4.2). With `n_heads`, the row is a concatenation of heads and each head is cut in
-    half. `deinterleave` brings the even features before the odd ones first.
+    section 3.2, eq. 5). With `n_heads`, the row is a concatenation of heads and each head is cut
+    in half (section 2, figure 6). `deinterleave` brings the even features before the odd ones
+    first.
     """
     if deinterleave:
         annotations = torch.cat([annotations[..., 0::2], annotations[..., 1::2]], dim=-1)
@@ -42,7 +43,7 @@ def halves(annotations: Tensor, n_heads: int | None = None) -> tuple[Tensor, Ten
 
 
 class SpanScorer(nn.Module):
-    """s(i,j) = W2 relu(LayerNorm(W1 (f_j - f_i) + b1)) + b2 (Mrini et al. 2020, section 4.2).
+    """s(i,j) = W2 relu(LayerNorm(W1 (f_j - f_i) + b1)) + b2 (Mrini et al. 2020, eqs. 5 and 6).
 
     fenceposts [B,n+1,d_in] -> scores [B,S,n_labels] of the S = n (n + 1) / 2 spans, packed by
     width: first the spans (i, i+1) from left to right, then (i, i+2), and so on. Label 0 (no

@@ -15,7 +15,8 @@ from .label_factors import LabelFactors, label_factors
 
 
 def sinusoids(n: int, width: int, like: Tensor) -> Tensor:
-    """Positions [n, width]: sines, then cosines, of timescales from 1 to 10,000 (section 3.1)."""
+    """Positions [n, width]: sines, then cosines, of timescales from 1 to 10,000. (Section 2.1
+    names sinusoids; the formula is the released code's.)"""
     half = width // 2
     exponents = torch.arange(half, dtype=like.dtype, device=like.device) / max(1, half - 1)
     timescales = torch.exp(exponents * -math.log(1e4))
@@ -49,7 +50,8 @@ class SyntacticScorer(nn.Module):
 
 def attend_to_heads(arcs: Tensor, mask: Tensor, heads: Tensor | None = None) -> Tensor:
     """Attention weights [B,n,n] of the syntactic head: softmax over the words that may be heads
-    (eq. 4), or, where `heads` [B,n] says which word it is, that word alone; -1: not known.
+    (eqs. 4 and 5), or, where `heads` [B,n] says which word it is, that word alone (sections 2.2 and
+    2.5); -1: not known.
 
     arcs [B,n,n]; mask [B,n], True at words: padding is nobody's head.
     """
@@ -61,8 +63,8 @@ def attend_to_heads(arcs: Tensor, mask: Tensor, heads: Tensor | None = None) -> 
 
 
 class SyntacticAttention(nn.Module):
-    """Multi-head self-attention (eqs. 1-3) [B,n,d] -> [B,n,d], with `syntactic` the last of whose
-    heads is given its attention weights and has values only.
+    """Multi-head self-attention (eqs. 2 and 3) [B,n,d] -> [B,n,d], with `syntactic` the last of
+    whose heads is given its attention weights and has values only.
 
     d = n_heads * d_head. mask [B,n] is True at words: padding receives no attention.
     """

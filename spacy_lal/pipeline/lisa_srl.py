@@ -121,7 +121,8 @@ def make_lisa_srl(
     decoder: of role labels: "valid", the best sequence that is valid BIO; "viterbi", with the
         transition probabilities of the training data (the paper), which favours "O", since scores
         know already how frequent labels are; "greedy", each word's best label.
-    joint_weight, arc_weight, relation_weight, role_weight: of the losses, the lambdas of eq. 7;
+    joint_weight, arc_weight, relation_weight, role_weight: of the losses (eq. 7 has two, on arcs
+        and relations);
         tag_weight: of that of a BiLSTM below, which predicts tags on its way. label_smoothing: of
         role labels.
     own_paths: in which share of training sentences the paths of a model with `role_paths` go by the

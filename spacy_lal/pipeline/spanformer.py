@@ -1,4 +1,4 @@
-"""`spanformer`: constituents by a CRF over spans that see each other (Floquet et al. 2023)."""
+"""`spanformer`: constituents by a CRF over spans that see each other (Floquet et al.)."""
 
 from __future__ import annotations
 

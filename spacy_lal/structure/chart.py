@@ -366,7 +366,7 @@ def hamming_augment(label_scores: Tensor, gold: Tensor, cost: float = 1.0) -> Te
 
     The best tree of the result maximises s(T) + cost * (number of the tree's spans whose label
     is not the gold label of that span), the cost-augmented search of the margin loss (Stern et
-    al. 2017, section 4.1; Mrini et al. 2020, section 4).
+    al. 2017, section 4.1; Mrini et al. 2020, section 3.2, eqs. 8 and 9).
     """
     return (label_scores + cost).scatter_add(
         -1, gold.unsqueeze(-1), label_scores.new_full((*gold.shape, 1), -cost)

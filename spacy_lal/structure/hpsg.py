@@ -1,9 +1,9 @@
 """Head-driven trees: every constituent with its head word, joined from both kinds of syntax.
 
 Zhou and Zhao (2019, section 2) call them simplified HPSG, of "joint spans"; Mrini et al. (2020,
-section 4) parse into them. A node's head is the word in it whose father lies outside. In a good
-joint tree all other children of a node depend on that head; where children depend on a sibling
-instead, they and the sibling become the children of a new node labelled `<H>`:
+section 3.1, figure 5) parse into them. A node's head is the word in it whose father lies outside.
+In a good joint tree all other children of a node depend on that head; where children depend on a
+sibling instead, they and the sibling become the children of a new node labelled `<H>`:
 
     (NP (CD two) (NN coffee) (HYPH -) (NN table) (NNS books))      - depends on table, coffee too
     (NP (CD two) (<H> (NN coffee) (HYPH -) (NN table)) (NNS books))

@@ -1,13 +1,13 @@
 """Joint decoding of constituents and dependencies: the best head-lexicalised binary tree.
 
-A joint tree (the *joint span* of Zhou & Zhao 2019; Mrini et al. 2020, section 4) is a binary tree
-over the n words whose every node has a head word: a word heads itself, a wider node takes the head
-of one child, and the head of the other child becomes its dependent. One tree so holds a
+A joint tree (the *joint span* of Zhou & Zhao 2019; Mrini et al. 2020, section 3.1) is a binary
+tree over the n words whose every node has a head word: a word heads itself, a wider node takes the
+head of one child, and the head of the other child becomes its dependent. One tree so holds a
 constituency tree, with nodes that are empty where a constituent has more than two children, and a
 projective dependency tree. Its score is the sum of its nodes' labels and its words' arcs. The whole
 sentence and every dependent wider than one word are constituents; the other nodes may be empty.
 
-The algorithm of the paper is O(n^5): a span, its split, and the heads of both children. Here the
+The algorithm of Zhou & Zhao is O(n^5): a span, its split, and the heads of both children. Here the
 dependent's head is maximised first. With `comp` the best inside of the span (a, b) with head h,
 
     T[a, b, h] = comp[a, b, h] + max(constituent, empty)[a, b]                   h inside (a, b)
@@ -56,7 +56,7 @@ class JointTree(NamedTuple):
 
 @torch.no_grad()
 def best_joint_tree(constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: Tensor) -> JointTree:
-    """The highest-scoring joint tree of each sentence (Mrini et al. 2020, section 4).
+    """The highest-scoring joint tree of each sentence (Mrini et al. 2020, section 3.4).
 
     constituent: [B, S] packed chart, the value of each span's best label; empty: [B, S], the value
     of being no constituent; arcs: [B, n, n+1], `arcs[b, d, h]` is the score of head h (0 the root,

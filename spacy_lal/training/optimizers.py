@@ -46,10 +46,10 @@ def make_nadam(
     All but `lazy` have the meaning that they have in Thinc's `Adam.v1`, so any float may be a
     schedule. The released program sets beta2 = 0.98 and eps = 1e-12.
 
-    grad_clip: the largest norm of the gradient of one parameter; 0 for no limit. The paper limits
-    the norm of all gradients together, to 1. An optimizer sees one parameter at a time, so it
-    can't: the same limit is reached less often here, and parameters are scaled each by its own
-    norm instead of all alike.
+    grad_clip: the largest norm of the gradient of one parameter; 0 for no limit. The paper clips
+    norms to 1 (A.4) and doesn't say whether each or all together, as the released program does.
+    An optimizer sees one parameter at a time, so it can't: the same limit is reached less often
+    here, and parameters are scaled each by its own norm instead of all alike.
 
     lazy: in parameters with two or more dimensions, leave rows (along the first dimension) alone
     whose gradient is exactly zero: their values, their m and their v do not change, and no L2

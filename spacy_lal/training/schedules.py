@@ -11,7 +11,8 @@ def make_inverse_sqrt(factor: float, warmup_steps: int) -> Iterator[float]:
 
     They rise linearly to factor / sqrt(warmup_steps) at t = warmup_steps, then fall with the
     inverse square root of t: Vaswani et al. 2017, section 5.3, eq. 3, where the factor is
-    d_model^-1/2. The released program of Strubell et al. 2018 sets 0.04 and 8000 steps.
+    d_model^-1/2. Strubell et al. 2018 (A.4, eq. 8) have a factor of 0.04; 8000 warm-up steps are
+    their released program's.
 
     Raises ValueError if warmup_steps < 1.
     """

@@ -24,9 +24,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(ROOT / "project.yml", path)
     for folder in ("configs", "scripts", "assets/toy", "assets/vectors"):
         shutil.copytree(ROOT / folder, path / folder)
-    (path / "docs/training").mkdir(parents=True)
-    for paper in ("ablation_paper.json", "crf_paper.json"):
-        shutil.copy(ROOT / "docs/training" / paper, path / "docs/training")
     return path
 
 

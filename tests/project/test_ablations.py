@@ -17,7 +17,8 @@ from .two_steps import trained_two_steps
 
 def test_ablation(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     write_ewt(tmp_path)
-    results, page = project / "docs/training/ablation", project / "docs/ablation.md"
+    results, page = project / "docs/training/results.jsonl", project / "docs/ablation.md"
+    read = load_script("results").read
     variables = {
         "ewt_dir": str(tmp_path),
         "propbank": str(tmp_path / "skeletons"),
@@ -26,13 +27,13 @@ def test_ablation(project: Path, tmp_path: Path, run_here: Callable[..., str]) -
         "ablation_options": FEW_STEPS,
     }
     run_here("ablate-ewt", **variables)
-    base = srsly.read_json(results / "base-1.json")
+    base = read(results)["ablation/base-1"]
     assert [point["step"] for point in base["curve"]] == [0, 2]
     assert base["seed"] == 1
     assert base["options"] == {"training.max_steps": 2, "training.eval_frequency": 2}
     assert set(base["test"]) >= {"const_evalb_f", *ATTACHMENT}
     assert base["training_words_per_cpu_second"] > 0
-    changed = srsly.read_json(results / "matrix-project-1.json")
+    changed = read(results)["ablation/matrix-project-1"]
     assert {key.rpartition(".")[2]: value for key, value in changed["settings"].items()} == {
         "query": "matrix",
         "combine": "project",
@@ -40,14 +41,16 @@ def test_ablation(project: Path, tmp_path: Path, run_here: Callable[..., str]) -
     text = page.read_text("utf8")
     assert "| matrix | projected |" in text
     assert re.search(r"\| vector \| side by side \|.*\| 1 \| 96\.38 \| 97\.42 \| 96\.26 \|", text)
-    # what is there is neither trained again nor written over
-    stamp = (results / "base-1.json").stat().st_mtime
-    page.write_text(f"before\n{text[text.index('<!--') :]}after\n", "utf8")
+    # what is there is not trained again, and a page that isn't ours not written over
+    before = results.read_text("utf8")
     printed = run_here("ablate-ewt", **variables | {"ablation_rows": "base"})
-    assert "base-1.json is there" in printed
-    assert (results / "base-1.json").stat().st_mtime == stamp
-    assert page.read_text("utf8").startswith("before\n")
-    assert page.read_text("utf8").endswith("after\n")
+    assert "ablation/base-1 is there" in printed
+    assert results.read_text("utf8") == before
+    assert page.read_text("utf8") == text
+    page.write_text("mine\n", "utf8")
+    with pytest.raises(AssertionError, match=r"tables\.py"):
+        run_here("ablate-ewt", **variables | {"ablation_rows": "base"})
+    assert page.read_text("utf8") == "mine\n"
 
 
 def test_ablation_of_two_stage_parsers(
@@ -62,15 +65,15 @@ def test_ablation_of_two_stage_parsers(
         crf_seeds="1",
         crf_options=FEW_STEPS,
     )
-    results = {path.stem: srsly.read_json(path) for path in project.glob("docs/training/crf/*")}
+    table = project / "docs/training/results.jsonl"
+    results = load_script("results").read(table, "crf/")
     assert set(results) == {"crf-1", "heads-64-1", "spanformer-1"}
     assert len({result["parameters"] for result in results.values()}) == 3
     text = (project / "docs/crf.md").read_text("utf8")
-    assert text.count("<!-- crf: ") == 2
     assert re.search(r"### Three two-stage parsers\n.*\n(\|.*\n){5}", text)
     # tables of which one row was run are left out
     assert re.findall(r"\| (none, and no branch|none|\d\d) \|.*\| 1 \| (\S+) \|", text) == [
-        ("none, and no branch", "–"),
+        ("none, and no branch", "81.69"),
         ("64", "83.08"),
     ]
 
@@ -110,3 +113,13 @@ def test_every_row_of_two_stage_parsers_trains() -> None:
     for settings in srsly.read_json(ROOT / "configs/crf_rows.json")["rows"].values():
         nlp = trained_two_steps(ablate.with_settings(base, settings))
         assert nlp("The door opened.")._.trees
+
+
+def test_the_page_describes_the_model_that_ran() -> None:
+    model = Config().from_disk(ROOT / "configs/ewt_ablation.cfg", interpolate=False)
+    parser = model["components"]["lal_constituency"]["model"]
+    width, encoder = parser["rows"]["hidden_width"], parser["encoder"]
+    text = " ".join((ROOT / "docs/results.md").read_text("utf8").split())
+    heads = f"{encoder['heads']} heads of {encoder['projection_width']} features instead"
+    assert f"a BiLSTM of {width} below, {heads}" in text
+    assert f"through projections to {encoder['projection_width']} features a head" in text

@@ -16,7 +16,7 @@ from spacy.tokens import Doc
 
 from spacy_lal.annotations import get_frames
 
-from .running import FEW_STEPS, ROOT, read_docs, weight_types
+from .running import FEW_STEPS, ROOT, load_script, read_docs, weight_types
 from .sizes import LABEL_ATTENTION, LISA, OF_LAYERS, OF_ROWS, sizes
 from .toy_treebanks import write_ewt, write_parser, write_vectors
 
@@ -109,8 +109,6 @@ def test_make_en_lal_sm(project: Path, tmp_path: Path, run_here: Callable[..., s
 def test_compare_ewt_srl(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     write_ewt(tmp_path)
     write_parser(tmp_path / "parser")
-    page = project / "docs/srl.md"
-    page.write_text("before\n<!-- srl: start -->\nold\n<!-- srl: end -->\nafter\n", "utf8")
     variables = {
         "ewt_dir": str(tmp_path),
         "propbank": str(tmp_path / "skeletons"),
@@ -118,16 +116,15 @@ def test_compare_ewt_srl(project: Path, tmp_path: Path, run_here: Callable[..., 
         "srl_parser": str(tmp_path / "parser"),
         "srl_options": f"{FEW_STEPS} {LISA} {OF_ROWS}",
     }
-    run_here("compare-ewt-srl", **variables)
-    text = page.read_text("utf8")
+    text = run_here("compare-ewt-srl", **variables)
     lines = r"((\|.*)?\n)+"
     tables = rf"{lines}F1 by words.*\n{lines}F1 of arguments by.*\n{lines}"
-    assert re.fullmatch(rf"before\n<!-- srl: start -->\n{tables}<!-- srl: end -->\nafter\n", text)
+    assert re.search(rf"\n\| model \|.*\n{tables}", text)
     rows = re.findall(r"\n\| ([^|]+) \| (viterbi|valid|greedy) \| 1 \|", text)
     models = ["LISA, its own parses", f"LISA, parses of {tmp_path / 'parser'}", "LISA, gold parses"]
     decoders = ["viterbi", "valid", "greedy"]
     assert sorted(rows) == sorted((m, d) for m in ["SA (no syntax)", *models] for d in decoders)
-    results = {path.stem: srsly.read_json(path) for path in project.glob("docs/training/srl/*")}
+    results = load_script("results").read(project / "docs/training/results.jsonl", "srl/")
     assert {name: {"uas" in r for r in of["results"]} for name, of in results.items()} == {
         "sa-1": {False},
         "lisa-1": {True},

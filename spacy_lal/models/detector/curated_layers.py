@@ -19,7 +19,7 @@ def build_curated_layers_v1(
 
     listener: `spacy-curated-transformers.TransformerLayersListener.v1`, which gives the layers of
     every Doc, embeddings first; with `spacy-lal.first_piece.v1` as its pooling a token has its
-    first piece's (Kaneko and Komachi 2019, section 3.1). The transformer must have
+    first piece's (Kaneko and Komachi 2019, section 4.2). The transformer must have
     `all_layer_outputs = true`.
     embeddings: whether layer 0, the embeddings, is among the layers; the paper leaves it out.
 

@@ -84,7 +84,7 @@ def _forward(
 
 
 def layer_attention(model: Model[list[Doc], Floats2d], docs: list[Doc]) -> Floats3d:
-    """alpha of every layer, token and head [layers, tokens of all Docs, heads], as in figure 2."""
+    """alpha of every layer, token and head [layers, tokens of all Docs, heads], eq. 7, figure 2."""
     shim = torch_shim(model)
     stack = model.get_ref("layers").predict(docs)
     network = cast(LayerAttention, shim.module)

@@ -40,7 +40,7 @@ def build_transformer_layers_v1(
     """Fine-tune a pretrained transformer, and give the outputs of all its layers.
 
     Returns [layers, tokens of all Docs, width]: of every token its first piece (Kaneko and Komachi
-    2019, section 3.1); rows of tokens without pieces, which are whitespace, are zeros.
+    2019, section 4.2); rows of tokens without pieces, which are whitespace, are zeros.
 
     name: of a model on the Hugging Face hub, or its folder. window, stride: in tokens: a sentence
     is read in windows that overlap; where two do, a token belongs to the one in which it stands

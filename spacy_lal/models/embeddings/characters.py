@@ -79,7 +79,7 @@ def build_word_char_embed_v1(
     word_dropout: float = 0.0,
     max_chars: int = 30,
 ) -> Model[list[Doc], list[Floats2d]]:
-    """Embed words by a table and a CharLSTM, as Zhang et al. 2020 and Floquet et al. 2023.
+    """Embed words by a table and a CharLSTM, as Zhang et al. 2020 and Floquet et al. (section 3).
 
     word_width: width of the word table, which ignores case and reads digits as 0. char_width: of
     the table of characters. char_hidden_width: of each direction of the CharLSTM.

@@ -44,7 +44,7 @@ class RoleDecoder:
     """The best sequence of role labels for each predicate.
 
     labels: BIO labels. transitions [L,L], start [L]: log-probabilities, added to scores (Strubell
-    et al. 2018, section 3.5), or None for scores alone. Sequences that are no BIO, and such in
+    et al. 2018, section 2.4), or None for scores alone. Sequences that are no BIO, and such in
     which the predicate is no part of V, are impossible either way; with greedy, each word's best
     label is taken whatever its neighbours'.
     """

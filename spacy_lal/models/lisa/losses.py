@@ -50,10 +50,11 @@ def allowed_joint_labels(joint: Sequence[str], tags: Sequence[str]) -> Tensor:
 
 
 def joint_loss(joint: Tensor, allowed: Tensor) -> Tensor:
-    """-log P(one of the labels that agree with gold), summed over words (section 3.4).
+    """-log P(one of the labels that agree with gold), summed over words.
 
-    joint [B,n,J], allowed [B,n,J]. With tag and predicate known that is cross-entropy. Words of
-    which nothing is known, or which nothing agrees with, do not count.
+    joint [B,n,J], allowed [B,n,J]. With tag and predicate known that is cross-entropy, the paper's
+    (section 2.3), whose gold labels are always whole. Words of which nothing is known, or which
+    nothing agrees with, do not count.
     """
     known = allowed.any(-1) & ~allowed.all(-1)
     joint, allowed = joint[known], allowed[known]

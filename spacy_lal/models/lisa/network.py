@@ -56,8 +56,8 @@ class LisaNetwork(nn.Module):
     """Word vectors [B,n,d_in], lengths [B] -> `LisaScores` (Strubell et al. 2018, figure 1).
 
     A BiLSTM, if the settings have one, stands below the encoder, which reads its states beside the
-    word vectors. The joint tags are read by a perceptron of leaky ReLUs (section 2.3; its width is
-    in A.4). heads [B,n]: see `LisaEncoder`. An indicator is an embedding that tells each row's
+    word vectors. The joint tags are read by a linear classifier (section 2.3) of leaky
+    ReLUs (A.4). heads [B,n]: see `LisaEncoder`. An indicator is an embedding that tells each row's
     predicate, predicates [B], from its other words (-1: none); without one, rows are encoded for
     all predicates.
     """

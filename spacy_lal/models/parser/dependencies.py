@@ -31,7 +31,7 @@ def dependency_loss(
 ) -> tuple[Tensor, Tensor]:
     """Cross-entropy of heads and of their relations, each summed over words.
 
-    Mrini et al. 2020, section 4.3: L_d = -log P(h | d) - log P(l | d, h). arcs [B, n, n+1],
+    Mrini et al. 2020, section 3.3, eq. 11: L_d = -log P(h | d) - log P(l | d, h). arcs [B, n, n+1],
     relations [B, n, n+1 or 1, R]; heads [B, n], 0 the root, and labels [B, n], the relations;
     -1 where there is no gold, which does not count.
     """

@@ -29,7 +29,7 @@ Objective = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 def margin_loss(scores: Tensor, gold: Tensor, lengths: Tensor) -> Tensor:
-    """max_T [s(T) + Delta(T, T*)] - s(T*): Mrini et al. 2020, section 4 (Stern et al. 2017).
+    """max_T [s(T) + Delta(T, T*)] - s(T*): Mrini et al. 2020, eqs. 8 and 9 (Stern et al. 2017).
 
     Delta is the number of spans of T whose label differs from that span's gold label, spans that
     are no gold constituent included (their gold label is 0). s(T*) sums the gold constituents;

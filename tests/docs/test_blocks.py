@@ -1,0 +1,33 @@
+"""README and docs do what they show. How: see pages.py."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from .pages import ROOT, Page
+
+for package in ("en_lal_sm", "en_lal_ged_sm"):
+    pytest.importorskip(package, reason=f"pip install ./packages/{package}")
+
+FOLDERS = ("assets", "benchmarks", "configs", "docs", "scripts")
+PAGES = sorted(
+    str(path.relative_to(ROOT))
+    for path in (
+        *ROOT.glob("*.md"),
+        *ROOT.glob("packages/*/README.md"),
+        *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md")),
+    )
+)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page(name: str, tmp_path: Path) -> None:
+    for folder in FOLDERS:
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    for file in ("Makefile", "project.yml"):
+        shutil.copy(ROOT / file, tmp_path)
+    failures = Page(name, tmp_path).run((ROOT / name).read_text(encoding="utf8"))
+    assert not failures, "\n\n".join(failures)
