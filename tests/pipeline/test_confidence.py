@@ -115,7 +115,7 @@ def values_of(batch: SentenceBatch, row: int) -> dict[tuple[int, int], list[floa
     for at, (i, j) in enumerate(zip(starts, ends, strict=True)):
         if j > int(batch.lengths[row]):
             continue
-        if of.spans is None:
+        if isinstance(of, OneStageScores):
             values[i, j] = of.labels[row, at].tolist()
         else:
             left = torch.cat([of.left[row, i], of.left.new_ones(1)])
