@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -26,6 +25,12 @@ def test_project_names_files_that_exist() -> None:
     )
     assert named
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+def clean_environment() -> dict[str, str]:
+    """Variables of this process without those of a make around it."""
+    of_make = ("TEXT", "DEMO_TEXT", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")
+    return {name: value for name, value in os.environ.items() if name not in of_make}
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
@@ -52,12 +57,10 @@ def test_make_demo_passes_text_on_as_it_is(text: str | None, tmp_path: Path) -> 
         (tmp_path / "venv" / stamp).touch()
         os.utime(tmp_path / "venv" / stamp, (later, later))
     command = ["make", "demo", f"VENV={tmp_path / 'venv'}", f"PIPELINE={tmp_path}"]
-    of_make = ("TEXT", "DEMO_TEXT", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")
-    environment = {name: value for name, value in os.environ.items() if name not in of_make}
     result = subprocess.run(
         command if text is None else [*command, f"TEXT={text}"],
         cwd=ROOT,
-        env=environment,
+        env=clean_environment(),
         capture_output=True,
         encoding="utf8",
         check=True,
@@ -66,19 +69,31 @@ def test_make_demo_passes_text_on_as_it_is(text: str | None, tmp_path: Path) -> 
     assert arguments == ["scripts/demo.py", *([] if text is None else ["--", text])]
 
 
-@pytest.mark.parametrize("status", [0, 3])
-def test_progress_keeps_status_and_shows_failure(status: int, tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    code = f"import sys; print('line of output'); sys.exit({status})"
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+@pytest.mark.parametrize("broken", [None, "torch==", "-e", "en_lal_sm"])
+def test_make_stops_at_the_step_that_fails_and_shows_why(
+    broken: str | None, tmp_path: Path
+) -> None:
+    venv = tmp_path / "venv"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin/pip").touch()
+    python = venv / "bin/python"
+    refuse = f'case "$*" in *{broken}*) echo "no such wheel" >&2; exit 3;; esac\n' if broken else ""
+    python.write_text(f'#!/bin/sh\n{refuse}echo "ran $*"\n')
+    python.chmod(0o755)
     result = subprocess.run(
-        [sys.executable, ROOT / "scripts/progress.py", "Working", log, sys.executable, "-c", code],
+        ["make", "demo", f"VENV={venv}"],
+        cwd=ROOT,
+        env=clean_environment(),
         capture_output=True,
         encoding="utf8",
     )
-    assert result.returncode == status
-    assert log.read_text("utf8") == "line of output\n"
-    assert ("line of output" in result.stderr) == bool(status)
-    assert ("Working: done" in result.stdout) == (not status)
+    steps = {".torch": "torch==", ".package": "-e", ".en_lal_sm": "en_lal_sm"}
+    reached = list(steps.values()).index(broken) if broken else len(steps)
+    assert [name for name in steps if (venv / name).exists()] == list(steps)[:reached]
+    assert (result.returncode == 0) == (broken is None)
+    assert ("no such wheel" in result.stderr) == (broken is not None)
+    assert ("scripts/demo.py" in result.stdout) == (broken is None)
 
 
 def test_constraints_pin_every_dependency_within_its_range() -> None:
