@@ -109,3 +109,12 @@ def test_constraints_pin_every_dependency_within_its_range() -> None:
     for text in [*package["dependencies"], *extras["transformers"], *extras["dev"]]:
         requirement = Requirement(text)
         assert requirement.specifier.contains(pinned[canonicalize_name(requirement.name)]), text
+
+
+def test_the_wheel_has_every_data_file_of_the_package() -> None:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        patterns = tomllib.load(file)["tool"]["setuptools"]["package-data"]["spacy_lal"]
+    package = ROOT / "spacy_lal"
+    named = {path for pattern in patterns for path in package.glob(pattern)}
+    data = {p for p in package.rglob("*") if p.is_file() and p.suffix not in (".py", ".pyc")}
+    assert data == named
