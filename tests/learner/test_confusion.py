@@ -21,6 +21,7 @@ from spacy_lal.learner.english import ENGLISH_SHARES, english_model, lists
 from spacy_lal.learner.error_model import SWAP
 from spacy_lal.learner.sites import find_sites
 from spacy_lal.treebanks.m2 import Edit
+from spacy_lal.treebanks.parallel import edits_between
 
 from .small import MODEL, made_up, split
 
@@ -164,7 +165,8 @@ def test_corrections_are_counted():
             ("see house", "see the house"),
             ("see the nature", "see nature"),
         ):
-            counts.add_pair(split(original), split(corrected))
+            words = split(original)
+            counts.add(words, edits_between(words, split(corrected)))
         counts.add(
             split("a lettar came before I yesterday"),
             [Edit(1, 2, "", "letter"), Edit(3, 5, "", "before me"), Edit(5, 6, "", None)],
