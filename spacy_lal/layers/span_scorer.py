@@ -94,7 +94,11 @@ class SpanScorer(nn.Module):
 
 
 class _SpanScores(torch.autograd.Function):
-    """Scores of all spans from their projected fenceposts, chunk by chunk, both ways."""
+    """Scores of all spans from their projected fenceposts, chunk by chunk, both ways.
+
+    By hand, because plain torch takes longer, and several times the memory unless it recomputes
+    chunks, too: `benchmarks/autograd.py`, docs/decisions/hand-written-autograd.md.
+    """
 
     @staticmethod
     def forward(

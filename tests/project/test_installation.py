@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import srsly
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from weasel.util import load_project_config
@@ -118,3 +119,40 @@ def test_the_wheel_has_every_data_file_of_the_package() -> None:
     named = {path for pattern in patterns for path in package.glob(pattern)}
     data = {p for p in package.rglob("*") if p.is_file() and p.suffix not in (".py", ".pyc")}
     assert data == named
+
+
+def test_the_citation_names_this_version_and_five_papers() -> None:
+    citation = srsly.yaml_loads((ROOT / "CITATION.cff").read_text("utf8"))
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        package = tomllib.load(file)["project"]
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["title"] == package["name"]
+    assert citation["version"] == package["version"]
+    assert citation["license"] == package["license"]
+    assert [paper["authors"][0]["family-names"] for paper in citation["references"]] == [
+        *("Mrini", "Vu-Tran", "Floquet", "Strubell", "Kaneko")
+    ]
+
+
+def test_ci_runs_what_the_package_supports() -> None:
+    workflow = srsly.yaml_loads((ROOT / ".github/workflows/ci.yml").read_text("utf8"))
+    job = workflow["jobs"]["test"]
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        classifiers = tomllib.load(file)["project"]["classifiers"]
+    supported = re.findall(r"Python :: (3\.\d+)", " ".join(classifiers))
+    assert job["strategy"]["matrix"]["python"] == supported
+    assert job["steps"][-1] == {"run": ".ci/run"}
+
+
+def test_changelog_has_a_section_for_every_version_in_the_repository() -> None:
+    sections: dict[str, list[str]] = {}
+    for line in (ROOT / "CHANGELOG.md").read_text("utf8").splitlines():
+        if line.startswith("## "):
+            versions = sections.setdefault(line.split("`")[1], [])
+        elif line.startswith("### "):
+            versions.append(line.split()[1])
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        current = {"spacy-lal": tomllib.load(file)["project"]["version"]}
+    for path in (ROOT / "packages").glob("*/meta.json"):
+        current[path.parent.name] = srsly.read_json(path)["version"]
+    assert {name: versions[0] for name, versions in sections.items()} == current
