@@ -8,15 +8,13 @@ the best of `--repeats` runs counts.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from measure import (
     bare,
     best_seconds,
     component,
+    component_options,
     full_name,
     load,
-    options,
     parsed,
     read_examples,
     write,
@@ -28,11 +26,7 @@ LEAST_WORDS_PER_SECOND = 5_000
 
 
 def main() -> None:
-    parser = options(__doc__, threads=2, repeats=3)
-    parser.add_argument("model", help="a pipeline with `gec_detector`")
-    parser.add_argument("--data", type=Path, required=True, help="a .spacy file of sentences")
-    parser.add_argument("--check", action="store_true", help="exit with 1 below the promised speed")
-    arguments = parsed(parser)
+    arguments = parsed(component_options(__doc__, "gec_detector"))
     nlp = load(arguments.model)
     pipe = component(nlp, ErrorDetector)
     docs = [example.predicted for example in read_examples(arguments.data, nlp)]

@@ -34,6 +34,15 @@ def options(doc: str | None, *, threads: int = 1, repeats: int | None = None) ->
     return parser
 
 
+def component_options(doc: str | None, factory: str) -> Any:
+    """The same for the speed of one component."""
+    parser = options(doc, threads=2, repeats=3)
+    parser.add_argument("model", help=f"a pipeline with `{factory}`")
+    parser.add_argument("--data", type=Path, required=True, help="a .spacy file of sentences")
+    parser.add_argument("--check", action="store_true", help="exit with 1 below the promised speed")
+    return parser
+
+
 def parsed(parser: argparse.ArgumentParser) -> argparse.Namespace:
     """The arguments; torch has as many threads as they say, and --data, if any, is a file."""
     arguments = parser.parse_args()

@@ -10,16 +10,15 @@ The best of `--repeats` runs counts.
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from measure import (
     bare,
     best_seconds,
     component,
+    component_options,
     full_name,
     load,
-    options,
     parsed,
     read_examples,
     write,
@@ -34,11 +33,7 @@ PREDICATES = (0, 1, 2, 4, 8)
 
 
 def main() -> None:
-    parser = options(__doc__, threads=2, repeats=3)
-    parser.add_argument("model", help="a pipeline with `lisa_srl`")
-    parser.add_argument("--data", type=Path, required=True, help="a .spacy file of sentences")
-    parser.add_argument("--check", action="store_true", help="exit with 1 below the promised speed")
-    arguments = parsed(parser)
+    arguments = parsed(component_options(__doc__, "lisa_srl"))
     nlp = load(arguments.model)
     pipe = component(nlp, LisaSRL)
     docs = [example.predicted for example in read_examples(arguments.data, nlp)]
