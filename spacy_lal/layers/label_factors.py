@@ -86,7 +86,7 @@ CHUNK = 64
 class _Bilinear(torch.autograd.Function):
     """`F.bilinear` of [N,a], [N,b] and [L,a,b], without its slow backward pass.
 
-    By hand, because forms of plain torch that are as fast hold ten times the memory:
+    By hand, because forms of plain torch that are as fast hold 6 to 13 times the memory:
     `benchmarks/autograd.py`, docs/decisions/hand-written-autograd.md.
     """
 
