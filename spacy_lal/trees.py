@@ -9,7 +9,6 @@ import re
 import shutil
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 LabelledSpan = tuple[int, int, str]
@@ -402,14 +401,6 @@ def parse_brackets(
             opened[-1].atoms.append(symbol)
     if opened:
         raise error("this bracket is never closed", opened[-1].offset)
-
-
-def read_brackets(
-    path: str | Path, *, encoding: str = "utf8", unescape: Unescape = True
-) -> Iterator[ConstituentTree]:
-    """Every tree in a file of bracketings (see `parse_brackets`)."""
-    text = Path(path).read_text(encoding=encoding)
-    return parse_brackets(text.removeprefix("\ufeff"), source=str(path), unescape=unescape)
 
 
 class _Opened(NamedTuple):

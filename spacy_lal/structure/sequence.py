@@ -194,23 +194,6 @@ def bio_to_spans(labels: Iterable[str]) -> list[LabelledSpan]:
     return spans
 
 
-def spans_to_bio(spans: Iterable[LabelledSpan], n: int) -> list[str]:
-    """BIO labels of n words; spans (start, end, label), `end` exclusive, in any order.
-
-    Raises ValueError for a span that is empty or out of range, and for two that overlap.
-    """
-    labels = ["O"] * n
-    ordered = sorted(spans)
-    for start, end, name in ordered:
-        if not 0 <= start < end <= n:
-            raise ValueError(f"{(start, end, name)} is not a span of {n} words")
-        labels[start:end] = [f"B-{name}"] + [f"I-{name}"] * (end - start - 1)
-    for span, after in pairwise(ordered):
-        if after[0] < span[1]:
-            raise ValueError(f"spans {span} and {after} overlap")
-    return labels
-
-
 def _split(label: str) -> tuple[str, str]:
     """`B-X` -> ("B", "X"), `O` -> ("O", "")."""
     tag, _, name = label.partition("-")

@@ -32,8 +32,8 @@ from spacy_lal.models.lisa.network import LisaScores
 from spacy_lal.models.lisa.roles import likely_heads, scores_of_roles
 from spacy_lal.pipeline.gold import gold_frames, role_labels
 from spacy_lal.pipeline.lisa_srl import LisaSRL
-from spacy_lal.structure.sequence import spans_to_bio
 
+from ..bio import spans_to_bio
 from .toy import TINY, check_heads
 from .toy_frames import (
     SENTENCES,
