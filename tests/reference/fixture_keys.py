@@ -1,8 +1,8 @@
 """Every key of every fixture file, and the test that reads it.
 
-A key is a path: `case/name` of an array, or the keys that lead to a value in a JSON file. `*` stands
-for the items of a list, and a `/` inside a key is written `|`. In patterns `*` matches within one
-part of the path, `{a,b}` is either of both, and `/**` at the end is everything below.
+A key is a path: `case/name` of an array, or the keys that lead to a value in a JSON file. There
+`*` stands for the items of a list, and a `/` inside a key is written `|`. In patterns `*` matches
+within one part of the path, `{a,b}` is either of both, and `/**` at the end is everything below.
 """
 
 import gzip
@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +76,7 @@ class Recorded(dict):
         return super().__getitem__(key)
 
     def get(self, key: str, default: Any = None) -> Any:
-        return self[key] if key in self else default
+        return self[key] if key in self else default  # noqa: SIM401
 
     def values(self) -> Any:
         return [self[key] for key in self]
@@ -97,7 +97,7 @@ def recorded(value: Any, path: str, read: list[set[str]]) -> Any:
     return found
 
 
-@lru_cache(maxsize=None)
+@cache
 def read_json(folder: Path, name: str) -> Any:
     path = folder / f"{name}.json"
     if path.exists():
@@ -106,7 +106,7 @@ def read_json(folder: Path, name: str) -> Any:
         return json.load(file)
 
 
-@lru_cache(maxsize=None)
+@cache
 def keys_of_file(folder: Path, file: str) -> frozenset[str]:
     if file.endswith(".npz"):
         with numpy.load(folder / file) as arrays:
