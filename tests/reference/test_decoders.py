@@ -1,8 +1,14 @@
 """The label attention parser's decoders at test time: the joint one and the constituency one."""
 
+import numpy
 import pytest
 import torch
 
+from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
+from spacy_lal.models.batching.sentences import Sentence
+from spacy_lal.models.parser.decoders import make_map_decoder
+from spacy_lal.models.parser.decoding import decode
+from spacy_lal.models.parser.network import Scores
 from spacy_lal.structure.chart import best_tree, chart_size, pack, packed_spans
 from spacy_lal.structure.lexicalised import best_joint_tree, joint_values
 
@@ -25,6 +31,19 @@ def expected_nodes(case):
     return set(zip(*(case[name].tolist() for name in ("i", "j", "label")), strict=True))
 
 
+def parse_of(scores, n, decoder, sub_head):
+    batch = SentenceBatch([0], torch.tensor([n]), scores)
+    sentences = [Sentence(0, 0, n, numpy.arange(n))]
+    found = decode(
+        ParserScores(sentences, [batch]), decoder, probabilistic=False, sub_head=sub_head
+    )
+    return found[0]
+
+
+def constituents(parse):
+    return set(zip(parse.starts.tolist(), parse.ends.tolist(), parse.labels.tolist(), strict=True))
+
+
 def joint_inputs(item, case):
     """Scores of one sentence, weighed, and the best labels."""
     weight, lengths = item["const_lada"], torch.tensor([item["n"]])
@@ -39,6 +58,7 @@ def test_joint_decoder(cases):
     assert joint
     for item, case in joint:
         n = item["n"]
+        assert case["label_scores"].shape == (n + 1, n + 1, item["n_labels"])
         constituent, labels, empty, arcs = joint_inputs(item, case)
         tree = best_joint_tree(constituent, empty, arcs, torch.tensor([n]))
         assert float(tree.score) == pytest.approx(item["score"], rel=1e-5, abs=1e-5), item["key"]
@@ -51,6 +71,17 @@ def test_joint_decoder(cases):
             found = nodes_of(tree.spans[0], torch.where(tree.labelled, labels, 0)[0], n)
             assert found == expected_nodes(case), item["key"]
             assert tree.heads[0].tolist() == case["father"].tolist(), item["key"]
+            # and from the component's scores to its parse, which has no groups
+            scores = Scores(
+                torch.zeros(1, n, 1),
+                pack(case["label_scores"].double().unsqueeze(0)),
+                case["arc_scores"][1:].double().unsqueeze(0),
+                torch.zeros(1, n, 1, 1),
+            )
+            parse = parse_of(scores, n, make_map_decoder(item["const_lada"]), SUB_HEAD)
+            real = {node for node in found if node[2] not in (0, SUB_HEAD)}
+            assert constituents(parse) == real, item["key"]
+            assert parse.heads.tolist() == case["father"].tolist(), item["key"]
 
 
 def test_joint_decoder_in_one_batch(cases):
@@ -79,10 +110,16 @@ def test_constituency_decoder(cases):
     assert constituency
     for item, case in constituency:
         n = item["n"]
+        assert case["label_scores"].shape == (n + 1, n + 1, item["n_labels"])
         scores = pack(case["label_scores"].double().unsqueeze(0))
+        # a whole sentence must be a constituent here
         scores[:, -1, 0] = -torch.inf
         best, labels = scores.max(-1)
         value, tree = best_tree(best, torch.tensor([n]))
         assert float(value) == pytest.approx(item["score"], rel=1e-5, abs=1e-5), item["key"]
+        assert item["sum_of_returned_tree"] == pytest.approx(item["score"], rel=1e-5, abs=1e-5)
         if not item["ties"]:
             assert nodes_of(tree[0], labels[0], n) == expected_nodes(case), item["key"]
+            parse = parse_of(Scores(torch.zeros(1, n, 1), scores), n, make_map_decoder(), None)
+            real = {node for node in expected_nodes(case) if node[2]}
+            assert constituents(parse) == real, item["key"]
