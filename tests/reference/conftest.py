@@ -49,10 +49,15 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     finally:
         READ.pop()
     test = f"{item.path.stem}::{item.name}"
+    parameters = item.name.partition("[")[2].removesuffix("]")
+    mine = [
+        (file, pattern.replace("<id>", parameters))
+        for name in sorted({test, test.partition("[")[0]})
+        for file, pattern in KEYS_OF.get(name, ())
+    ]
     unread = [
         f"{file}: {pattern}"
-        for name in {test, test.partition("[")[0]}
-        for file, pattern in KEYS_OF.get(name, ())
+        for file, pattern in mine
         if not is_read(file, pattern, keys_of_file(folder(item.config), file), read)
     ]
     assert not unread, f"{test} does not read what fixture_keys.py says: {unread}"

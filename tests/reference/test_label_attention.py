@@ -114,11 +114,13 @@ def published_size(load_arrays, load_json):
     return options, arrays, x, expected
 
 
-@pytest.mark.parametrize(
-    ("dtype", "tolerance"), [(torch.float64, 1e-9), (torch.float32, 1e-4)], ids=str
-)
-def test_published_size(published_size, dtype, tolerance):
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+def test_published_size(published_size, dtype):
     options, arrays, x, expected = published_size
+    tolerance = 1e-9
+    if dtype == torch.float32:
+        # the order of the sums is another than in the released code, and so is their rounding
+        tolerance = 10 * expected["f32_max_abs_err"].item()
     layer = build(
         arrays,
         query_matrix=options["q_as_matrix"],

@@ -149,8 +149,10 @@ def test_last_self_attention_without_label_attention(variants):
 
 def test_released_parameters_are_as_large_as_listed(variants, load_json):
     options = load_json("lal_parser")["variants"]
-    for name, (_, _, parameters, _) in variants.items():
-        shapes = options[name]["params"]
+    for name, (hparams, _, parameters, _) in variants.items():
+        shapes, width = options[name]["params"], hparams["annotation_dim"]
+        assert shapes["f_label.0.weight"] == [hparams["d_label_hidden"], width]
+        assert shapes["dep_score.arc_h.weight"] == [hparams["d_biaffine"], width]
         assert {key: list(parameters[key].shape) for key in parameters} == dict(shapes.items())
 
 

@@ -147,6 +147,7 @@ def test_supar_brackets_for_evaluation(load_json):
 @pytest.mark.parametrize(
     ("variant", "direction", "new_mark"),
     [("left", "left", "*"), ("right", "right", "*"), ("implicit", "left", "")],
+    ids=["left", "right", "implicit"],
 )
 def test_supar_trees(load_json, variant, direction, new_mark):
     for item in load_json("supar_trees"):
