@@ -4,7 +4,6 @@ import copy
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import numpy
 import pytest
 import torch
 import torch.nn.functional as F
@@ -15,10 +14,7 @@ from spacy_lal.layers.encoder import LabelAttentionEncoder
 from spacy_lal.layers.released import dependency_scorer_state, encoder_state, span_scorer_state
 from spacy_lal.layers.rows import PositionRows
 from spacy_lal.layers.span_scorer import SpanScorer
-from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
-from spacy_lal.models.batching.sentences import Sentence
 from spacy_lal.models.parser.decoders import make_map_decoder
-from spacy_lal.models.parser.decoding import decode
 from spacy_lal.models.parser.dependencies import dependency_loss
 from spacy_lal.models.parser.gold_charts import gold_labels
 from spacy_lal.models.parser.losses import margin_loss
@@ -30,6 +26,7 @@ from spacy_lal.structure.hpsg import SUB_HEAD
 from spacy_lal.structure.lexicalised import best_joint_tree
 from spacy_lal.trees import ConstituentTree
 
+from .component import constituents, parses_of
 from .test_label_attention import released_queries, with_queries
 
 
@@ -336,24 +333,12 @@ def test_a_batch_scores_as_its_sentences_do(parsers):
                 assert_near(scores.relations[row : row + 1, :n], alone.relations, 1e-12)
 
 
-def as_parsed(scores, lengths):
-    """What the component decodes."""
-    tokens = [Sentence(row, 0, n, numpy.arange(n)) for row, n in enumerate(lengths.tolist())]
-    batch = SentenceBatch(list(range(len(tokens))), lengths, scores)
-    return ParserScores(tokens, [batch])
-
-
 def trees_of(parses, fixture):
     """The parses of the first sentences, as the released parser writes its trees."""
     chains = ["::".join(label) for label in fixture["label_vocab"]]
     for row in range(len(parses)):
         gold = ConstituentTree.from_string(fixture["trees"][row])
-        nodes = zip(
-            parses[row].starts.tolist(),
-            parses[row].ends.tolist(),
-            [chains[label] for label in parses[row].labels],
-            strict=True,
-        )
+        nodes = [(start, end, chains[label]) for start, end, label in constituents(parses[row])]
         tags = [tag for _, tag in gold.tagged]
         tree = ConstituentTree.from_spans(gold.leaves, tags, expand_unaries(nodes), "TOP")
         yield str(tree).removeprefix("(TOP ").removesuffix(")")
@@ -364,7 +349,7 @@ def decoded(scores, lengths, decoder):
     values = decoder.spans(scores.labels, None, lengths, 1)
     arcs = decoder.arcs(scores.arcs, lengths)
     joint = best_joint_tree(values.constituent, values.empty, arcs, lengths)
-    parses = decode(as_parsed(scores, lengths), decoder, probabilistic=False, sub_head=1)
+    parses = parses_of(scores, lengths, decoder, probabilistic=False, sub_head=1)
     return parses, joint.score.tolist()
 
 
@@ -380,15 +365,15 @@ def test_parses(variants, parsers, load_json):
             parses, values = decoded(scores, lengths, decoder)
             trees = list(trees_of(parses, fixture))
             for row, expected in enumerate(fixture["variants"][name]["sent"]):
-                assert values[row] == pytest.approx(expected["score"], rel=1e-5)
+                assert values[row] == pytest.approx(expected["score"], rel=1e-5, abs=1e-4)
                 assert parses[row].heads.tolist() == expected["heads"]
                 relations = [fixture["type_vocab"][k] for k in parses[row].relations]
                 assert relations == expected["types"]
                 assert trees[row] == expected["tree"]
 
 
-def in_a_released_batch(parser, row):
-    """A parser with one sentence, as the released code treats it among all of them.
+def in_a_released_batch(parser, row, size):
+    """A parser with one sentence, as the released code treats it in a batch of `size`.
 
     There the label attention heads of a sentence have queries of other heads. Only where a query
     comes from each row are they their own.
@@ -397,7 +382,7 @@ def in_a_released_batch(parser, row):
     if attention is None or attention.query_matrix:
         return alone
     encoder = copy.deepcopy(parser.encoder)
-    order = released_queries(attention.n_heads, row, len(parser.lengths))
+    order = released_queries(attention.n_heads, row, size)
     encoder.label_attention = with_queries(attention, order)
     return alone._replace(encoder=encoder)
 
@@ -407,11 +392,13 @@ def test_a_released_batch(variants, parsers, load_arrays, load_json):
     fixture, arrays = load_json("lal_parser"), load_arrays("lal_parser")
     for name, (hparams, *_) in variants.items():
         expected = fixture["variants"][name]
+        batch = expected["batch4"]
+        size = len(batch["scores"])
         decoder = make_map_decoder(hparams["const_lada"])
         annotations, losses = [], []
         trees, heads, values = [], [], []
-        for row in range(len(parsers[name].lengths)):
-            parser = in_a_released_batch(parsers[name], row)
+        for row in range(size):
+            parser = in_a_released_batch(parsers[name], row, size)
             with torch.no_grad():
                 mask = torch.ones(parser.rows.shape[:2], dtype=torch.bool)
                 annotations.append(parser.encoder(parser.rows, mask)[0])
@@ -423,8 +410,8 @@ def test_a_released_batch(variants, parsers, load_arrays, load_json):
             trees += trees_of(parses, words)
         assert_near(torch.cat(annotations), arrays[name]["batch4/annotations"], 1e-9)
         assert sum(losses) == pytest.approx(expected["train_loss_batch4"], rel=1e-9), name
-        batch = expected["batch4"]
-        assert values == pytest.approx(batch["scores"], rel=1e-5, abs=1e-5), name
+        # of float32 sums
+        assert values == pytest.approx(batch["scores"], rel=1e-5, abs=1e-4), name
         assert heads == batch["heads"], name
         assert trees == batch["trees"], name
 
