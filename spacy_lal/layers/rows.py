@@ -35,7 +35,8 @@ class BiLSTMRows(nn.Module):
     """Word vectors [B, n, d_in] -> rows [B, n+2, 2 * d_hidden], tag scores [B, n, T].
 
     The tags are read off the lower `tag_depth` layers of `depth`. With a tag_depth of 0 it is a
-    plain BiLSTM of `depth` layers, and there are no tag scores (Zhang et al. 2020).
+    plain BiLSTM of `depth` layers, and there are no tag scores (Zhang et al. 2020). A depth of 0
+    leaves the LSTM out, too: the words' vectors are the rows, d_in wide.
     """
 
     d_around = 0
@@ -52,9 +53,9 @@ class BiLSTMRows(nn.Module):
         mixed_precision: bool = False,
     ) -> None:
         super().__init__()
-        if not 0 <= tag_depth < depth:
+        if not 0 <= tag_depth < max(1, depth):
             raise ValueError(f"tag_depth must lie in 0..depth-1, got {tag_depth} of {depth}")
-        self.output_dim = 2 * d_hidden
+        self.output_dim = 2 * d_hidden if depth else d_in
         self.lower = BiLSTM(d_in, d_hidden, tag_depth or depth, mixed_precision=mixed_precision)
         self.upper: BiLSTM | None = None
         if tag_depth:
@@ -63,8 +64,8 @@ class BiLSTMRows(nn.Module):
             self.upper = BiLSTM(
                 2 * d_hidden + d_tag, d_hidden, depth - tag_depth, mixed_precision=mixed_precision
             )
-        self.start = nn.Parameter(torch.randn(2 * d_hidden) * 0.1)
-        self.stop = nn.Parameter(torch.randn(2 * d_hidden) * 0.1)
+        self.start = nn.Parameter(torch.randn(self.output_dim) * 0.1)
+        self.stop = nn.Parameter(torch.randn(self.output_dim) * 0.1)
         self.dropout = 0.0
 
     def set_dropout(self, rate: float) -> None:

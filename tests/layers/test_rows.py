@@ -162,10 +162,23 @@ def test_without_tags_it_is_a_plain_bilstm():
     assert rows.dropout == rows.lower.dropout == 0.5
 
 
+def test_without_any_layer_rows_are_the_words_vectors():
+    rows = BiLSTMRows(5, 1, **{**BILSTM, "depth": 0, "tag_depth": 0})
+    assert [name for name, _ in rows.named_parameters()] == ["start", "stop"]
+    assert rows.output_dim == 5
+    x = words(2, 3)
+    found, tags = rows(x, torch.tensor([3, 2]))
+    assert tags is None
+    expected = with_start_and_stop(x, torch.tensor([3, 2]), rows.start, rows.stop)
+    assert torch.equal(found, expected)
+
+
 def test_how_deep_tags_are_predicted_is_checked():
     for depth in (-1, 2):
         with pytest.raises(ValueError, match=rf"tag_depth must lie in 0\.\.depth-1, got {depth}"):
             BiLSTMRows(5, 4, **{**BILSTM, "tag_depth": depth})
+    with pytest.raises(ValueError, match="got 1 of 0"):
+        BiLSTMRows(5, 4, **{**BILSTM, "depth": 0})
     untagged = {**BILSTM, "tag_depth": 0}
     with pytest.raises(ValueError, match="content = 'tag' needs a BiLSTM that predicts tags"):
         make(bilstm=untagged)
