@@ -226,6 +226,7 @@ class ConstituencyPipe(ParserPipe):
             scores,
             self.decoder,
             probabilistic=self.objective.probabilistic,
+            labels_root=self.objective.labels_root,
             sub_head=self._sub_head,
             root=self._root,
         )

@@ -19,6 +19,7 @@ from ...structure.chart import (
     hamming_augment,
     inside,
     packed_spans,
+    root_positions,
     span_position,
 )
 from .gold_charts import GoldNodes
@@ -28,6 +29,10 @@ from .network import Scores
 class Objective(Protocol):
     probabilistic: ClassVar[bool]
     """Whether scores are trained as log-probabilities."""
+
+    @property
+    def labels_root(self) -> bool:
+        """Whether the whole sentence is a constituent of every tree, in training and after it."""
 
     def __call__(self, scores: Tensor, gold: Tensor, lengths: Tensor) -> Tensor:
         """The loss of each sentence [B].
@@ -39,7 +44,7 @@ class Objective(Protocol):
 
 @dataclass(frozen=True)
 class MarginObjective:
-    """`margin_loss`, in whose search the whole sentence is a constituent or (v1) need not be."""
+    """`margin_loss`."""
 
     labels_root: bool
     probabilistic: ClassVar[bool] = False
@@ -52,6 +57,7 @@ class MarginObjective:
 class CRFObjective:
     """`crf_loss`."""
 
+    labels_root: bool = False
     probabilistic: ClassVar[bool] = True
 
     def __call__(self, scores: Tensor, gold: Tensor, lengths: Tensor) -> Tensor:
@@ -71,9 +77,8 @@ def margin_loss(
     """
     augmented = hamming_augment(scores, gold)
     if labels_root:
-        rows = torch.arange(len(scores), device=scores.device)
-        roots = span_position(chart_length(scores), torch.zeros_like(lengths), lengths)
-        augmented[rows, roots.to(rows), 0] = -torch.inf
+        rows, position = root_positions(scores, lengths)
+        augmented[rows, position, 0] = -torch.inf
     best, labels = augmented.max(-1)
     _, tree = best_tree(best.detach(), lengths)
     found = augmented.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
@@ -154,8 +159,8 @@ def make_margin_objective() -> Objective:
 
 
 def make_margin_objective_v2() -> Objective:
-    """The same, in whose search the whole sentence is a constituent, as in the released program
-    (`spacy-lal.margin_objective.v2`)."""
+    """The same over trees that have the whole sentence as a constituent, as in the released program
+    (`spacy-lal.margin_objective.v2`). The parser finds only such trees."""
     return MarginObjective(labels_root=True)
 
 

@@ -163,10 +163,37 @@ def test_margin_over_trees_whose_root_is_a_constituent(case, root) -> None:  # t
         assert float(loss[0]) == pytest.approx(expected)
 
 
-def test_what_objectives_say_of_scores() -> None:
-    assert make_crf_objective().probabilistic
-    assert not make_margin_objective().probabilistic
-    assert not make_margin_objective_v2().probabilistic
+def test_what_objectives_say_of_scores_and_trees() -> None:
+    said = [
+        (objective.probabilistic, objective.labels_root)
+        for objective in (
+            make_crf_objective(),
+            make_margin_objective(),
+            make_margin_objective_v2(),
+        )
+    ]
+    assert said == [(True, False), (False, False), (False, True)]
+
+
+@pytest.mark.parametrize("labels_root", [False, True])
+def test_a_tree_whose_root_is_a_constituent(case, labels_root) -> None:  # type: ignore[no-untyped-def]
+    n, scores, _, by_node = case
+    scores[0, -1, 0] += 4
+    by_node[0, n, 0] += 4
+    batch = SentenceBatch([0], torch.tensor([n]), Scores(torch.zeros(1, n, 1), scores))
+    (parse,) = decode(
+        ParserScores([], [batch]),
+        make_map_decoder(share=1.0),
+        probabilistic=False,
+        labels_root=labels_root,
+    ).values()
+    best = max(
+        (tree for tree in labelled_trees(n) if not (labels_root and (0, n, 0) in tree)),
+        key=lambda tree: sum(by_node[node] for node in tree),
+    )
+    columns = (parse.starts.tolist(), parse.ends.tolist(), parse.labels.tolist())
+    assert set(zip(*columns, strict=True)) == constituents(best)
+    assert any((start, end) == (0, n) for start, end, _ in constituents(best)) == labels_root
 
 
 def test_map_decoder_finds_the_best_tree(case) -> None:  # type: ignore[no-untyped-def]
