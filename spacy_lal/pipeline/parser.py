@@ -143,7 +143,8 @@ class ParserPipe(WeightsPipe):
         input of the model.
         """
         for kind in self.kinds:
-            if kind == "tags" and not predicts_tags(self.model.attrs["rows"]):
+            # a model without such rows, LISA, has tags of its own
+            if kind == "tags" and not predicts_tags(self.model.attrs.get("rows", {})):
                 continue
             if labels is not None:
                 self.cfg[kind] = list(labels.get(kind, ()))
