@@ -20,6 +20,7 @@ from ..models.batching.batches import ParserScores, SentenceBatch
 from ..models.batching.parses import SentenceParse
 from ..models.batching.sentences import LongSentencePolicy, Sentence, SentencePolicy
 from ..models.parser.dependencies import dependency_loss
+from ..models.parser.model import predicts_tags
 from ..models.parser.network import Scores
 from .gold import gold_heads, gold_tags, heads_in_words
 from .weights import WeightsPipe
@@ -142,6 +143,9 @@ class ParserPipe(WeightsPipe):
         input of the model.
         """
         for kind in self.kinds:
+            # a model without such rows, LISA, has tags of its own
+            if kind == "tags" and not predicts_tags(self.model.attrs.get("rows", {})):
+                continue
             if labels is not None:
                 self.cfg[kind] = list(labels.get(kind, ()))
             else:

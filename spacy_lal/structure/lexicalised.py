@@ -33,7 +33,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from .chart import chart_length, chart_size, packed_spans, span_position, width_offset
+from .chart import (
+    chart_length,
+    chart_size,
+    packed_spans,
+    root_positions,
+    span_position,
+    width_offset,
+)
 
 # Numbers in the sums of one operation: they stay in the cache.
 BLOCK = 1 << 19
@@ -236,13 +243,11 @@ def joint_values(
     of the treebank, `<H>`, which neither a word nor a whole sentence bears; where there is no other
     label the value is -inf.
     """
-    n = chart_length(label_scores)
     scores = label_scores.clone()
     scores[..., 0] = -math.inf
     if sub_head is not None:
-        lengths = lengths.to(scores.device)
-        rows = torch.arange(len(lengths), device=scores.device)
-        scores[:, :n, sub_head] = -math.inf
-        scores[rows, span_position(n, torch.zeros_like(lengths), lengths), sub_head] = -math.inf
+        rows, position = root_positions(scores, lengths)
+        scores[:, : chart_length(scores), sub_head] = -math.inf
+        scores[rows, position, sub_head] = -math.inf
     constituent, labels = scores.max(-1)
     return constituent, labels, label_scores[..., 0]

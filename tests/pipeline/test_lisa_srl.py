@@ -120,13 +120,22 @@ def test_labels_are_roles(nlp: Language) -> None:
     "model",
     [
         {"rows": TINY["rows"]},
+        {"rows": {**TINY["rows"], "tag_depth": 0}},
         {"syntactic_head": "copied"},
         {"role_rank": 6, "layer_dropout": 0.0},
         {"tag_layer": 3, "syntax_layer": 1},
         {"role_paths": True},
         {"role_paths": True, "syntactic_head": "copied", "role_rank": 6},
     ],
-    ids=["rows", "copied", "rank", "syntax first", "paths", "paths, copied, rank"],
+    ids=[
+        "rows",
+        "rows without tags",
+        "copied",
+        "rank",
+        "syntax first",
+        "paths",
+        "paths, copied, rank",
+    ],
 )
 def test_arrangements_train(model: dict[str, Any]) -> None:
     nlp = srl_pipeline(model)

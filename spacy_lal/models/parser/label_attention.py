@@ -24,7 +24,9 @@ def bilstm_rows(
     """Rows from a BiLSTM over each sentence (`spacy-lal.BiLSTMRows.v1`).
 
     hidden_width: of each direction. tag_depth: after how many of the `depth` layers tags are
-    predicted; the layers above read the expected tag embedding, `tag_width` wide.
+    predicted; the layers above read the expected tag embedding, `tag_width` wide. 0: the parser
+    predicts and writes no tags, as that of Zhang et al. 2020, and tag_width has no meaning. A
+    depth of 0 as well leaves the words' vectors as they are, for those of a pretrained encoder.
     mixed_precision: train with bfloat16 products, which some processors do far faster.
     """
     return {

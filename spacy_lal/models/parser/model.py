@@ -24,6 +24,11 @@ NETWORK_SETTINGS = ("rows", "encoder", "d_hidden", "spans", "dependencies")
 """The settings of a `ParserNetwork` that a config decides."""
 
 
+def predicts_tags(rows: dict[str, Any]) -> bool:
+    """Whether input with these settings predicts tags; a BiLSTM may do without (`BiLSTMRows`)."""
+    return bool((rows.get("bilstm") or rows).get("tag_depth", 1))
+
+
 def parser_model(
     tok2vec: Model[list[Doc], list[Floats2d]], max_batch_spans: int, **network: Any
 ) -> Model[list[Doc], ParserScores]:

@@ -111,6 +111,9 @@ class ParserNetwork(TorchModule):
 
     def forward(self, x: Tensor, lengths: Tensor) -> Scores:
         rows, tags = self.rows(x, lengths)
+        if tags is None:
+            # as of a treebank without tags: one for all words, with nothing to learn
+            tags = x.new_zeros(*x.shape[:2], 1)
         annotations = self.encoder(rows, row_mask(lengths, x.shape[1]))
         scores = Scores(tags)
         fenceposts = self.encoder.fenceposts(annotations)
