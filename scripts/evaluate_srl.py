@@ -52,7 +52,18 @@ def main(
         ),
     ] = "model",
     predicates: Annotated[str, typer.Option(help="model, gold, or both.")] = "model,gold",
-    decoders: Annotated[str, typer.Option(help="viterbi, valid, greedy.")] = "viterbi",
+    decoders: Annotated[
+        str | None,
+        typer.Option(help="probabilities, viterbi, valid, greedy, commas between, not the model's."),
+    ] = None,
+    unique: Annotated[
+        bool | None,
+        typer.Option(
+            "--unique-core-roles/--repeated-core-roles",
+            help="Whether a frame may have a core role twice, whatever the model says.",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="Write the numbers here, as JSON.")] = None,
     threads: Annotated[int, typer.Option(help="Threads of torch, 0 for its own choice.")] = 0,
 ) -> None:
@@ -61,7 +72,12 @@ def main(
         torch.set_num_threads(threads)
     try:
         result = evaluate(
-            model, corpus, parses.split(","), predicates.split(","), decoders.split(",")
+            model,
+            corpus,
+            parses.split(","),
+            predicates.split(","),
+            None if decoders is None else decoders.split(","),
+            unique,
         )
     except (OSError, ValueError) as error:
         typer.echo(f"evaluate_srl: {error}", err=True)
@@ -72,9 +88,14 @@ def main(
 
 
 def evaluate(
-    model: str, corpus: Path, parses: list[str], predicates: list[str], decoders: list[str]
+    model: str,
+    corpus: Path,
+    parses: list[str],
+    predicates: list[str],
+    decoders: list[str] | None = None,
+    unique: bool | None = None,
 ) -> dict[str, Any]:
-    """Scores for every combination. Raises ValueError."""
+    """Scores for every combination. None: what the component says. Raises ValueError."""
     if unknown := set(predicates) - {"model", "gold"}:
         raise ValueError(f"predicates are of model or gold, not of {', '.join(sorted(unknown))}")
     nlp = spacy.load(model)
@@ -84,6 +105,9 @@ def evaluate(
     examples = list(Corpus(corpus)(nlp))
     if not any(FRAMES_KEY in example.reference.spans for example in examples):
         raise ValueError(f"no frames in {corpus}")
+    decoders = [pipe.decoder] if decoders is None else decoders
+    if unique is not None:
+        pipe.unique_core_roles = unique
     docs = [example.reference for example in examples]
     if any(doc.has_annotation("SENT_START") and len(list(doc.sents)) > 1 for doc in docs):
         # parses of others would come with other boundaries
@@ -114,6 +138,7 @@ def evaluate(
         "corpus": corpus.name,
         "sentences": len(examples),
         "threads": torch.get_num_threads(),
+        "unique_core_roles": pipe.unique_core_roles,
         "results": results,
     }
 
