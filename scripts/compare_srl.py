@@ -69,7 +69,7 @@ def main(
                 subprocess.run([*command, *settings, *shlex.split(options)], check=True)
                 seconds = time.perf_counter() - start
                 parses = ["model", parser, "gold"] if arm == "lisa" else ["model"]
-                decoders = ["viterbi", "valid", "greedy"]
+                decoders = ["probabilities", "viterbi", "valid", "greedy"]
                 best = f"{scratch}/model-best"
                 result = evaluate(best, test, parses, ["model", "gold"], decoders)
             srsly.write_json(path, {"arm": arm, "seed": int(seed), "seconds": seconds} | result)
@@ -108,7 +108,7 @@ def _name(arm: str, parses: str) -> str:
 
 
 def breakdown(rows: Rows, key: str) -> str:
-    """F1 in each bin, of the decoder that is the default, with the model's own predicates."""
+    """F1 in each bin, of the best valid sequences, with the model's own predicates."""
     shown = {
         _name(arm, parses): [r[key] for r in results if r["predicates"] == "model"]
         for (arm, parses, decoder), results in rows.items()

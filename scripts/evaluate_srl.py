@@ -54,7 +54,7 @@ def main(
     predicates: Annotated[str, typer.Option(help="model, gold, or both.")] = "model,gold",
     decoders: Annotated[
         str | None,
-        typer.Option(help="probabilities, viterbi, valid, greedy, commas between, not the model's."),
+        typer.Option(help="probabilities, viterbi, valid, greedy; else the model's."),
     ] = None,
     unique: Annotated[
         bool | None,
