@@ -120,7 +120,7 @@ def evaluate(
             for decoder in decoders:
                 pipe.decoder = decoder
                 pairs, speed = _run(nlp, pipe, examples, heads, of_predicates == "gold")
-                has_heads = pairs[0].predicted.has_annotation("DEP")
+                has_heads = _have_heads(pairs)
                 if source != "gold" and source not in correct and has_heads:
                     correct[source] = [_same_heads(pair) for pair in pairs]
                 header = {"parses": source, "predicates": of_predicates, "decoder": decoder}
@@ -197,7 +197,7 @@ def _scores(pairs: list[Example], speed: float, correct: dict[str, list[bool]]) 
     keys = ("srl_p", "srl_r", "srl_f", "srl_pred_p", "srl_pred_r", "srl_pred_f")
     result: dict[str, Any] = {key: _percent(scores[key]) for key in keys}
     result |= {f"{key} without auxiliaries": _percent(without[key]) for key in keys}
-    if pairs[0].predicted.has_annotation("DEP"):
+    if _have_heads(pairs):
         result["uas"] = round(100 * score_attachment(pairs)["conll18_uas"], 2)
     result["words_per_cpu_second"] = round(speed)
     result["per_type"] = {
@@ -283,6 +283,11 @@ def _at_distance(name: str, predicate: int, span: tuple[int, int, str]) -> bool:
     start, end, _ = span
     between = start - predicate - 1 if start > predicate else max(0, predicate - end)
     return _bin(between, DISTANCES) == name
+
+
+def _have_heads(pairs: list[Example]) -> bool:
+    """Whether predicted heads can be compared with gold ones: not of a model or corpus without."""
+    return all(doc.has_annotation("DEP") for doc in (pairs[0].predicted, pairs[0].reference))
 
 
 def _same_heads(pair: Example) -> bool:
