@@ -37,7 +37,7 @@ def viterbi(
     lengths: [B], in 1..n.
     transitions: [L, L]; `transitions[i, j]` is added where label j follows label i.
     start: [L], added at the first word.
-    once: [B, k], labels that may occur at most once in their sequence.
+    once: [B, k], labels that may occur at most once in their sequence; one may be named twice.
 
     Any of these scores may be -inf. Ties: of the best last labels the lowest, then of the best
     labels before it the lowest, and so on to the first word. If every path is forbidden, the score
@@ -51,7 +51,7 @@ def viterbi(
     Raises ValueError for wrong shapes, lengths, and transitions that are infinite or not a number.
     """
     _check(scores, lengths, transitions, start)
-    batch, n, size = scores.shape
+    batch, n, _ = scores.shape
     lengths = lengths.to(scores.device, torch.long)
     dtype = torch.promote_types(scores.dtype, torch.promote_types(transitions.dtype, torch.float32))
     if not batch:
@@ -66,9 +66,10 @@ def viterbi(
     # contiguous row. After the end it goes on with what the padding holds, which nothing before
     # the end sees.
     best = scores.permute(1, 2, 0).to(dtype).unsqueeze(2).repeat(1, 1, subsets, 1)
-    first = best.new_full((size, subsets, batch), -torch.inf)
+    first = torch.full_like(best[0], -torch.inf)
     first[:, 0] = 0.0 if start is None else start.to(best).unsqueeze(1)
-    best[0] += _use(first, once)
+    uses = _uses(once)
+    best[0] += _use(first, uses)
     lowest, everywhere, previous, following = _exceptions(transitions)
     added = transitions[previous, following].unsqueeze(1)
     following = following.unsqueeze(1).expand(-1, subsets * batch)
@@ -80,7 +81,7 @@ def viterbi(
         torch.index_select(before, 0, previous, out=candidates)
         candidates += added
         paths.scatter_reduce_(0, following, candidates, "amax")
-        now += _use(paths.view(first.shape), once).view(now.shape)
+        now += _use(paths, uses)
 
     # Choices were not kept: finding those of one path again costs L, not L^2, at each word.
     last = lengths - 1
@@ -91,10 +92,10 @@ def viterbi(
     labels[-1] = label
     for t in range(n - 2, -1, -1):
         ends = best[t, :, 0]
-        if subsets > 1:
+        if uses:
             earlier = used & ~((once == label.unsqueeze(1)) * bits).sum(1)
             used = torch.where(t < last, earlier, used)
-            ends = best[t][:, used, every]
+            ends = best[t].flatten(1).index_select(1, used * batch + every)
         choice = (ends + transitions.index_select(1, label)).max(0).indices
         label = torch.where(t < last, choice, label)
         labels[t] = label
@@ -102,19 +103,26 @@ def viterbi(
     return BestPaths(labels.T.where(words, 0), score)
 
 
-def _use(paths: Tensor, once: Tensor) -> Tensor:
-    """Paths [L, 2^k, B] by the subset they have used before their last label, as those after it.
+def _uses(once: Tensor) -> list[tuple[Tensor, Tensor]]:
+    """For each column of `once` [B, k] the cells of [L, 2^k, B], flat, that have such a last label:
+    those of the subsets without it, and in the same order those of the subsets with it."""
+    batch, k = once.shape
+    every, subset = (torch.arange(size, device=once.device) for size in (batch, 1 << k))
+    uses = []
+    for bit in range(k):
+        without = subset[(subset >> bit) % 2 == 0].unsqueeze(1)
+        cells = ((once[:, bit] * len(subset) + without) * batch + every).flatten()
+        uses.append((cells, cells + (batch << bit)))
+    return uses
 
-    In place. once: [B, k]; a path that has used its last label already is forbidden.
-    """
-    every = torch.arange(len(once), device=once.device)
-    for bit, labels in enumerate(once.T):
-        ends = paths[labels, :, every]
-        # [B, subsets of the labels above, with or without this one, of those below]
-        before = ends.view(len(once), -1, 2, 1 << bit)
-        after = torch.full_like(before, -torch.inf)
-        after[:, :, 1] = before[:, :, 0]
-        paths[labels, :, every] = after.view(ends.shape)
+
+def _use(paths: Tensor, uses: list[tuple[Tensor, Tensor]]) -> Tensor:
+    """In place, paths by what they used before their last label as paths by what they have used:
+    the last label is used as well, and a path that had used it before is forbidden."""
+    cells = paths.view(-1)
+    for without, used in uses:
+        cells.index_copy_(0, used, cells.index_select(0, without))
+        cells.index_fill_(0, without, -torch.inf)
     return paths
 
 

@@ -38,14 +38,15 @@ def unique_viterbi(
         if not len(rows):
             return BestPaths(labels, score)
         constrained[rows] |= repeated[broken]
-        sizes = constrained[rows].sum(1)
-        for k in sizes.unique().tolist():
-            group = rows[sizes == k]
-            n = int(lengths[group].max())
-            for part in group.split(max(1, (MOST_STATES >> k) // (n * scores.shape[2]))):
-                once = unique[constrained[part].nonzero()[:, 1].view(-1, k)]
-                found = viterbi(scores[part, :n], lengths[part], transitions, start, once)
-                labels[part, :n], score[part] = found
+        # as many labels of each sequence as of that with the most: what is not constrained is
+        # replaced by one that is
+        k = int(constrained[rows].sum(1).max())
+        n = int(lengths[rows].max())
+        for part in rows.split(max(1, (MOST_STATES >> k) // (n * scores.shape[2]))):
+            known, which = constrained[part].byte().topk(k)
+            once = unique[which.where(known > 0, which[:, :1])]
+            found = viterbi(scores[part, :n], lengths[part], transitions, start, once)
+            labels[part, :n], score[part] = found
 
 
 def _repeated(labels: Tensor, lengths: Tensor, unique: Tensor) -> Tensor:

@@ -119,7 +119,7 @@ def test_what_breaks_no_constraint_is_not_searched_again(monkeypatch):
     scores[1, :, 3] = 0.5
     scores[2, 0, 1] = 1.0
     unique_viterbi(scores, torch.tensor([2, 4, 4]), transitions, start, UNIQUE)
-    # the first of all; of one sequence B-B, of the other B-A constrained; then both of this
+    # first all; then two, of which B-B and B-A are constrained; then one, with both
     assert searched == [((3, 4),), ((2, 4), [[3], [1]]), ((1, 4), [[1, 3]])]
 
 
