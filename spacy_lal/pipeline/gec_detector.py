@@ -139,6 +139,13 @@ class ErrorDetector(WeightsPipe):
         for node, settings in self._reading:
             node.attrs.update(settings)
 
+    def _outputs(self) -> dict[str, list[str]]:
+        return {"labels": [CORRECT, *self.labels]}
+
+    def _check_cfg(self) -> None:
+        super()._check_cfg()
+        _checked_threshold(self.cfg["threshold"])
+
     @property
     def labels(self) -> tuple[str, ...]:
         """The types of errors; one if they are not told apart."""
@@ -192,8 +199,7 @@ class ErrorDetector(WeightsPipe):
             logger.info("%s: %d of %d training Docs are not annotated", self.name, without, docs)
         known = self.cfg["labels"]
         self.cfg["labels"] = labels or [*known, *sorted(set(found) - set(known))]
-        names = {"labels": [CORRECT, *self.labels]}
-        self._initialize_weights(get_examples, sample, names, warm_start)
+        self._initialize_weights(get_examples, sample, warm_start)
 
     def get_loss(self, examples: Iterable[Example], scores: Floats2d) -> tuple[float, Floats2d]:
         """The mean cross-entropy of all words and its gradient with respect to every score.

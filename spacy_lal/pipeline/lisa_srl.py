@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
@@ -221,6 +222,14 @@ class LisaSRL(ParserPipe):
         # the scorer is given cfg
         self.cfg["spans_key"] = self.spans_key
         self._role_decoders: dict[str, RoleDecoder] = {}
+
+    def _check_cfg(self) -> None:
+        super()._check_cfg()
+        n = len(self.cfg["roles"])
+        for entry in self.cfg["transitions"]:
+            before, after, count = entry
+            if not (-1 <= before < n and 0 <= after < n and 0 <= count < math.inf):
+                raise ValueError(f"transition {entry} is not between two of {n} roles")
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -126,6 +126,9 @@ class ParserPipe(WeightsPipe):
     def label_data(self) -> dict[str, list[str]]:
         return {kind: list(self.cfg.get(kind, ())) for kind in self.kinds}
 
+    def _outputs(self) -> dict[str, list[str]]:
+        return self.label_data
+
     # Training
 
     def _initialize_model(
@@ -147,7 +150,7 @@ class ParserPipe(WeightsPipe):
             else:
                 known = self.cfg[kind]
                 self.cfg[kind] = [*known, *sorted(set(found[kind]) - set(known))]
-        self._initialize_weights(get_examples, sample, self.label_data, warm_start)
+        self._initialize_weights(get_examples, sample, warm_start)
 
     def get_loss(
         self, examples: Iterable[Example], scores: ParserScores
