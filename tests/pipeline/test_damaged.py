@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ KINDS = {
 OUTPUTS = [(factory, kind) for factory, kinds in KINDS.items() for kind in kinds]
 
 
+@cache
 def blank(factory: str) -> Language:
     nlp = spacy.blank("en")
     nlp.add_pipe(factory, config=MODELS[factory])
@@ -58,7 +60,8 @@ def blank(factory: str) -> Language:
 def pipelines() -> dict[str, Language]:
     found = {}
     for factory in MODELS:
-        nlp = found[factory] = blank(factory)
+        nlp = found[factory] = spacy.blank("en")
+        nlp.add_pipe(factory, config=MODELS[factory])
         examples = _examples(nlp)
         nlp.initialize(lambda examples=examples: examples)
     return found
@@ -71,9 +74,15 @@ def stored(request, pipelines: dict[str, Language], tmp_path: Path) -> Path:
     return tmp_path / request.param
 
 
+def load(folder: Path) -> None:
+    """As spacy.load does it, without the rest of the pipeline."""
+    pipe = blank(folder.name).get_pipe(folder.name)
+    pipe.from_disk(folder, exclude=["vocab"])
+
+
 def refused(folder: Path, name: str, match: str = "") -> None:
     with pytest.raises(ValueError, match=rf"{folder.name}/{name}: .*{match}") as caught:
-        spacy.load(folder.parent)
+        load(folder)
     assert "\n" not in str(caught.value)
 
 
@@ -126,7 +135,7 @@ def test_large_finite_weights_load(pipelines: dict[str, Language], tmp_path: Pat
     tensors, headers = read(tmp_path / "lal_constituency")
     tensors["0.rows.start"][:] = 3e38
     write(tmp_path / "lal_constituency", tensors, headers)
-    spacy.load(tmp_path)
+    load(tmp_path / "lal_constituency")
 
 
 def read(folder: Path) -> tuple[dict[str, torch.Tensor], list[dict[str, Any]]]:
@@ -144,7 +153,16 @@ def write(folder: Path, tensors: dict[str, torch.Tensor], headers: Any) -> None:
 
 @pytest.mark.parametrize(
     "headers",
-    ["[" * 100_000, "[" + '{"a":' * 90_000, "7", "[7]", "[null, null]", "{}", "nonsense", "[{}, {}]"],
+    [
+        "[" * 100_000,
+        "[" + '{"a":' * 90_000,
+        "7",
+        "[7]",
+        "[null, null]",
+        "{}",
+        "nonsense",
+        "[{}, {}]",
+    ],
 )
 def test_headers_that_are_none(stored: Path, headers: str) -> None:
     tensors, _ = read(stored)
@@ -156,20 +174,15 @@ def test_headers_of_gigantic_modules(stored: Path) -> None:
     """Each number of the headers in turn: none may take memory, or time, for what isn't there."""
     tensors, headers = read(stored)
     for place, key in numbers(headers):
-        if key in ("hash_seed", "word_dropout", "feature_dropout", "dropout"):
-            continue
-        before = place[key]
-        for value in (10**6, 10**12, 10**400, -1, "x"):
-            place[key] = value
-            write(stored, tensors, headers)
-            try:
-                spacy.load(stored.parent)
-            except ValueError as error:
-                assert f"{stored.name}/model.safetensors: " in str(error)
-            else:
-                # a setting that decides no shape
-                assert value == 10**6
+        before, place[key] = place[key], 10**9
+        write(stored, tensors, headers)
+        if key != "hash_seed":
+            refused(stored, "model.safetensors")
         place[key] = before
+    for value in (10**6, -1, "x"):
+        headers[0]["n_layers" if "n_layers" in headers[0] else "d_in"] = value
+        write(stored, tensors, headers)
+        refused(stored, "model.safetensors")
 
 
 def numbers(of: Any) -> list[tuple[Any, Any]]:

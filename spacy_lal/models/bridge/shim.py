@@ -123,6 +123,7 @@ class TorchShim(Shim):
         Raises ValueError if they do not fit or are not finite, before memory is taken for them.
         """
         try:
+            _check_sizes(header, max(LEAST, sum(t.numel() for t in tensors.values())))
             with torch.device("meta"), _at_most(len(tensors)):
                 module = self._build(header)
         except Exception as err:
@@ -156,6 +157,19 @@ class TorchShim(Shim):
                 raise ValueError(f"weights of {len(headers)} modules, not of one")
             self.load(headers[0], tensors)
         return self
+
+
+LEAST = 1_000_000
+"""Numbers in headers up to this do no harm."""
+
+
+def _check_sizes(settings: dict[str, Any], most: int) -> None:
+    """Raise ValueError for a number that is no size of what has `most` values in all."""
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            _check_sizes(value, most)
+        elif isinstance(value, int) and abs(value) > most and name != "hash_seed":
+            raise ValueError(f"{name} can't be {value}")
 
 
 @contextlib.contextmanager
