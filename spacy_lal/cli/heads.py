@@ -59,8 +59,6 @@ def heads(
         )
         nlp = spacy.load(model)
         examples = list(Corpus(data, limit=limit)(nlp))
-        if not examples:
-            raise ValueError(f"no Docs in {data}: it takes a .spacy file or a folder of them")
         how = cast("Normalisation", method)
         found = top_heads(nlp, (example.predicted for example in examples), method=how)
         analysis = error_analysis(nlp, examples, k=top, method=how) if errors else None

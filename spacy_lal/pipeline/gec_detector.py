@@ -119,6 +119,7 @@ class ErrorDetector(WeightsPipe):
         _checked_threshold(threshold)
         if error_weight <= 0:
             raise ValueError(f"error_weight must be above 0, got {error_weight}")
+        super().__init__()
         self.vocab = vocab
         self.model = model
         self.name = name
@@ -210,12 +211,14 @@ class ErrorDetector(WeightsPipe):
         examples = list(examples)
         validate_examples(examples, f"{self.name}.get_loss")
         index = {label: k for k, label in enumerate([CORRECT, *self.labels])}
+        labels = [gold_errors(example, self.spans_key) for example in examples]
+        self._warn_unknown(
+            "labels", Counter(name for of in labels for name in of if name and name != CORRECT)
+        )
         gold = [
             index.get(label, -1) if label is not None and not token.is_space else -1
-            for example in examples
-            for token, label in zip(
-                example.predicted, gold_errors(example, self.spans_key), strict=True
-            )
+            for example, of_doc in zip(examples, labels, strict=True)
+            for token, label in zip(example.predicted, of_doc, strict=True)
         ]
         logits = xp2torch(scores).detach().clone().requires_grad_()
         weights = torch.full((len(index),), self.error_weight, device=logits.device)

@@ -84,6 +84,10 @@ OUTSIDE = "O"
         "srl_pred_f": 0.0,
         "srl_pred_p": None,
         "srl_pred_r": None,
+        "spans_srl_f": None,
+        "spans_srl_p": None,
+        "spans_srl_r": None,
+        "spans_srl_per_type": None,
         "tag_acc": None,
         "dep_uas": None,
         "dep_las": None,
@@ -362,6 +366,7 @@ class LisaSRL(ParserPipe):
         examples = list(examples)
         validate_examples(examples, f"{self.name}.get_loss")
         gold = LisaGold(self.cfg, self.spans_key, examples)
+        self._warn_unknown("roles", gold.role_counts())
         batches = list(scores.batches)
         of_batches = [
             gold.frames(

@@ -85,6 +85,7 @@ class ParserPipe(WeightsPipe):
     ) -> None:
         if max_sentence_length < 1:
             raise ValueError(f"max_sentence_length must be at least 1, got {max_sentence_length}")
+        super().__init__()
         self.vocab = vocab
         self.model = model
         self.name = name
@@ -171,6 +172,9 @@ class ParserPipe(WeightsPipe):
             for kind in ("tags", "relations")
             if kind in self.cfg
         }
+        self._warn_unknown("tags", Counter(tag for of_doc in tags for tag in of_doc))
+        if heads:
+            self._warn_unknown("relations", Counter(r for gold in heads for r in gold.relations))
         loss = 0.0
         d_batches = []
         structure_loss = self._structure_loss(examples)

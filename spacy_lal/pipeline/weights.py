@@ -5,15 +5,18 @@ A transformer inside is stored by spacy-transformers, in its own format.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import zip_longest
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import spacy
 import srsly
 from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger
 from thinc.api import Model
@@ -30,6 +33,9 @@ Self = TypeVar("Self", bound="WeightsPipe")
 
 class WeightsPipe(TrainablePipe):
     """Storage, and a clear error where there are no weights yet."""
+
+    def __init__(self) -> None:
+        self._warned: set[str] = set()
 
     def _configure_model(self) -> None:
         """Called when weights have been read: what of the config goes before what was stored."""
@@ -52,6 +58,45 @@ class WeightsPipe(TrainablePipe):
                     if name != other
                 ]
                 raise ValueError(f"the {kind} are not those of {WEIGHTS}: {differs[0]}")
+
+    # What users should know
+
+    spans_key: str
+
+    def _has_gold(self, doc: Doc) -> bool:
+        """Whether a Doc has what the component is trained and scored on."""
+        return self.spans_key in doc.spans
+
+    def _warn_once(self, about: str, message: str) -> None:
+        if about not in self._warned:
+            self._warned.add(about)
+            logger.warning("%s: %s", self.name, message)
+
+    def _warn_unknown(self, kind: str, names: Counter[str]) -> None:
+        """Say once which names of the training data the model has no output for."""
+        unknown = {name: n for name, n in names.items() if name and name not in self.cfg[kind]}
+        if unknown:
+            name, count = max(unknown.items(), key=itemgetter(1))
+            self._warn_once(
+                kind,
+                f"{name!r}, {count} times in this batch, was not among the {kind} at "
+                "initialisation; what has it is left out of this and of later updates",
+            )
+
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """The scorer's scores. Warns, once, if none of the Docs has gold."""
+        examples = list(examples)
+        if self.scorer and examples and not any(self._has_gold(e.reference) for e in examples):
+            self._warn_once(
+                "score",
+                f"none of the {len(examples)} Docs to score has gold ({self._gold}): all scores "
+                "of it are missing, which training shows as 0.00",
+            )
+        return cast(dict[str, Any], super().score(examples, **kwargs))
+
+    @property
+    def _gold(self) -> str:
+        return f"doc.spans[{self.spans_key!r}]"
 
     # Training
 
