@@ -9,7 +9,7 @@ import srsly
 import typer
 from wasabi import msg
 
-from .checks import check_outputs, clear_errors, input_files
+from .checks import check_outputs, clear_errors
 
 if TYPE_CHECKING:
     from ..interpret import ErrorAnalysis, TopHeads
@@ -55,7 +55,8 @@ def heads(
     ]
     with clear_errors("heads"):
         check_outputs(
-            [output / name for name in names] if output else [], input_files([data], "*.spacy")
+            [output / name for name in names] if output else [],
+            data.rglob("*.spacy") if data.is_dir() else [data],
         )
         nlp = spacy.load(model)
         examples = list(Corpus(data, limit=limit)(nlp))
