@@ -56,7 +56,9 @@ def convert_ewt(
     results: dict[str, Counts] = {}
     with clear_errors("convert"):
         outputs = [output / f"{split}.spacy" for split in SPLITS]
-        check_outputs([*outputs, report], [*input_files([ud], "*"), *input_files([propbank], "*")])
+        check_outputs(
+            [*outputs, report], [propbank, *ud.rglob("*.conllu*"), *propbank.rglob("*.gold_skel")]
+        )
         skeletons = find_skeletons(propbank)
         for split in SPLITS:
             joined = join(read_ud_split(ud, split), skeletons)
@@ -172,7 +174,9 @@ def convert_conll05(
     """Convert CoNLL-2005: the release's parallel files, or files with all columns in one."""
     unescape = ptb_unescape if ptb_escapes else str
     with clear_errors("convert"):
-        check_outputs([output, report], input_files(inputs, "*"))
+        folders = {"words", "props", "senses", synt} - {""}
+        within = (file for path in inputs for name in folders for file in path.glob(f"{name}/*"))
+        check_outputs([output, report], [*inputs, *within])
         read = from_each(
             inputs, lambda path: conll2005.read_conll2005(path, synt=synt, unescape=unescape)
         )

@@ -14,7 +14,7 @@ import typer
 from ..grammar_errors import CORRECT, ERROR
 from ..treebanks.character_edits import read_character_edits, rule_based
 from ..treebanks.docs import Sentence, write_docs
-from ..treebanks.files import FormatError
+from ..treebanks.files import FormatError, read_text
 from ..treebanks.learner_tsv import multiged_unescape, read_tsv
 from ..treebanks.m2 import ErrorTypes, M2Sentence, read_m2, to_sentence
 from ..treebanks.parallel import read_parallel
@@ -112,6 +112,9 @@ def convert_ged(
         else:
             if form is Format.parallel and len(paths) != 1:
                 raise typer.BadParameter(f"{len(paths)} files to compare with the corrected ones")
+            for path in corrected or ():
+                if not read_text(path).strip():
+                    raise ValueError(f"no sentences in {path}")
             read = list(
                 from_each(
                     inputs,

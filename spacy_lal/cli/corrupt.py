@@ -141,7 +141,9 @@ def _count(sentence: Doc | Span, counts: TextCounts) -> None:
 def _corrected(corrections: tuple[Path, Path] | None, m2: Iterable[Path]) -> Iterator[M2Sentence]:
     if corrections is not None:
         original, right = corrections
-        yield from from_each([original], lambda path: read_parallel(path, [right]))
+        yield from from_each(
+            [original], lambda path: (read for read in read_parallel(path, [right]) if read.words)
+        )
     yield from from_each(m2, read_m2)
 
 
