@@ -12,7 +12,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
-from spacy_lal.annotations import get_constituents, set_constituents, set_frames
+from spacy_lal.annotations import FrameSpans, get_constituents, set_constituents, set_frames
 from spacy_lal.grammar_errors import set_errors
 from spacy_lal.scorers.frames import score_frames
 from spacy_lal.training.corpus import Corpus
@@ -67,8 +67,6 @@ def test_unknown_names_are_named_once(factory: str, caplog) -> None:
     assert message.startswith(f"{factory}: ")
     assert "times in this batch" in message
 
-
-from spacy_lal.annotations import FrameSpans  # noqa: E402
 
 ORIGINAL = [FrameSpans(2, "sit.01", [(2, 3, "V")])]
 
