@@ -269,9 +269,11 @@ class ConstituencyPipe(ParserPipe):
         spans: list[list[LabelledSpan]] = [[] for _ in docs]
         spans_scores: list[list[float | None]] = [[] for _ in docs]
         log_probs: list[list[tuple[int, int, float]]] = [[] for _ in docs]
+        unparsed: list[list[tuple[int, int]]] = [[] for _ in docs]
         for number, sentence in enumerate(sentences):
             parse = parses.get(number)
             if parse is None:
+                unparsed[sentence.doc].append((sentence.start, sentence.end))
                 continue
             words = sentence.words.tolist()
             for i, j, category in self._spans(parse):
@@ -281,7 +283,14 @@ class ConstituencyPipe(ParserPipe):
                 entry = (sentence.start, sentence.end, parse.log_prob)
                 log_probs[sentence.doc].append(entry)
         for k, doc in enumerate(docs):
-            set_constituents(doc, spans[k], spans_scores[k], log_probs[k], key=self.spans_key)
+            set_constituents(
+                doc,
+                spans[k],
+                spans_scores[k],
+                log_probs[k],
+                unparsed=unparsed[k],
+                key=self.spans_key,
+            )
 
     def _spans(self, parse: SentenceParse) -> list[LabelledSpan]:
         """The constituents of a parse by its words, those of unary chains one by one."""
@@ -323,6 +332,8 @@ class ConstituencyPipe(ParserPipe):
             of_batch = [in_words(trees[s.doc] or (), s) for s in members]
             # a label that was not there at initialisation is no evidence for "no constituent"
             known = [all(label in index for *_, label in collapse_unaries(t)) for t in of_batch]
+            names = (label for t in of_batch for *_, label in collapse_unaries(t))
+            self._warn_unknown("labels", Counter(names))
             has_tree = [trees[s.doc] is not None and k for s, k in zip(members, known, strict=True)]
             if scores.labels is None:
                 device = scores.tags.device

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
@@ -84,6 +85,10 @@ OUTSIDE = "O"
         "srl_pred_f": 0.0,
         "srl_pred_p": None,
         "srl_pred_r": None,
+        "spans_srl_f": None,
+        "spans_srl_p": None,
+        "spans_srl_r": None,
+        "spans_srl_per_type": None,
         "tag_acc": None,
         "dep_uas": None,
         "dep_las": None,
@@ -230,6 +235,14 @@ class LisaSRL(ParserPipe):
         self.cfg["spans_key"] = self.spans_key
         self._role_decoders: dict[tuple[str, bool], RoleDecoder] = {}
 
+    def _check_cfg(self) -> None:
+        super()._check_cfg()
+        n = len(self.cfg["roles"])
+        for entry in self.cfg["transitions"]:
+            before, after, count = entry
+            if not (-1 <= before < n and 0 <= after < n and 0 <= count < math.inf):
+                raise ValueError(f"transition {entry} is not between two of {n} roles")
+
     @property
     def labels(self) -> tuple[str, ...]:
         """The roles, without V."""
@@ -361,6 +374,7 @@ class LisaSRL(ParserPipe):
         examples = list(examples)
         validate_examples(examples, f"{self.name}.get_loss")
         gold = LisaGold(self.cfg, self.spans_key, examples)
+        self._warn_unknown("roles", gold.role_counts())
         batches = list(scores.batches)
         of_batches = [
             gold.frames(
