@@ -22,7 +22,6 @@ DEV := $(VENV)/.dev-$(subst $(COMMA),-,$(EXTRAS))
 
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --disable-pip-version-check $(PIP_ARGS)
-PROGRESS := $(PY) scripts/progress.py
 
 # TEXT reaches the program through the environment, never as part of a command line or a makefile:
 # whatever quotes and dollar signs it has mean themselves.
@@ -68,20 +67,24 @@ $(VENV)/bin/pip:
 
 # On its own, so that a build of torch that is already there is taken as it is.
 $(VENV)/.torch: constraints.txt | $(VENV)/bin/pip
-	@$(PROGRESS) "Installing PyTorch" $(VENV)/torch.log $(PIP) $(if $(TORCH_INDEX),--index-url "$(TORCH_INDEX)") "$(TORCH)"
+	@echo "Installing PyTorch"
+	@$(PIP) $(if $(TORCH_INDEX),--index-url "$(TORCH_INDEX)") "$(TORCH)"
 	@sed '/^torch==/d' constraints.txt > $(VENV)/constraints.txt
 	@touch $@
 
 $(VENV)/.package: pyproject.toml $(VENV)/.torch
-	@$(PROGRESS) "Installing spacy-lal" $(VENV)/package.log $(PIP) -c $(VENV)/constraints.txt -e .
+	@echo "Installing spacy-lal"
+	@$(PIP) -c $(VENV)/constraints.txt -e .
 	@touch $@
 
 $(VENV)/.en_%: packages/en_%/meta.json $(VENV)/.package
-	@$(PROGRESS) "Installing en_$*" $(VENV)/en_$*.log $(PIP) -c $(VENV)/constraints.txt ./packages/en_$*
+	@echo "Installing en_$*"
+	@$(PIP) -c $(VENV)/constraints.txt ./packages/en_$*
 	@touch $@
 
 $(DEV): $(VENV)/.package
-	@$(PROGRESS) "Installing what tests need" $(VENV)/dev.log $(PIP) -c $(VENV)/constraints.txt -e ".[$(EXTRAS)]"
+	@echo "Installing what tests need"
+	@$(PIP) -c $(VENV)/constraints.txt -e ".[$(EXTRAS)]"
 	@touch $@
 
 packages/en_lal_sm/meta.json:

@@ -23,29 +23,24 @@ Its trees are binary: gold is the left binarisation, as in training.
 
 from __future__ import annotations
 
-import argparse
-import importlib.metadata
-import json
 import math
-import platform
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy
-import spacy
 import torch
-from spacy.language import Language
+from measure import component, load, machine, options, parsed, read_examples, write
 from spacy.tokens import Doc
 
 from spacy_lal.annotations import get_constituents
 from spacy_lal.models.parser.gold_charts import gold_nodes
+from spacy_lal.models.parser.network import OneStageScores
 from spacy_lal.pipeline.constituency import ConstituencyPipe
 from spacy_lal.pipeline.gold import in_words
 from spacy_lal.structure.chart import packed_spans, span_position, spans_within
 from spacy_lal.structure.tree_distribution import TreeDistribution
-from spacy_lal.training.corpus import Corpus
 
 BINS = 10
 
@@ -124,7 +119,7 @@ def all_spans(pipe: ConstituencyPipe, docs: list[Doc], golds: list[Doc]) -> Samp
     with torch.no_grad():
         scores = pipe.model.predict(docs)
         for batch in scores.batches:
-            if batch.scores.spans is None:
+            if isinstance(batch.scores, OneStageScores):
                 raise SystemExit("--all-spans needs a two-stage parser")
             sentences = [scores.sentences[k] for k in batch.members]
             gold = gold_nodes(
@@ -183,37 +178,20 @@ def percent(share: float | None, digits: int = 1) -> str:
     return "" if share is None else f"{100 * share:.{digits}f}"
 
 
-def versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for name in ("spacy", "torch", "numpy", "spacy-lal"):
-        found[name] = importlib.metadata.version(name)
-    return found
-
-
-def parser_of(nlp: Language) -> ConstituencyPipe:
-    pipes = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, ConstituencyPipe)]
-    if len(pipes) != 1:
-        raise SystemExit(f"expected one parser of constituents in {nlp.pipe_names}")
-    return pipes[0]
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("pipeline", help="a package or a folder")
     parser.add_argument("--data", type=Path, default=Path("corpus/ewt/test.spacy"))
     parser.add_argument("--limit", type=int, default=0, help="sentences to read, 0 for all")
     parser.add_argument("--all-spans", action="store_true", help="also those not chosen")
     parser.add_argument("--markdown", action="store_true", help="print markdown tables")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--json", type=Path, help="also write the numbers to this file")
-    arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads)
-    nlp = spacy.load(arguments.pipeline)
-    pipe = parser_of(nlp)
+    arguments = parsed(parser)
+    nlp = load(arguments.pipeline)
+    pipe = component(nlp, ConstituencyPipe)
     # a Doc that wasn't annotated with trees is no tree of words alone
     examples = [
         example
-        for example in Corpus(arguments.data, limit=arguments.limit)(nlp)
+        for example in read_examples(arguments.data, nlp, arguments.limit)
         if pipe.spans_key in example.reference.spans
     ]
     golds = [example.reference for example in examples]
@@ -225,17 +203,15 @@ def main() -> None:
     if arguments.all_spans:
         tables.append(all_spans(pipe, docs, golds).table("all spans, unlabelled"))
     print("\n\n".join((markdown if arguments.markdown else text)(table) for table in tables))
-    if arguments.json:
-        report = {
-            "pipeline": Path(arguments.pipeline).name,
-            "data": arguments.data.name,
-            "decoder": repr(pipe.decoder),
-            "versions": versions(),
-            "threads": arguments.threads,
-            "sentences": len(docs),
-            "tables": tables,
-        }
-        arguments.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf8")
+    report = {
+        "pipeline": Path(arguments.pipeline).name,
+        "data": arguments.data.name,
+        "decoder": repr(pipe.decoder),
+        **machine(arguments, "spacy", "torch", "numpy", "spacy-lal"),
+        "sentences": len(docs),
+        "tables": tables,
+    }
+    write(arguments.json, report)
 
 
 if __name__ == "__main__":

@@ -26,26 +26,34 @@ than a tenth of the pipeline's time, padded as there.
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import random
 import statistics
-import time
 from collections.abc import Callable
 from functools import partial
-from itertools import accumulate
 from pathlib import Path
+from time import process_time
 from typing import Any
 
-import spacy
 import torch
-from crf_speed import processor, versions
+from measure import (
+    bare,
+    component,
+    headline,
+    load,
+    machine,
+    options,
+    parsed,
+    read_examples,
+    seconds,
+    tensors_mb,
+    timed,
+    write,
+)
 from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Model
 from torch import Tensor
-from torch.profiler import ProfilerActivity, profile
 
 from spacy_lal.layers.span_attention import SpanTransformerLayer
 from spacy_lal.models.batching.batches import ParserScores, SentenceBatch, read_docs
@@ -55,10 +63,10 @@ from spacy_lal.models.parser.decoding import decode
 from spacy_lal.pipeline.constituency import ConstituencyPipe
 from spacy_lal.structure.chart import chart_size
 from spacy_lal.structure.tree_distribution import TreeDistribution
-from spacy_lal.training.corpus import Corpus
 
 SHARE_BAR = 0.1
 TREES = 5
+PACKAGES = ("spacy", "thinc", "torch", "numpy", "spacy-lal")
 LAYER = {"d": 48, "n_heads": 3, "d_ff": 96}
 
 QUESTIONS: dict[str, Callable[[TreeDistribution], object]] = {
@@ -82,46 +90,19 @@ def random_scores(n: int, size: int) -> Tensor:
     return torch.randn(size, chart_size(n), generator=generator)
 
 
-def seconds(run: Callable[[], object], repeats: int) -> float:
-    """The median of `repeats` runs, after one that warms up; of short ones, of several at once."""
-    start = time.process_time()
-    run()
-    at_once = max(1, int(0.02 / max(1e-6, time.process_time() - start)))
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        for _ in range(at_once):
-            run()
-        times.append((time.process_time() - start) / at_once)
-    return statistics.median(times)
-
-
-# Memory
-
-
-def peak_mb(question: str, n: int, size: int) -> float:
-    """The most memory of tensors at once, the scores included."""
-    ask(question, 10, 1)
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as record:
-        ask(question, n, size)
-    assert record.profiler is not None
-    results = record.profiler.kineto_results
-    assert results is not None
-    events = [e for e in results.events() if e.name() == "[memory]"]
-    held = accumulate(e.nbytes() for e in sorted(events, key=lambda e: e.start_ns()))
-    return max(held) / 1e6
-
-
 # The distribution, and a layer over spans
 
 
 def distribution(lengths: list[int], repeats: int) -> list[dict[str, Any]]:
+    for question in QUESTIONS:
+        ask(question, 10, 1)  # warms up
     whole = chart_size(max(lengths))
     sizes = {n: sorted({1, round(whole / chart_size(n))}) for n in lengths}
     asked = [(question, n, size) for question in QUESTIONS for n in lengths for size in sizes[n]]
     rows: list[dict[str, Any]] = []
     for question, n, size in asked:
-        spent = seconds(partial(ask, question, n, size, random_scores(n, size)), repeats)
+        answer = partial(ask, question, n, size, random_scores(n, size))
+        spent = seconds(answer, repeats, process_time)
         rows.append(
             {
                 "question": question,
@@ -129,7 +110,7 @@ def distribution(lengths: list[int], repeats: int) -> list[dict[str, Any]]:
                 "sentences": size,
                 "ms": 1e3 * spent,
                 "ns_per_span": 1e9 * spent / (size * chart_size(n)),
-                "peak_mb": peak_mb(question, n, size),
+                "peak_mb": tensors_mb(partial(ask, question, n, size)),
             }
         )
     for row, exponent in zip(rows, exponents(rows), strict=True):
@@ -174,33 +155,14 @@ def span_layer(lengths: list[int], repeats: int) -> list[dict[str, float]]:
             {
                 "words": n,
                 "spans": spans,
-                "forward_ns_per_span": 1e9 * seconds(forward, repeats) / spans,
-                "forward_backward_ns_per_span": 1e9 * seconds(both, repeats) / spans,
+                "forward_ns_per_span": 1e9 * seconds(forward, repeats, process_time) / spans,
+                "forward_backward_ns_per_span": 1e9 * seconds(both, repeats, process_time) / spans,
             }
         )
     return rows
 
 
 # Decoding
-
-
-def parser_of(nlp: Language) -> ConstituencyPipe:
-    pipes = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, ConstituencyPipe)]
-    if len(pipes) != 1 or pipes[0].model.attrs["settings"].spans is None:
-        raise SystemExit(f"expected one two-stage parser in {nlp.pipe_names}")
-    return pipes[0]
-
-
-def bare(docs: list[Doc]) -> list[Doc]:
-    return [
-        Doc(
-            doc.vocab,
-            words=[token.text for token in doc],
-            spaces=[bool(token.whitespace_) for token in doc],
-            sent_starts=[token.i == 0 for token in doc],
-        )
-        for doc in docs
-    ]
 
 
 def in_one_batch(model: Model[list[Doc], ParserScores], docs: list[Doc]) -> ParserScores:
@@ -218,8 +180,10 @@ def decoding(
     nlp: Language, data: Path, size: int, count: int, repeats: int
 ) -> list[dict[str, float | str]]:
     """Microseconds a word of decoding and of the whole pipeline, medians over batches."""
-    pipe = parser_of(nlp)
-    golds = [example.reference for example in Corpus(data)(nlp)]
+    pipe = component(nlp, ConstituencyPipe)
+    if pipe.model.attrs["settings"].spans is None:
+        raise SystemExit(f"expected a two-stage parser in {nlp.pipe_names}")
+    golds = [example.reference for example in read_examples(data, nlp)]
     draw = random.Random(1)
     batches = [draw.sample(golds, size) for _ in range(count)]
     configured = pipe.decoder
@@ -234,16 +198,13 @@ def decoding(
             padded = ParserScores(padded.sentences, list(padded.batches))
             one = in_one_batch(pipe.model, docs)
             for key, scores in (("one_batch", one), ("padded", padded)):
-                spent = seconds(partial(decode, scores, decoder), repeats)
+                spent = seconds(partial(decode, scores, decoder), repeats, process_time)
                 found[key].append(1e6 * spent / words)
             copies = iter([bare(golds_of_batch) for _ in range(repeats + 1)])
             list(nlp.pipe(next(copies)))
-            times = []
-            for fresh in copies:
-                start = time.process_time()
-                list(nlp.pipe(fresh))
-                times.append(time.process_time() - start)
-            found["pipeline"].append(1e6 * statistics.median(times) / words)
+            runs = [timed(lambda docs=fresh: list(nlp.pipe(docs))) for fresh in copies]
+            spent = statistics.median(run["cpu_seconds"] for run in runs)
+            found["pipeline"].append(1e6 * spent / words)
         medians = {key: statistics.median(values) for key, values in found.items()}
         rows.append(
             {
@@ -265,34 +226,27 @@ def decoding(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = options(__doc__, repeats=5)
     parser.add_argument("--lengths", type=int, nargs="+", default=[50, 100, 200, 400])
     parser.add_argument("--pipeline", help="a package or a folder")
-    parser.add_argument("--data", type=Path, default=Path("corpus/ewt/test.spacy"))
+    parser.add_argument("--data", type=Path, help="needed with --pipeline")
     parser.add_argument("--sentences", type=int, default=64, help="in a batch")
     parser.add_argument("--batches", type=int, default=10)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--check", action="store_true", help="exit with 1 if the bar is missed")
-    parser.add_argument("--json", type=Path, help="also write the numbers to this file")
-    arguments = parser.parse_args()
+    arguments = parsed(parser)
     if arguments.check and not arguments.pipeline:
         raise SystemExit("--check needs --pipeline")
-    torch.set_num_threads(arguments.threads)
+    if arguments.pipeline and not arguments.data:
+        raise SystemExit("--pipeline needs --data")
     lengths = sorted(arguments.lengths)
 
     report: dict[str, Any] = {
-        "processor": processor(),
-        "versions": versions(),
-        "threads": arguments.threads,
-        "repeats": arguments.repeats,
+        **machine(arguments, *PACKAGES),
         "distribution": distribution(lengths, arguments.repeats),
         "span_layer": span_layer(lengths, arguments.repeats),
         "decoding": [],
     }
-    print(", ".join(f"{name} {version}" for name, version in report["versions"].items()))
-    print(f"{report['processor']}, {arguments.threads} thread(s), float32", end="")
-    print(f", medians of {arguments.repeats}\n")
+    print(f"{headline(report)}, float32\n")
     print(f"{'':12}{'words':>6}{'sentences':>11}{'ms':>18}{'ns/span':>9}{'peak MB':>9}")
     for row in report["distribution"]:
         exponent = f"({row['exponent']:.1f})" if row["exponent"] is not None else ""
@@ -309,7 +263,7 @@ def main() -> None:
             f"{row['forward_backward_ns_per_span']:14,.0f}"
         )
     if arguments.pipeline:
-        nlp = spacy.load(arguments.pipeline)
+        nlp = load(arguments.pipeline)
         report["pipeline"] = Path(arguments.pipeline).name
         report["decoding"] = decoding(
             nlp, arguments.data, arguments.sentences, arguments.batches, arguments.repeats
@@ -323,8 +277,7 @@ def main() -> None:
             end="",
         )
     print()
-    if arguments.json:
-        arguments.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf8")
+    write(arguments.json, report)
     missed = [row for row in report["decoding"] if row["share"] > SHARE_BAR]
     for row in missed:
         print(f"MISSED: {row['decoder']}, {100 * row['share']:.1f} % (at most 10 %)")

@@ -31,29 +31,21 @@ from __future__ import annotations
 
 import argparse
 import copy
-import gc
-import importlib.metadata
 import json
 import os
-import platform
-import statistics
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import spacy
-import torch
+from measure import bare, headline, machine, options, parsed, read_examples, speed, timed, write
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import fix_random_seed
 from spacy.vocab import Vocab
 from thinc.api import Adam
-
-from spacy_lal.training.corpus import Corpus
 
 RATIO_BAR = 1.5
 SUPAR_BATCHES = (1200, 5000)
@@ -149,18 +141,6 @@ def batches_of(examples: list[Example], batch_words: int, sample_words: int) -> 
     return batches[every // 2 :: every]
 
 
-def bare(docs: list[Doc]) -> list[Doc]:
-    return [
-        Doc(
-            doc.vocab,
-            words=[token.text for token in doc],
-            spaces=[bool(token.whitespace_) for token in doc],
-            sent_starts=[token.i == 0 for token in doc],
-        )
-        for doc in docs
-    ]
-
-
 # What is measured
 
 
@@ -214,36 +194,18 @@ class Measured:
             batches = self.batches.get(words, [])
             docs = [eg.reference for batch in batches for eg in batch] or self.test
             total = sum(map(len, docs))
-            per_cpu = [total / run["cpu_seconds"] for run in runs]
-            rows.append(
-                {
-                    "size": self.size,
-                    "variant": self.variant,
-                    "what": what,
-                    "batch_words": total / len(batches) if batches else None,
-                    "parameters": parameters,
-                    "sentences": len(docs),
-                    "words": total,
-                    "words_per_cpu_second": statistics.median(per_cpu),
-                    "words_per_cpu_second_min": min(per_cpu),
-                    "words_per_cpu_second_max": max(per_cpu),
-                    "sentences_per_cpu_second": statistics.median(per_cpu) * len(docs) / total,
-                    "words_per_second": statistics.median(
-                        total / run["wall_seconds"] for run in runs
-                    ),
-                }
-            )
+            row = {
+                "size": self.size,
+                "variant": self.variant,
+                "what": what,
+                "batch_words": total / len(batches) if batches else None,
+                "parameters": parameters,
+                "sentences": len(docs),
+                **speed(total, runs),
+            }
+            of_words = row["words_per_cpu_second"]
+            rows.append(row | {"sentences_per_cpu_second": of_words * len(docs) / total})
         return rows
-
-
-def timed(run: Callable[[], object]) -> dict[str, float]:
-    gc.collect()
-    cpu, wall = time.process_time(), time.perf_counter()
-    run()
-    return {
-        "cpu_seconds": time.process_time() - cpu,
-        "wall_seconds": time.perf_counter() - wall,
-    }
 
 
 def supar(size: str, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -329,55 +291,32 @@ def show(rows: list[dict[str, Any]]) -> None:
         )
 
 
-def versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for name in ("spacy", "thinc", "torch", "numpy", "spacy-lal"):
-        found[name] = importlib.metadata.version(name)
-    return found
-
-
-def processor() -> str:
-    listing = Path("/proc/cpuinfo")
-    for line in listing.read_text(encoding="utf8").splitlines() if listing.exists() else ():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = options(__doc__, repeats=3)
     parser.add_argument("--train", type=Path, default=Path("corpus/ewt/train.spacy"))
     parser.add_argument("--test", type=Path, default=Path("corpus/ewt/test.spacy"))
     parser.add_argument("--size", nargs="+", choices=SIZES, default=list(SIZES))
     parser.add_argument("--variant", nargs="+", choices=VARIANTS, default=list(VARIANTS))
     parser.add_argument("--batch-words", type=int, nargs="+", default=[1131, 3483])
     parser.add_argument("--train-words", type=int, default=20_000, help="0: the whole epoch")
-    parser.add_argument("--repeats", type=int, default=3, help="of each round")
-    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--supar", nargs=3, metavar=("PYTHON", "TRAIN", "TEST"))
     parser.add_argument("--check", action="store_true", help="exit with 1 if the bar is missed")
-    parser.add_argument("--json", type=Path, help="also write the numbers to this file")
-    arguments = parser.parse_args()
+    arguments = parsed(parser)
     if arguments.check and not (arguments.supar and "crf" in arguments.variant):
         raise SystemExit("--check needs --supar and the variant crf")
-    torch.set_num_threads(arguments.threads)
     os.environ["OMP_NUM_THREADS"] = str(arguments.threads)  # of supar's process
 
     report: dict[str, Any] = {
-        "processor": processor(),
-        "versions": versions(),
-        "threads": arguments.threads,
-        "repeats": arguments.repeats,
+        **machine(arguments, "spacy", "thinc", "torch", "numpy", "spacy-lal"),
         "rows": [],
         "supar": {},
         "beside_supar": [],
         "beside_crf": [],
     }
-    print(", ".join(f"{name} {version}" for name, version in report["versions"].items()))
-    print(f"{report['processor']}, {report['threads']} thread(s), medians of {arguments.repeats}")
+    print(headline(report))
     nlp = spacy.blank("en")
-    examples = list(Corpus(arguments.train)(nlp))
-    test = [example.reference for example in Corpus(arguments.test)(nlp)]
+    examples = read_examples(arguments.train, nlp)
+    test = [example.reference for example in read_examples(arguments.test, nlp)]
     batches = {w: batches_of(examples, w, arguments.train_words) for w in arguments.batch_words}
     for size in arguments.size:
         measured = [Measured(size, v, examples, batches, test) for v in arguments.variant]
@@ -404,8 +343,7 @@ def main() -> None:
         )
     for entry in report["beside_crf"]:
         print(f"{describe(entry)}: {100 * entry['of_crf']:.0f} % of crf's speed")
-    if arguments.json:
-        arguments.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf8")
+    write(arguments.json, report)
     missed = [
         entry
         for entry in report["beside_supar"]

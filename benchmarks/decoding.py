@@ -12,20 +12,17 @@ in two or more.
 
 from __future__ import annotations
 
-import argparse
-import json
 from pathlib import Path
 from typing import Any
 
-import spacy
-from spacy.tokens import Doc
+from measure import bare, component, load, options, parsed, read_examples, write
 from spacy.training import Example
 
 from spacy_lal.models.batching.sentences import sentence_starts
 from spacy_lal.models.parser.decoders import make_map_decoder, make_mbr_decoder
+from spacy_lal.pipeline.constituency import ConstituencyPipe
 from spacy_lal.scorers.attachment import score_attachment
 from spacy_lal.scorers.constituency import score_constituency
-from spacy_lal.training.corpus import Corpus
 
 THRESHOLDS = (0.3, 0.4, 0.45, 0.5)
 ARC_WEIGHTS = (0.25, 0.5, 2.0)
@@ -34,14 +31,13 @@ HEAD_KEYS = ("conll18_uas", "conll18_las")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("pipeline", nargs="?", default="en_lal_sm")
     parser.add_argument("--data", type=Path, default=Path("corpus/ewt/dev.spacy"))
     parser.add_argument("--limit", type=int, default=0, help="sentences to read, 0 for all")
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
-    nlp = spacy.load(arguments.pipeline)
-    pipe = nlp.get_pipe("lal_constituency")
+    arguments = parsed(parser)
+    nlp = load(arguments.pipeline)
+    pipe = component(nlp, ConstituencyPipe)
     rows: list[dict[str, Any]] = []
     decoders = [
         ("MAP", make_map_decoder()),
@@ -59,7 +55,7 @@ def main() -> None:
     print(f"{'decoder':20}" + "".join(f"{key.split('_')[-1]:>8}" for key in keys))
     for name, decoder in decoders:
         pipe.decoder = decoder
-        examples = list(Corpus(arguments.data, limit=arguments.limit)(nlp))
+        examples = read_examples(arguments.data, nlp, arguments.limit)
         docs = nlp.pipe(example.predicted for example in examples)
         pairs = [Example(doc, eg.reference) for doc, eg in zip(docs, examples, strict=True)]
         scores = score_constituency(pairs, prm="nk")
@@ -68,18 +64,11 @@ def main() -> None:
         found = {key: 100 * scores[key] for key in keys}
         print(f"{name:20}" + "".join(f"{value:8.2f}" for value in found.values()), flush=True)
         rows.append({"decoder": name, **found})
-    cut = sum(
-        len(sentence_starts(without_boundaries(eg.reference), "split")) > 1 for eg in examples
-    )
-    print(f"cut by the splitting rule: {cut} of {len(examples)}")
-    if arguments.json:
-        result = {"data": str(arguments.data), "rows": rows, "cut": cut, "docs": len(examples)}
-        arguments.json.write_text(json.dumps(result, indent=1), encoding="utf8")
-
-
-def without_boundaries(doc: Doc) -> Doc:
-    words, spaces = [t.text for t in doc], [bool(t.whitespace_) for t in doc]
-    return Doc(doc.vocab, words=words, spaces=spaces)
+    bare_docs = bare([example.reference for example in examples], boundaries=False)
+    cut = sum(len(sentence_starts(doc, "split")) > 1 for doc in bare_docs)
+    print(f"cut by the splitting rule: {cut} of {len(bare_docs)}")
+    report = {"data": str(arguments.data), "rows": rows, "cut": cut, "docs": len(bare_docs)}
+    write(arguments.json, report)
 
 
 if __name__ == "__main__":

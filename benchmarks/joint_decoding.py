@@ -11,22 +11,19 @@ equal. Without a C compiler that column is left out. Then batches of sentences a
 
 from __future__ import annotations
 
-import argparse
 import ctypes
-import json
 import math
-import platform
 import random
 import shutil
 import statistics
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import torch
+from measure import headline, machine, options, parsed, seconds, write
 from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 from torch import Tensor
@@ -105,29 +102,18 @@ def scores(n: int, size: int = 1) -> tuple[Tensor, Tensor, Tensor]:
     return constituent, empty, arcs
 
 
-def milliseconds(run: Callable[[], object], repeats: int) -> float:
-    """The median of `repeats` runs, after one that warms up."""
-    run()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return 1e3 * statistics.median(times)
-
-
 def single_sentences(repeats: int, folder: str) -> list[dict[str, float]]:
     plain = compiled(folder)
     rows: list[dict[str, float]] = []
     for n in LENGTHS:
         inputs, lengths = scores(n), torch.tensor([n])
         decode = partial(best_joint_tree, *inputs, lengths)
-        row = {"words": n, "ms": milliseconds(decode, repeats)}
+        row = {"words": n, "ms": 1e3 * seconds(decode, repeats)}
         if plain is not None:
             found, expected = float(decode().score), plain(*inputs)
             if not math.isclose(found, expected, rel_tol=1e-5):
                 raise AssertionError(f"{n} words: {found} is not {expected}")
-            row["plain_ms"] = milliseconds(partial(plain, *inputs), max(2, repeats // 3))
+            row["plain_ms"] = 1e3 * seconds(partial(plain, *inputs), max(2, repeats // 3))
         for name in ("ms", "plain_ms"):
             if rows and name in row:
                 growth = math.log(row[name] / rows[-1][name])
@@ -151,8 +137,8 @@ def batches(lengths: list[int], size: int, count: int, repeats: int) -> dict[str
     for _ in range(count):
         chosen = torch.tensor(draw.choices(lengths, k=size))
         inputs = scores(int(chosen.max()), size)
-        spent = milliseconds(partial(best_joint_tree, *inputs, chosen), repeats)
-        per_word.append(1e3 * spent / int(chosen.sum()))
+        spent = seconds(partial(best_joint_tree, *inputs, chosen), repeats)
+        per_word.append(1e6 * spent / int(chosen.sum()))
         words.append(int(chosen.sum()))
     return {
         "sentences": size,
@@ -165,20 +151,16 @@ def batches(lengths: list[int], size: int, count: int, repeats: int) -> dict[str
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__, repeats=9)
     parser.add_argument("--data", type=Path, help="a .spacy file with sentence boundaries")
     parser.add_argument("--sentences", type=int, default=64, help="in a batch")
     parser.add_argument("--batches", type=int, default=10)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--json", type=Path, help="also write the numbers to this file")
-    arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads)
+    arguments = parsed(parser)
+    report = machine(arguments, "torch")
 
     with tempfile.TemporaryDirectory() as folder:
         rows = single_sentences(arguments.repeats, folder)
-    print(f"torch {torch.__version__}, {platform.processor() or platform.machine()}, ", end="")
-    print(f"{arguments.threads} thread(s); in brackets the growth exponent since the row above")
+    print(f"{headline(report)}; in brackets the growth exponent since the row above")
     print(f"{'words':>5}{'decoder':>20}{'O(n^5) in C':>20}{'times':>8}")
     for row in rows:
         print(f"{row['words']:5}", end="")
@@ -196,15 +178,8 @@ def main() -> None:
         f"{batch['us_per_word']:.0f} us a word "
         f"({batch['us_per_word_min']:.0f} to {batch['us_per_word_max']:.0f})"
     )
-    if arguments.json:
-        report = {
-            "torch": torch.__version__,
-            "threads": arguments.threads,
-            "data": str(arguments.data) if arguments.data else None,
-            "rows": rows,
-            "batch": batch,
-        }
-        arguments.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf8")
+    data = str(arguments.data) if arguments.data else None
+    write(arguments.json, report | {"data": data, "rows": rows, "batch": batch})
 
 
 if __name__ == "__main__":

@@ -7,17 +7,13 @@ published English parser's Label Attention Layer: 112 heads, keys and values of 
 (half of them position), heads reduced to 64 (operations are also counted for 128).
 """
 
-import argparse
-import json
 import math
-import platform
-import statistics
-import time
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 
 import torch
 import torch.nn.functional as F
+from measure import headline, in_turn, machine, options, parsed, write
 from torch import Tensor, nn
 
 from spacy_lal.layers.label_attention import LabelAttention
@@ -87,17 +83,6 @@ def flop_per_row(n: int, d_proj: int) -> dict[str, float]:
     return {"unfactorised": sum(plain.values()), "factorised": sum(factorised.values())}
 
 
-def seconds(run: Callable[[], object], repeats: int) -> float:
-    """The median of `repeats` runs, after one that warms up."""
-    run()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
-
-
 def compare(
     name: str,
     module: nn.Module,
@@ -125,8 +110,9 @@ def compare(
     rows = []
     for what, step in (("forward", forward), ("forward+backward", backward)):
         module.train(step is backward)
-        before = seconds(lambda step=step: step(plain), max(2, repeats // 2))
-        after = seconds(lambda step=step: step(factorised), repeats * 2)
+        runs = {"before": partial(step, plain), "after": partial(step, factorised)}
+        times = in_turn(runs, repeats)
+        before, after = times["before"], times["after"]
         rows.append(
             {
                 "name": name,
@@ -141,12 +127,7 @@ def compare(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--json", type=Path, help="also write the numbers to this file")
-    arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads)
+    arguments = parsed(options(__doc__, repeats=5))
     torch.manual_seed(0)
 
     layer = LabelAttention(MODEL, HEADS, KEY, VALUE, PROJ, d_positional=MODEL // 2)
@@ -171,8 +152,8 @@ def main() -> None:
         )
 
     operations = {d_proj: flop_per_row(ROWS, d_proj) for d_proj in (PROJ, 2 * PROJ)}
-    print(f"torch {torch.__version__}, {platform.processor() or platform.machine()}, ", end="")
-    print(f"{arguments.threads} thread(s)")
+    report = machine(arguments, "torch")
+    print(headline(report))
     for d_proj, counts in operations.items():
         print(
             f"label attention, heads of {d_proj}, MFLOP a row: "
@@ -184,14 +165,7 @@ def main() -> None:
             f"{row['name']:30}{row['pass']:18}{row['unfactorised_ms']:11.1f} ms"
             f"{row['factorised_ms']:9.1f} ms{row['speed_up']:8.1f}{row['relative_error']:10.1e}"
         )
-    if arguments.json:
-        report = {
-            "torch": torch.__version__,
-            "threads": arguments.threads,
-            "flop_per_row": operations,
-            "rows": rows,
-        }
-        arguments.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf8")
+    write(arguments.json, report | {"flop_per_row": operations, "rows": rows})
 
 
 if __name__ == "__main__":

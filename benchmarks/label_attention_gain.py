@@ -15,37 +15,25 @@ trees carry the gold tags, the accuracy of the predicted ones stands apart.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import json
-import platform
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import spacy
 import torch
+from measure import load, machine, options, parsed, read_examples, write
 from spacy.language import Language
 from spacy.training import Example
 from torch import Tensor, nn
 
 from spacy_lal.models.parser.network import ParserNetwork
 from spacy_lal.scorers.constituency import score_constituency
-from spacy_lal.training.corpus import Corpus
 
 FACTORY = "lal_constituency"
 PRM = "nk"
 SCORES = ("const_evalb_f", "const_evalb_p", "const_evalb_r", "const_complete", "tag_acc")
 # Settings that name places, not what is trained
 PLACES = ("paths.", "corpora.", "system.gpu", "training.gpu", "training.logger", "initialize.")
-
-
-def load(name: str) -> Language:
-    """A pipeline by package name or folder, errors in one line."""
-    try:
-        return spacy.load(name)
-    except (OSError, ValueError) as err:
-        raise SystemExit(f"can't load the pipeline {name!r}: {err}") from err
 
 
 def network(nlp: Language) -> ParserNetwork:
@@ -73,7 +61,7 @@ def zeroed(layer: nn.Module) -> Iterator[None]:
 
 def evaluate(nlp: Language, data: Path, limit: int) -> dict[str, Any]:
     """Scores of freshly made Docs with gold tokens and sentence starts."""
-    gold = list(Corpus(data, limit=limit)(nlp))
+    gold = read_examples(data, nlp, limit)
     predicted = nlp.pipe(example.predicted for example in gold)
     examples = [
         Example(doc, example.reference) for doc, example in zip(predicted, gold, strict=True)
@@ -146,17 +134,13 @@ def show(rows: list[dict[str, Any]]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("pipeline", nargs="?", default="en_lal_sm", help="a package or a folder")
     parser.add_argument("--without", help="the pipeline trained without label attention")
     parser.add_argument("--data", type=Path, default=Path("corpus/ewt/test.spacy"))
     parser.add_argument("--limit", type=int, default=0, help="read only the first N sentences")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--json", type=Path, help="also write the numbers to this file")
-    arguments = parser.parse_args()
-    if not arguments.data.is_file():
-        raise SystemExit(f"no converted treebank at {arguments.data}: see benchmarks/README.md")
-    torch.set_num_threads(arguments.threads)
+    arguments = parsed(parser)
+    report = machine(arguments, "spacy", "torch", "spacy-lal")
 
     shipped = load(arguments.pipeline)
     layer = network(shipped).encoder.label_attention
@@ -178,17 +162,15 @@ def main() -> None:
 
     print(
         f"{arguments.data}: {rows[0]['sentences']} sentences, {rows[0]['words']:,} words; "
-        f"EVALB {PRM}.prm, gold tags at terminals; spacy {spacy.__version__}, "
-        f"torch {torch.__version__}, python {platform.python_version()}"
+        f"EVALB {PRM}.prm, gold tags at terminals; "
+        + ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     )
     show(rows)
     if differ:
         print("\nsettings that differ, shipped -> none:")
         for key, (first, second) in differ.items():
             print(f"  {key}: {first!r} -> {second!r}")
-    if arguments.json:
-        report = {"prm": PRM, "rows": rows, "different_settings": differ}
-        arguments.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf8")
+    write(arguments.json, report | {"prm": PRM, "rows": rows, "different_settings": differ})
 
 
 if __name__ == "__main__":

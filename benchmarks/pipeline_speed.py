@@ -23,13 +23,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import gc
-import importlib.metadata
 import json
 import os
-import platform
 import re
-import resource
 import statistics
 import subprocess
 import sys
@@ -40,12 +36,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from measure import machine, options, parsed, peak_mb, timed, versions, write
+
 RATIO_BAR = 20.0
 LOAD_BAR_SECONDS = 2.0
 MEMORY_BAR_MB = 1000.0
 
 # spaCy imports every installed plug-in when it loads a pipeline: this one takes 2 s, any pipeline
 SLOW = ("spacy-transformers",)
+PACKAGES = ("spacy", "thinc", "torch", "numpy", "spacy-lal", "benepar", "transformers", *SLOW)
 
 PEER_VOCABULARY = 30_522
 PEER_HPARAMS = {
@@ -107,7 +106,7 @@ def work(settings: dict[str, Any]) -> None:
     answer = {
         "load_seconds": load_seconds,
         "imports_mb": imports_mb,
-        "versions": versions(),
+        "versions": versions(*PACKAGES),
         "pipes": list(nlp.pipe_names),
         "version": nlp.meta.get("version"),
         "disk_mb": folder_mb(nlp.path) if nlp.path else None,
@@ -125,19 +124,16 @@ def work(settings: dict[str, Any]) -> None:
 def measure(nlp: Any, sentences: list[Words], doc_sentences: int) -> dict[str, Any]:
     """One pass over the sentences, `doc_sentences` to a Doc."""
     docs = make_docs(nlp.vocab, sentences, doc_sentences)
-    gc.collect()
-    cpu, wall = cpu_seconds(), time.perf_counter()
-    parsed = list(nlp.pipe(docs))
-    wall, cpu = time.perf_counter() - wall, cpu_seconds() - cpu
-    if not all(is_parsed(doc) for doc in parsed):
+    results: list[Any] = []
+    run = timed(lambda: results.extend(nlp.pipe(docs)))
+    if not all(is_parsed(doc) for doc in results):
         raise AssertionError("a Doc came back without a parse")
     text = " ".join(word for sentence in sentences for word, _ in sentence)
     return {
         "sentences": len(sentences),
         "words": sum(map(len, sentences)),
         "checksum": zlib.crc32(text.encode("utf8")),
-        "cpu_seconds": cpu,
-        "wall_seconds": wall,
+        **run,
         "peak_mb": peak_mb(),
     }
 
@@ -148,31 +144,8 @@ def is_parsed(doc: Any) -> bool:
     return "constituents" in doc.spans and doc.has_annotation("TAG")
 
 
-def cpu_seconds() -> float:
-    """User and system time of this process, its threads and its finished children."""
-    total = 0.0
-    for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN):
-        usage = resource.getrusage(who)
-        total += usage.ru_utime + usage.ru_stime
-    return total
-
-
-def peak_mb() -> float:
-    """The greatest resident memory so far, in MB (ru_maxrss: KiB on Linux, bytes on macOS)."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
-
-
 def folder_mb(folder: Path) -> float:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
-
-
-def versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for name in ("spacy", "thinc", "torch", "numpy", "spacy-lal", "benepar", "transformers", *SLOW):
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found[name] = importlib.metadata.version(name)
-    return found
 
 
 def read_docs(path: str) -> Iterator[Any]:
@@ -337,16 +310,8 @@ def summary(name: str, doc_sentences: int, runs: list[dict[str, Any]]) -> dict[s
     }
 
 
-def processor() -> str:
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = options(__doc__, repeats=3)
     parser.add_argument("pipeline", nargs="?", default="en_lal_sm", help="a package or a folder")
     parser.add_argument("--data", type=Path, default=Path("corpus/ewt/test.spacy"))
     parser.add_argument("--python", default=sys.executable, help="interpreter for the pipeline")
@@ -356,13 +321,8 @@ def main() -> None:
     parser.add_argument(
         "--doc-sentences", type=int, nargs="+", default=[1], help="sentences to a Doc"
     )
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--check", action="store_true", help="exit with 1 if a bar is missed")
-    parser.add_argument("--json", type=Path, help="also write the numbers to this file")
-    arguments = parser.parse_args()
-    if not arguments.data.is_file():
-        raise SystemExit(f"no converted treebank at {arguments.data}: see benchmarks/README.md")
+    arguments = parsed(parser)
     name = Path(arguments.pipeline).name
     here = {"kind": "pipeline", "name": arguments.pipeline, "data": str(arguments.data)}
 
@@ -391,9 +351,7 @@ def main() -> None:
 
     report: dict[str, Any] = {
         "pipeline": name,
-        "processor": processor(),
-        "threads": arguments.threads,
-        "repeats": arguments.repeats,
+        **machine(arguments),
         "rows": rows,
         "ratios": ratios(rows, name),
         "load_seconds": loads,
@@ -423,8 +381,7 @@ def main() -> None:
         for what, (value, bar, how) in bars.items()
     }
     show(report, bars)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf8")
+    write(arguments.json, report)
     if arguments.check and not all(bar["met"] for bar in report["bars"].values()):
         raise SystemExit(1)
 

@@ -41,17 +41,9 @@ interpreter, libraries and the file it reads.
 
 from __future__ import annotations
 
-import argparse
-import importlib.metadata
-import json
 import multiprocessing
 import os
-import platform
-import resource
-import statistics
-import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -60,6 +52,7 @@ from typing import Any
 
 import dill
 import torch
+from measure import headline, machine, options, parsed, peak_mb, speed, timed, write
 from supar import CRFConstituencyParser
 from supar.models import CRFConstituencyModel
 from supar.utils import Dataset
@@ -235,33 +228,6 @@ def measure_prediction(
     }
 
 
-def timed(run: Callable[[], object]) -> dict[str, float]:
-    cpu, wall = time.process_time(), time.perf_counter()
-    run()
-    return {
-        "cpu_seconds": time.process_time() - cpu,
-        "wall_seconds": time.perf_counter() - wall,
-    }
-
-
-def speed(words: int, runs: list[dict[str, float]]) -> dict[str, Any]:
-    """Medians; the slowest and the fastest say how quiet the machine was."""
-    per_cpu = [words / run["cpu_seconds"] for run in runs]
-    return {
-        "words": words,
-        "words_per_cpu_second": statistics.median(per_cpu),
-        "words_per_cpu_second_min": min(per_cpu),
-        "words_per_cpu_second_max": max(per_cpu),
-        "words_per_second": statistics.median(words / run["wall_seconds"] for run in runs),
-    }
-
-
-def peak_mb() -> float:
-    """The greatest resident memory so far, in MB (ru_maxrss: KiB on Linux, bytes on macOS)."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
-
-
 def apart(function: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
     """Its answer, from a process that begins as a copy of this one."""
     context = multiprocessing.get_context("fork")
@@ -284,23 +250,8 @@ def apart(function: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str,
 # The report
 
 
-def versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for name in ("supar", "torch", "nltk", "numpy", "dill"):
-        found[name] = importlib.metadata.version(name)
-    return found
-
-
-def processor() -> str:
-    listing = Path("/proc/cpuinfo")
-    for line in listing.read_text(encoding="utf8").splitlines() if listing.exists() else ():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = options(__doc__, repeats=3)
     parser.add_argument("--train", type=Path, required=True, help="bracketed trees, one a line")
     parser.add_argument("--test", type=Path, required=True, help="bracketed trees, one a line")
     parser.add_argument("--size", choices=SIZES, default="default")
@@ -312,14 +263,10 @@ def main() -> None:
     parser.add_argument("--train-words", type=int, default=60_000, help="0: the whole epoch")
     parser.add_argument("--predict-tokens", type=int, nargs="+", default=[5000], help="in a batch")
     parser.add_argument("--lean", action="store_true", help="also training without marginals")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", type=Path, help="also write the numbers to this file")
-    arguments = parser.parse_args()
+    arguments = parsed(parser)
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # supar takes a GPU where there is one
     warnings.filterwarnings("ignore", module="supar")  # of deprecated calls in supar
-    torch.set_num_threads(arguments.threads)
     torch.manual_seed(arguments.seed)
 
     size = {**SIZES[arguments.size]}
@@ -329,10 +276,7 @@ def main() -> None:
     supar = assemble(size, apart(build, arguments.train, size)["parts"])
     parameters = {name: p.numel() for name, p in supar.model.named_parameters()}
     report: dict[str, Any] = {
-        "processor": processor(),
-        "versions": versions(),
-        "threads": arguments.threads,
-        "repeats": arguments.repeats,
+        **machine(arguments, "supar", "torch", "nltk", "numpy", "dill"),
         "dtype": str(next(supar.model.parameters()).dtype).removeprefix("torch."),
         "size": arguments.size,
         "settings": size,
@@ -342,8 +286,7 @@ def main() -> None:
         "parameters_of_words": parameters["word_embed.weight"],
         "rows": [],
     }
-    print(", ".join(f"{name} {version}" for name, version in report["versions"].items()))
-    print(f"{report['processor']}, {report['threads']} thread(s), medians of {report['repeats']}")
+    print(headline(report))
     print(f"{report['size']}: " + ", ".join(f"{name} {value}" for name, value in size.items()))
     print(
         f"{report['parameters']:,} parameters, {report['parameters_of_words']:,} of them of "
@@ -377,8 +320,7 @@ def main() -> None:
             report["rows"].append(row)
             show(row)
     print(f"\nlabelled F1 of the parser that predicted: {row['labelled_f1']:.1f}")
-    if arguments.json:
-        arguments.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf8")
+    write(arguments.json, report)
 
 
 def show(row: dict[str, Any]) -> None:

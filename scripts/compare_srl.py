@@ -58,7 +58,7 @@ def main(
                 subprocess.run([*command, *settings, *shlex.split(options)], check=True)
                 seconds = time.perf_counter() - start
                 parses = ["model", parser, "gold"] if arm == "lisa" else ["model"]
-                decoders = ["viterbi", "valid", "greedy"]
+                decoders = ["probabilities", "viterbi", "valid", "greedy"]
                 best = f"{scratch}/model-best"
                 result = evaluate(best, test, parses, ["model", "gold"], decoders)
             about = {"arm": arm, "seed": int(seed), "seconds": seconds}

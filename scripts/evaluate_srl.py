@@ -52,7 +52,18 @@ def main(
         ),
     ] = "model",
     predicates: Annotated[str, typer.Option(help="model, gold, or both.")] = "model,gold",
-    decoders: Annotated[str, typer.Option(help="viterbi, valid, greedy.")] = "viterbi",
+    decoders: Annotated[
+        str | None,
+        typer.Option(help="probabilities, viterbi, valid, greedy; else the model's."),
+    ] = None,
+    unique: Annotated[
+        bool | None,
+        typer.Option(
+            "--unique-core-roles/--repeated-core-roles",
+            help="Whether a frame may have a core role twice, whatever the model says.",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="Write the numbers here, as JSON.")] = None,
     threads: Annotated[int, typer.Option(help="Threads of torch, 0 for its own choice.")] = 0,
 ) -> None:
@@ -61,7 +72,12 @@ def main(
         torch.set_num_threads(threads)
     try:
         result = evaluate(
-            model, corpus, parses.split(","), predicates.split(","), decoders.split(",")
+            model,
+            corpus,
+            parses.split(","),
+            predicates.split(","),
+            None if decoders is None else decoders.split(","),
+            unique,
         )
     except (OSError, ValueError) as error:
         typer.echo(f"evaluate_srl: {error}", err=True)
@@ -72,9 +88,14 @@ def main(
 
 
 def evaluate(
-    model: str, corpus: Path, parses: list[str], predicates: list[str], decoders: list[str]
+    model: str,
+    corpus: Path,
+    parses: list[str],
+    predicates: list[str],
+    decoders: list[str] | None = None,
+    unique: bool | None = None,
 ) -> dict[str, Any]:
-    """Scores for every combination. Raises ValueError."""
+    """Scores for every combination. None: what the component says. Raises ValueError."""
     if unknown := set(predicates) - {"model", "gold"}:
         raise ValueError(f"predicates are of model or gold, not of {', '.join(sorted(unknown))}")
     nlp = spacy.load(model)
@@ -84,6 +105,9 @@ def evaluate(
     examples = list(Corpus(corpus)(nlp))
     if not any(FRAMES_KEY in example.reference.spans for example in examples):
         raise ValueError(f"no frames in {corpus}")
+    decoders = [pipe.decoder] if decoders is None else decoders
+    if unique is not None:
+        pipe.unique_core_roles = unique
     docs = [example.reference for example in examples]
     if any(doc.has_annotation("SENT_START") and len(list(doc.sents)) > 1 for doc in docs):
         # parses of others would come with other boundaries
@@ -96,7 +120,7 @@ def evaluate(
             for decoder in decoders:
                 pipe.decoder = decoder
                 pairs, speed = _run(nlp, pipe, examples, heads, of_predicates == "gold")
-                has_heads = pairs[0].predicted.has_annotation("DEP")
+                has_heads = _have_heads(pairs)
                 if source != "gold" and source not in correct and has_heads:
                     correct[source] = [_same_heads(pair) for pair in pairs]
                 header = {"parses": source, "predicates": of_predicates, "decoder": decoder}
@@ -114,6 +138,7 @@ def evaluate(
         "corpus": corpus.name,
         "sentences": len(examples),
         "threads": torch.get_num_threads(),
+        "unique_core_roles": pipe.unique_core_roles,
         "results": results,
     }
 
@@ -172,7 +197,7 @@ def _scores(pairs: list[Example], speed: float, correct: dict[str, list[bool]]) 
     keys = ("srl_p", "srl_r", "srl_f", "srl_pred_p", "srl_pred_r", "srl_pred_f")
     result: dict[str, Any] = {key: _percent(scores[key]) for key in keys}
     result |= {f"{key} without auxiliaries": _percent(without[key]) for key in keys}
-    if pairs[0].predicted.has_annotation("DEP"):
+    if _have_heads(pairs):
         result["uas"] = round(100 * score_attachment(pairs)["conll18_uas"], 2)
     result["words_per_cpu_second"] = round(speed)
     result["per_type"] = {
@@ -258,6 +283,11 @@ def _at_distance(name: str, predicate: int, span: tuple[int, int, str]) -> bool:
     start, end, _ = span
     between = start - predicate - 1 if start > predicate else max(0, predicate - end)
     return _bin(between, DISTANCES) == name
+
+
+def _have_heads(pairs: list[Example]) -> bool:
+    """Whether predicted heads can be compared with gold ones: not of a model or corpus without."""
+    return all(doc.has_annotation("DEP") for doc in (pairs[0].predicted, pairs[0].reference))
 
 
 def _same_heads(pair: Example) -> bool:

@@ -46,6 +46,7 @@ def set_constituents(
     scores: Scores | None = None,
     log_probs: Sequence[tuple[int, int, float]] = (),
     *,
+    unparsed: Sequence[tuple[int, int]] = (),
     key: str = CONSTITUENTS_KEY,
 ) -> None:
     """Write phrases to `doc.spans[key]`, replacing what is there.
@@ -55,6 +56,8 @@ def set_constituents(
     scores: one for each span, None where there is none; kept in the group's `attrs["scores"]`.
     log_probs: (start, end, log-probability) of trees over these tokens, of sentences or, where a
         sentence was parsed in pieces, of each; kept in `attrs["log_probs"]`.
+    unparsed: (start, end) of sentences that were left alone, which have no phrases for that reason;
+        kept in `attrs["unparsed"]`.
     Raises ValueError if there are more or fewer scores than spans.
     """
     group = [Span(doc, *span) for span in spans]
@@ -64,6 +67,8 @@ def set_constituents(
     attrs: dict[str, Any] = {"scores": scores}
     if log_probs:
         attrs["log_probs"] = [list(entry) for entry in log_probs]
+    if unparsed:
+        attrs["unparsed"] = [list(sentence) for sentence in unparsed]
     doc.spans[key] = SpanGroup(doc, name=key, attrs=attrs, spans=group)
 
 
@@ -100,7 +105,8 @@ def constituent_tree(span: Span, key: str = CONSTITUENTS_KEY) -> ConstituentTree
     For a whole sentence (without sentence boundaries: the whole Doc) it is rooted in TOP, which
     may have several children and, where nothing was annotated, has only words. For a shorter
     span it is the topmost phrase over exactly these tokens, or None if there isn't any.
-    Its `log_prob` is the parser's, for a sentence that still is the one which was parsed.
+    Its `log_prob` is the parser's, for a sentence that still is the one which was parsed. `parsed`
+    is False where the Doc has no such group, and for a sentence that the parser left alone.
     Words are tagged with `token.tag_`, else `pos_`, else "XX". Whitespace tokens aren't part of
     trees: they neither appear in them nor make a difference to what "exactly" means. Every call
     reads the Doc's phrases: `sentence_trees` is the way to all trees of a long Doc.
@@ -133,6 +139,10 @@ class _TreeView:
         self.log_probs: list[tuple[int, int, float]] = [
             (start, end, value) for start, end, value in attrs.get("log_probs", ())
         ]
+        self.annotated = key in doc.spans
+        self.unparsed: list[tuple[int, int]] = [
+            (start, end) for start, end in attrs.get("unparsed", ())
+        ]
         # leaf[i]: how many words (tokens other than whitespace) come before token i
         self.leaf = list(accumulate((not token.is_space for token in doc), initial=0))
 
@@ -140,7 +150,9 @@ class _TreeView:
         return self.leaf[start], self.leaf[end]
 
     def sentence(self, start: int, end: int) -> ConstituentTree:
-        return self._build(start, end, self._within(start, end), ROOT, self._log_prob(start, end))
+        within, log_prob = self._within(start, end), self._log_prob(start, end)
+        parsed = self.annotated and not any(s < end and start < e for s, e in self.unparsed)
+        return self._build(start, end, within, ROOT, log_prob, parsed)
 
     def _log_prob(self, start: int, end: int) -> float | None:
         """That of the sentence's tree: the sum of its pieces', if they cover it and no more."""
@@ -183,6 +195,7 @@ class _TreeView:
         spans: list[LabelledSpan],
         root: str | None,
         log_prob: float | None = None,
+        parsed: bool = True,
     ) -> ConstituentTree:
         words = [token for token in self.doc[start:end] if not token.is_space]
         first = self.leaf[start]
@@ -193,6 +206,7 @@ class _TreeView:
             [phrase for phrase in phrases if phrase[0] < phrase[1]],
             root,
             log_prob,
+            parsed,
         )
 
 

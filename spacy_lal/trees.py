@@ -9,7 +9,6 @@ import re
 import shutil
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 LabelledSpan = tuple[int, int, str]
@@ -50,15 +49,17 @@ class ConstituentTree:
     A *preterminal* has a `word` and its label is the part-of-speech tag; every other node is a
     phrase, whose label is the category. Words are kept as written in text: escaping happens in
     `str()` and is undone by the reader. `log_prob` is a parser's log-probability of the whole tree,
-    None where there is none; it is no part of what makes trees equal, nor of their bracketing.
+    None where there is none; `parsed` is False for a tree of words alone that no parser and no
+    annotator stands for. Neither is part of what makes trees equal, nor of their bracketing.
     """
 
-    __slots__ = ("children", "label", "log_prob", "word")
+    __slots__ = ("children", "label", "log_prob", "parsed", "word")
 
     label: str
     children: tuple[ConstituentTree, ...]
     word: str | None
     log_prob: float | None
+    parsed: bool
 
     def __init__(
         self,
@@ -66,6 +67,7 @@ class ConstituentTree:
         children: Sequence[ConstituentTree] = (),
         word: str | None = None,
         log_prob: float | None = None,
+        parsed: bool = True,
     ):
         """Raises ValueError for a node with both a word and children."""
         if word is not None and children:
@@ -75,6 +77,7 @@ class ConstituentTree:
         set_slot(self, "children", tuple(children))
         set_slot(self, "word", word)
         set_slot(self, "log_prob", log_prob)
+        set_slot(self, "parsed", parsed)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a ConstituentTree doesn't change: can't set {name!r}")
@@ -102,6 +105,7 @@ class ConstituentTree:
         spans: Sequence[LabelledSpan],
         root: str | None = "TOP",
         log_prob: float | None = None,
+        parsed: bool = True,
     ) -> ConstituentTree:
         """The tree over `words` whose phrases are `spans`, in preorder.
 
@@ -150,7 +154,7 @@ class ConstituentTree:
         while len(opened) > 1:
             close()
         advance(len(words))
-        return cls(root, opened[0][1], log_prob=log_prob)
+        return cls(root, opened[0][1], None, log_prob, parsed)
 
     # Walking
 
@@ -203,8 +207,8 @@ class ConstituentTree:
         if self.label == root:
             return self
         if self.word is None and self.label in ROOT_LABELS:
-            return ConstituentTree(root, self.children, log_prob=self.log_prob)
-        return ConstituentTree(root, (self,), log_prob=self.log_prob)
+            return ConstituentTree(root, self.children, None, self.log_prob, self.parsed)
+        return ConstituentTree(root, (self,), None, self.log_prob, self.parsed)
 
     # Values
 
@@ -221,7 +225,7 @@ class ConstituentTree:
         return hash(tuple(self._flat()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_flat, (self._flat(), self.log_prob)
+        return _from_flat, (self._flat(), self.log_prob, self.parsed)
 
     def __copy__(self) -> ConstituentTree:
         return self
@@ -404,14 +408,6 @@ def parse_brackets(
         raise error("this bracket is never closed", opened[-1].offset)
 
 
-def read_brackets(
-    path: str | Path, *, encoding: str = "utf8", unescape: Unescape = True
-) -> Iterator[ConstituentTree]:
-    """Every tree in a file of bracketings (see `parse_brackets`)."""
-    text = Path(path).read_text(encoding=encoding)
-    return parse_brackets(text.removeprefix("\ufeff"), source=str(path), unescape=unescape)
-
-
 class _Opened(NamedTuple):
     """A bracket not yet closed: where it opened, its label and word, the phrases in it."""
 
@@ -425,7 +421,9 @@ def _bracket_error(message: str, source: str, line: int, column: int) -> Bracket
 
 
 def _from_flat(
-    flat: Sequence[tuple[str, str | None, int]], log_prob: float | None = None
+    flat: Sequence[tuple[str, str | None, int]],
+    log_prob: float | None = None,
+    parsed: bool = True,
 ) -> ConstituentTree:
     """Undo `ConstituentTree._flat`: from the right, a node's children are the latest built."""
     built: list[ConstituentTree] = []
@@ -434,9 +432,7 @@ def _from_flat(
         del built[len(built) - n_children :]
         built.append(ConstituentTree(label, children, word))
     root = built[0]
-    if log_prob is None:
-        return root
-    return ConstituentTree(root.label, root.children, root.word, log_prob)
+    return ConstituentTree(root.label, root.children, root.word, log_prob, parsed)
 
 
 # Writing

@@ -39,6 +39,7 @@ NAMES = {
         "spacy-lal.crf_objective.v1",
         "spacy-lal.map_decoder.v1",
         "spacy-lal.margin_objective.v1",
+        "spacy-lal.margin_objective.v2",
         "spacy-lal.mbr_decoder.v1",
     ],
     "optimizers": ["spacy-lal.Nadam.v1"],

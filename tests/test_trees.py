@@ -16,7 +16,6 @@ from spacy_lal.trees import (
     parse_brackets,
     ptb_escape,
     ptb_unescape,
-    read_brackets,
     unescape_brackets,
 )
 
@@ -242,12 +241,6 @@ def test_malformed_brackets_are_located(text, line, column, message):
 def test_from_string_wants_one_tree(text):
     with pytest.raises(BracketError, match="expected one tree"):
         read(text)
-
-
-def test_read_brackets(tmp_path):
-    path = tmp_path / "trees.txt"
-    path.write_text(f"\ufeff{CAT}\n{CAT}\n", encoding="utf8")
-    assert list(read_brackets(path)) == [read(CAT)] * 2
 
 
 # Escapes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -16,6 +16,7 @@ from ..treebanks.head_rules import HeadRules, heads_by_rules
 from ..treebanks.propbank import read_propbank
 from ..treebanks.props import Drop
 from ..trees import ConstituentTree, ptb_unescape
+from .checks import check_outputs, clear_errors, from_each, input_files
 from .convert_ged import convert_ged
 from .converting import (
     Counts,
@@ -23,10 +24,8 @@ from .converting import (
     LangOption,
     OutputArgument,
     ReportOption,
-    clear_errors,
     counts_of,
     finish,
-    input_files,
 )
 
 convert_app = typer.Typer(
@@ -55,16 +54,22 @@ def convert_ewt(
 ) -> None:
     """Join the English Web Treebank's words and heads (UD) with its trees and roles (PropBank)."""
     results: dict[str, Counts] = {}
-    with clear_errors():
+    with clear_errors("convert"):
+        outputs = [output / f"{split}.spacy" for split in SPLITS]
+        check_outputs(
+            [*outputs, report], [propbank, *ud.rglob("*.conllu*"), *propbank.rglob("*.gold_skel")]
+        )
         skeletons = find_skeletons(propbank)
         for split in SPLITS:
             joined = join(read_ud_split(ud, split), skeletons)
+            if not joined.sentences:
+                raise ValueError(f"no sentences for {split} in {ud}")
             write_docs(joined.sentences, output / f"{split}.spacy", "en")
             results[split] = counts_of(joined.sentences, joined.dropped, joined.headless) | {
                 "skeleton sentences without words": joined.unused,
                 "tags that agree": joined.tags_agree,
             }
-    finish(results, report)
+        finish(results, report)
 
 
 @convert_app.command("brackets")
@@ -95,26 +100,30 @@ def convert_brackets(
     report: ReportOption = None,
 ) -> None:
     """Convert bracketed trees: Penn Treebank and its kin, one tree a line or over many lines."""
-    sentences: list[Sentence] = []
     dropped: list[tuple[str, str]] = []
-    with clear_errors():
-        for path in input_files(inputs, pattern):
+
+    def read(path: Path) -> Iterator[Sentence]:
+        for file in input_files([path], pattern):
             trees = brackets.read_treebank(
-                path, encoding=encoding, unescape="ptb" if ptb_escapes else "brackets"
+                file, encoding=encoding, unescape="ptb" if ptb_escapes else "brackets"
             )
             for number, tree in enumerate(trees, start=1):
                 cleaned = brackets.clean_tree(
                     tree, traces=traces, functions=functions, features=features
                 )
                 if cleaned is None:
-                    dropped.append((f"{path}: tree {number}", "no words"))
+                    dropped.append((f"{file}: tree {number}", "no words"))
                     continue
                 sentence = brackets.to_sentence(cleaned, spaces=spaces)
                 if heads is not HeadRules.none:
                     sentence = replace(sentence, heads=heads_by_rules(cleaned, heads))
-                sentences.append(sentence)
+                yield sentence
+
+    with clear_errors("convert"):
+        check_outputs([output, report], input_files(inputs, pattern))
+        sentences = list(from_each(inputs, read))
         write_docs(sentences, output, lang)
-    finish({output.name: counts_of(sentences, dropped)}, report)
+        finish({output.name: counts_of(sentences, dropped)}, report)
 
 
 @convert_app.command("conllu")
@@ -128,17 +137,21 @@ def convert_conllu(
     report: ReportOption = None,
 ) -> None:
     """Convert words, tags and dependencies from CoNLL-U or CoNLL-X."""
-    sentences: list[Sentence] = []
     headless: list[tuple[str, str]] = []
-    with clear_errors():
-        for path in input_files(inputs, pattern):
-            for read in conllu.read_conllu(path):
-                sentence, fault = conllu.to_sentence(read)
-                sentences.append(sentence)
+
+    def read(path: Path) -> Iterator[Sentence]:
+        for file in input_files([path], pattern):
+            for found in conllu.read_conllu(file):
+                sentence, fault = conllu.to_sentence(found)
+                yield sentence
                 if fault:
-                    headless.append((f"{read.source}:{read.line}", fault))
+                    headless.append((f"{found.source}:{found.line}", fault))
+
+    with clear_errors("convert"):
+        check_outputs([output, report], input_files(inputs, pattern))
+        sentences = list(from_each(inputs, read))
         write_docs(sentences, output, lang)
-    finish({output.name: counts_of(sentences, headless=headless)}, report)
+        finish({output.name: counts_of(sentences, headless=headless)}, report)
 
 
 @convert_app.command("conll05")
@@ -160,17 +173,18 @@ def convert_conll05(
 ) -> None:
     """Convert CoNLL-2005: the release's parallel files, or files with all columns in one."""
     unescape = ptb_unescape if ptb_escapes else str
-    with clear_errors():
-        read = (
-            found
-            for path in inputs
-            for found in conll2005.read_conll2005(path, synt=synt, unescape=unescape)
+    with clear_errors("convert"):
+        folders = {"words", "props", "senses", synt} - {""}
+        within = (file for path in inputs for name in folders for file in path.glob(f"{name}/*"))
+        check_outputs([output, report], [*inputs, *within])
+        read = from_each(
+            inputs, lambda path: conll2005.read_conll2005(path, synt=synt, unescape=unescape)
         )
         sentences, left_out = _collect(read)
         sentences, headless = _with_heads(sentences, heads)
         write_docs(sentences, output, lang)
-    counts = counts_of(sentences, headless=headless) | {"frames left out": left_out}
-    finish({output.name: counts}, report)
+        counts = counts_of(sentences, headless=headless) | {"frames left out": left_out}
+        finish({output.name: counts}, report)
 
 
 @convert_app.command("conll12")
@@ -190,17 +204,21 @@ def convert_conll12(
 ) -> None:
     """Convert CoNLL-2012, the column files of OntoNotes."""
     unescape = conll2012.ontonotes_unescape if ptb_escapes else str
-    with clear_errors():
-        read = (
-            found
-            for path in input_files(inputs, pattern)
-            for found in conll2012.read_conll2012(path, unescape=unescape)
+    with clear_errors("convert"):
+        check_outputs([output, report], input_files(inputs, pattern))
+        read = from_each(
+            inputs,
+            lambda path: (
+                found
+                for file in input_files([path], pattern)
+                for found in conll2012.read_conll2012(file, unescape=unescape)
+            ),
         )
         sentences, left_out = _collect(read)
         sentences, headless = _with_heads(sentences, heads)
         write_docs(sentences, output, lang)
-    counts = counts_of(sentences, headless=headless) | {"frames left out": left_out}
-    finish({output.name: counts}, report)
+        counts = counts_of(sentences, headless=headless) | {"frames left out": left_out}
+        finish({output.name: counts}, report)
 
 
 @convert_app.command("propbank")
@@ -222,11 +240,13 @@ def convert_propbank(
     report: ReportOption = None,
 ) -> None:
     """Convert PropBank's skeletons, with words from a file that has the same sentences."""
-    with clear_errors():
-        read = read_propbank(input_files([skeletons], "*.gold_skel"), words)
+    with clear_errors("convert"):
+        files = list(input_files([skeletons], "*.gold_skel"))
+        check_outputs([output, report], [*files, words])
+        read = from_each([skeletons], lambda _: read_propbank(files, words))
         sentences, headless = _collect(read)
         write_docs(sentences, output, lang)
-    finish({output.name: counts_of(sentences, headless=headless)}, report)
+        finish({output.name: counts_of(sentences, headless=headless)}, report)
 
 
 def _collect(read: Iterable[tuple[Sentence, list[Drop]]]) -> tuple[list[Sentence], list[Drop]]:

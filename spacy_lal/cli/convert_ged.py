@@ -14,20 +14,19 @@ import typer
 from ..grammar_errors import CORRECT, ERROR
 from ..treebanks.character_edits import read_character_edits, rule_based
 from ..treebanks.docs import Sentence, write_docs
-from ..treebanks.files import FormatError
+from ..treebanks.files import FormatError, read_text
 from ..treebanks.learner_tsv import multiged_unescape, read_tsv
 from ..treebanks.m2 import ErrorTypes, M2Sentence, read_m2, to_sentence
 from ..treebanks.parallel import read_parallel
 from ..treebanks.props import Drop
+from .checks import check_outputs, clear_errors, from_each, input_files
 from .converting import (
     InputsArgument,
     LangOption,
     OutputArgument,
     ReportOption,
-    clear_errors,
     counts_of,
     finish,
-    input_files,
 )
 
 UNION = "union"
@@ -96,16 +95,32 @@ def convert_ged(
     """
     if block and without_block:
         raise typer.BadParameter("--block or --without-block, not both")
-    with clear_errors():
+    with clear_errors("convert"):
         paths = list(input_files(inputs, pattern))
+        check_outputs([output, report], [*paths, *(corrected or ())])
         form = format or _format_of(paths, bool(corrected))
         _check_options(form, annotator, types, corrected, multiged_escapes)
         sentences: Sequence[Sentence]
         dropped: list[Drop] = []
         if form is Format.tsv:
-            sentences = _labelled(paths, types, multiged_escapes)
+            sentences = list(
+                from_each(
+                    inputs,
+                    lambda path: _labelled(input_files([path], pattern), types, multiged_escapes),
+                )
+            )
         else:
-            read = list(_edited(paths, form, lang, corrected or []))
+            if form is Format.parallel and len(paths) != 1:
+                raise typer.BadParameter(f"{len(paths)} files to compare with the corrected ones")
+            for path in corrected or ():
+                if not read_text(path).strip():
+                    raise ValueError(f"no sentences in {path}")
+            read = list(
+                from_each(
+                    inputs,
+                    lambda path: _edited(input_files([path], pattern), form, lang, corrected or []),
+                )
+            )
             sentences, dropped = _with_labels(read, annotator, types)
         kept = set(_block(block, len(sentences))) if block else set(range(len(sentences)))
         for left_out in without_block or ():
@@ -115,7 +130,7 @@ def convert_ged(
             names = ", ".join(map(str, paths))
             raise FormatError("no sentences, or none in these blocks", source=names, line=1)
         write_docs(sentences, output, lang)
-    finish({output.name: counts_of(sentences, dropped)}, report)
+        finish({output.name: counts_of(sentences, dropped)}, report)
 
 
 def _format_of(paths: Sequence[Path], corrected: bool) -> Format:
@@ -175,12 +190,11 @@ def _untyped(sentence: Sentence) -> Sentence:
 
 
 def _edited(
-    paths: Sequence[Path], form: Format, lang: str, corrected: Sequence[Path]
+    paths: Iterable[Path], form: Format, lang: str, corrected: Sequence[Path]
 ) -> Iterator[M2Sentence]:
     if form is Format.parallel:
-        if len(paths) != 1:
-            raise typer.BadParameter(f"{len(paths)} files to compare with the corrected ones")
-        yield from read_parallel(paths[0], corrected)
+        for path in paths:
+            yield from read_parallel(path, corrected)
     elif form is Format.json:
         nlp = rule_based(lang)
         for path in paths:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import tarfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,8 +12,6 @@ from wasabi import msg
 
 from ..grammar_errors import CORRECT
 from ..treebanks.docs import Sentence
-from ..treebanks.files import FormatError
-from ..trees import BracketError
 
 Counts = dict[str, Any]
 """What one file came to: numbers by name, and lists of what was left out: place and reason."""
@@ -29,30 +24,6 @@ LangOption = Annotated[str, typer.Option("--lang", help="Language code of the vo
 ReportOption = Annotated[
     Path | None, typer.Option("--report", help="Write counts and every drop to this JSON file.")
 ]
-
-
-@contextmanager
-def clear_errors() -> Iterator[None]:
-    """Bad input ends the command with one line, which names the place, not with a traceback."""
-    try:
-        yield
-    except (FormatError, BracketError, OSError, ImportError, tarfile.TarError) as error:
-        typer.echo(f"convert: {error}", err=True)
-        raise typer.Exit(1) from None
-
-
-def input_files(inputs: Iterable[Path], pattern: str) -> Iterator[Path]:
-    """The files among the inputs, and those in the folders whose names match.
-
-    Raises FileNotFoundError for a folder that has none.
-    """
-    for path in inputs:
-        if not path.is_dir():
-            yield path
-        elif found := sorted(path.rglob(pattern)):
-            yield from found
-        else:
-            raise FileNotFoundError(f"no {pattern} in {path}")
 
 
 def counts_of(

@@ -23,6 +23,7 @@ from ..treebanks.docs import language_vocab
 from ..treebanks.files import read_text
 from ..treebanks.m2 import M2Sentence, read_m2
 from ..treebanks.parallel import read_parallel
+from .checks import check_outputs, clear_errors, from_each
 
 
 def corrupt(
@@ -50,7 +51,8 @@ def corrupt(
     annotation, words and sentences stay. Docs that have labels of errors are written as they are,
     once.
     """
-    try:
+    with clear_errors("corrupt"):
+        check_outputs([output], [text, model])
         errors = ErrorModel.load(model)
         vocab = language_vocab(errors.lang)
         made = Counter[str]()
@@ -71,9 +73,6 @@ def corrupt(
                 raise ValueError(f"no words in {text}")
 
         write_spacy(corrupted(), output)
-    except (OSError, ValueError, ImportError) as error:
-        typer.echo(f"corrupt: {error}", err=True)
-        raise typer.Exit(1) from None
     sentences = made.pop("Docs")
     tokens = made.total()
     wrong = tokens - made[CORRECT]
@@ -107,12 +106,10 @@ def error_model(
     text if there is any. From correct text alone: errors that are usual in any language, and for
     English those that its learners are known for.
     """
-    try:
+    with clear_errors("error-model"):
+        check_outputs([output], [*(texts or ()), *(corrections or ()), *(m2 or ())])
         model = _learned(texts or [], lang, corrections, m2 or [])
-    except (OSError, ValueError, ImportError) as error:
-        typer.echo(f"error-model: {error}", err=True)
-        raise typer.Exit(1) from None
-    model.save(output)
+        model.save(output)
     phrases = sum(len(kind.replacements) for kind in model.kinds.values())
     typer.echo(f"{len(model.kinds)} kinds of errors, {phrases:,} phrases to replace")
 
@@ -121,10 +118,9 @@ def _learned(
     texts: list[Path], lang: str, corrections: tuple[Path, Path] | None, m2: list[Path]
 ) -> ErrorModel:
     counts = TextCounts()
-    for path in texts:
-        for doc in _docs(path, lang):
-            for sentence in doc.sents if doc.has_annotation("SENT_START") else [doc]:
-                _count(sentence, counts)
+    for doc in from_each(texts, lambda path: _docs(path, lang)):
+        for sentence in doc.sents if doc.has_annotation("SENT_START") else [doc]:
+            _count(sentence, counts)
     if corrections is None and not m2:
         return english_model(counts) if lang == "en" else model_from_text(counts, lang)
     corrected = CorrectionCounts()
@@ -145,9 +141,10 @@ def _count(sentence: Doc | Span, counts: TextCounts) -> None:
 def _corrected(corrections: tuple[Path, Path] | None, m2: Iterable[Path]) -> Iterator[M2Sentence]:
     if corrections is not None:
         original, right = corrections
-        yield from read_parallel(original, [right])
-    for path in m2:
-        yield from read_m2(path)
+        yield from from_each(
+            [original], lambda path: (read for read in read_parallel(path, [right]) if read.words)
+        )
+    yield from from_each(m2, read_m2)
 
 
 def _docs(path: Path, lang: str) -> Iterator[Doc]:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ..scorers.evalb import EvalbParameters, evaluate_files
+from .checks import clear_errors
 
 
 def evalb(
@@ -31,16 +32,13 @@ def evalb(
     Messages about sentences that can't be compared go to standard error; after too many of them
     there is no summary and the exit status is 1.
     """
-    try:
+    with clear_errors("evalb"):
         params = EvalbParameters.load(prm)
         if cutoff is not None:
             params = replace(params, cutoff_length=cutoff)
         if max_errors is not None:
             params = replace(params, max_errors=max_errors)
         report = evaluate_files(gold, test, params)
-    except (FileNotFoundError, ValueError) as error:
-        typer.echo(f"evalb: {error}", err=True)
-        raise typer.Exit(1) from None
     typer.echo(report.format(), nl=False)
     for message in report.errors:
         typer.echo(message.encode("utf8", "backslashreplace").decode("utf8"), err=True)

@@ -12,6 +12,7 @@ from ..grammar_errors import ERRORS_KEY
 from ..treebanks.docbins import read_spacy
 from ..treebanks.docs import language_vocab
 from ..treebanks.learner_tsv import format_tsv, multiged_escape
+from .checks import check_outputs, clear_errors, from_each
 
 
 def export_ged(
@@ -27,21 +28,19 @@ def export_ged(
     ] = False,
 ) -> None:
     """Write a row for each token, its label c or i behind a tab, as shared tasks want them."""
-    try:
+    with clear_errors("export-ged"):
+        check_outputs([output], [docs])
         read = _read(docs)
         missing = sum(ERRORS_KEY not in doc.spans for doc in read)
         if missing:
             raise ValueError(f"{docs}: {missing} of {len(read)} Docs have no doc.spans['errors']")
         escape = multiged_escape if multiged_escapes else str
         text = format_tsv(read, types=types, escape=escape)
-    except (OSError, ValueError) as error:
-        typer.echo(f"export-ged: {error}", err=True)
-        raise typer.Exit(1) from None
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(text, encoding="utf8")
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(text, encoding="utf8")
     typer.echo(f"{len(read):,} Docs")
 
 
 def _read(path: Path) -> list[Doc]:
     # only a language's vocabulary knows which tokens are whitespace
-    return list(read_spacy(path, language_vocab("xx")))
+    return list(from_each([path], lambda path: read_spacy(path, language_vocab("xx"))))

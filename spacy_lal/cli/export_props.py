@@ -10,6 +10,7 @@ import typer
 from ..treebanks.docbins import read_spacy
 from ..treebanks.docs import language_vocab
 from ..treebanks.props import PropsSentence, doc_props, format_props
+from .checks import check_outputs, clear_errors, from_each
 
 
 def export_props(
@@ -23,14 +24,12 @@ def export_props(
     Every sentence is a block of rows, a row for each token other than whitespace; in a Doc without
     sentence boundaries, all of it is one block.
     """
-    try:
+    with clear_errors("export-props"):
+        check_outputs([output], [docs])
         sentences = _read(docs)
         text = format_props(sentences)
-    except (OSError, ValueError) as error:
-        typer.echo(f"export-props: {error}", err=True)
-        raise typer.Exit(1) from None
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(text, encoding="utf8")
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(text, encoding="utf8")
     predicates = sum(len(sentence.frames) for sentence in sentences)
     typer.echo(f"{len(sentences):,} sentences, {predicates:,} predicates")
 
@@ -39,7 +38,8 @@ def _read(path: Path) -> list[PropsSentence]:
     """Raises ValueError, which names the file and the Doc (from 1)."""
     sentences: list[PropsSentence] = []
     # Only a language's vocabulary knows which tokens are whitespace.
-    for number, doc in enumerate(read_spacy(path, language_vocab("xx")), start=1):
+    docs = from_each([path], lambda path: read_spacy(path, language_vocab("xx")))
+    for number, doc in enumerate(docs, start=1):
         try:
             sentences += doc_props(doc)
         except ValueError as error:

@@ -10,6 +10,7 @@ import typer
 
 from ..scorers.detection import Detection, DetectionReport
 from ..treebanks.learner_tsv import read_tsv
+from .checks import clear_errors, from_each
 
 
 def ged_eval(
@@ -22,11 +23,8 @@ def ged_eval(
     Labels are c (correct), i (incorrect) or types of errors; overall, any type is as good as any
     other. Files may be compressed (.gz, .bz2, .xz).
     """
-    try:
+    with clear_errors("ged-eval"):
         report = evaluate_files(gold, predicted)
-    except (OSError, ValueError) as error:
-        typer.echo(f"ged-eval: {error}", err=True)
-        raise typer.Exit(1) from None
     typer.echo(f"{'':12}{'TP':>8}{'FP':>8}{'FN':>8}{'P':>9}{'R':>9}{'F0.5':>9}")
     typer.echo(_row("overall", report.overall))
     if types:
@@ -46,7 +44,7 @@ def evaluate_files(gold: Path, predicted: Path) -> DetectionReport:
     sentence that has other tokens, OSError for one that can't be read.
     """
     report = DetectionReport()
-    pairs = zip_longest(read_tsv(gold), read_tsv(predicted))
+    pairs = zip_longest(*(from_each([path], read_tsv) for path in (gold, predicted)))
     for number, (ours, theirs) in enumerate(pairs, start=1):
         if ours is None or theirs is None:
             shorter = gold if ours is None else predicted
@@ -61,6 +59,4 @@ def evaluate_files(gold: Path, predicted: Path) -> DetectionReport:
                     f"but {ours_word!r} in {gold}"
                 )
         report.add(ours.errors or (), theirs.errors or ())
-    if not report.tokens:
-        raise ValueError(f"no tokens in {gold}")
     return report

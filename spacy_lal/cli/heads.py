@@ -9,6 +9,8 @@ import srsly
 import typer
 from wasabi import msg
 
+from .checks import check_outputs, clear_errors
+
 if TYPE_CHECKING:
     from ..interpret import ErrorAnalysis, TopHeads
     from ..interpret.label_heads import Normalisation
@@ -45,19 +47,24 @@ def heads(
     from ..training.corpus import Corpus
     from ..visualize.label_heads import contributions_svg
 
-    try:
+    names = [
+        "heads.json",
+        "heads.tsv",
+        "heads.svg",
+        *(["errors.json", "errors.tsv"] if errors else []),
+    ]
+    with clear_errors("heads"):
+        check_outputs(
+            [output / name for name in names] if output else [],
+            data.rglob("*.spacy") if data.is_dir() else [data],
+        )
         nlp = spacy.load(model)
         examples = list(Corpus(data, limit=limit)(nlp))
-        if not examples:
-            raise ValueError(f"no Docs in {data}: it takes a .spacy file or a folder of them")
         how = cast("Normalisation", method)
         found = top_heads(nlp, (example.predicted for example in examples), method=how)
         analysis = error_analysis(nlp, examples, k=top, method=how) if errors else None
         if analysis is not None and not analysis.docs:
             raise ValueError(f"--errors: none of the {len(examples)} Docs in {data} has a tree")
-    except (OSError, ValueError) as error:
-        typer.echo(f"heads: {error}", err=True)
-        raise typer.Exit(1) from None
     rows = _category_rows(found, top)
     msg.table(rows, header=_CATEGORY_HEADER, divider=True, max_col=90, aligns=list("lrll"))
     if output is not None:

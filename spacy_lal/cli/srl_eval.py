@@ -12,6 +12,7 @@ import typer
 from ..scorers.srl_eval import SrlReport, score_sentence
 from ..treebanks.files import FormatError, read_text
 from ..treebanks.props import PropsSentence, read_props
+from .checks import clear_errors, from_each
 
 
 def srl_eval(
@@ -33,11 +34,8 @@ def srl_eval(
     predicate or "-", then a column for each predicate of the sentence. Files may be compressed
     (.gz, .bz2, .xz).
     """
-    try:
+    with clear_errors("srl-eval"):
         report = evaluate_files(gold, predicted, end_to_end=end_to_end)
-    except (OSError, ValueError) as error:
-        typer.echo(f"srl-eval: {error}", err=True)
-        raise typer.Exit(1) from None
     typer.echo(report.format() + (report.format_confusion() if confusion else ""), nl=False)
 
 
@@ -55,7 +53,10 @@ def evaluate_files(gold: Path, predicted: Path, *, end_to_end: bool = False) -> 
 
 
 def _pairs(gold: Path, predicted: Path) -> Iterator[tuple[PropsSentence, PropsSentence]]:
-    files = (read_props(read_text(path), source=str(path)) for path in (gold, predicted))
+    def read(path: Path) -> Iterator[PropsSentence]:
+        return read_props(read_text(path), source=str(path))
+
+    files = (from_each([path], read) for path in (gold, predicted))
     for number, (ours, theirs) in enumerate(zip_longest(*files), start=1):
         if theirs is None:
             message = f"{predicted} ends before sentence {number}, which is here"

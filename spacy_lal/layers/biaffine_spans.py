@@ -5,16 +5,10 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..structure.chart import pack, packed_spans
+from ..structure.chart import pack
 from .biaffine import Biaffine, FactorisedBiaffine
 from .dropout import FeatureDropout
 from .label_factors import LabelFactors, label_factors
-
-
-def pairs_of_spans(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
-    """Rows [B,n+1,d] of both fenceposts of every span, packed: two of [B,S,d]."""
-    starts, ends = (t.to(left.device) for t in packed_spans(left.shape[1] - 1))
-    return left.index_select(1, starts), right.index_select(1, ends)
 
 
 class SpanViews(nn.Module):

@@ -18,14 +18,15 @@ class BiLSTM(nn.Module):
     and never touches a word's state. Between layers, features are dropped for the whole sentence
     (Gal and Ghahramani 2016). That keeps the fast dense kernels, which packed sequences
     would not. Rows past the sentence's end are meaningless.
-    `mixed_precision` trains (but does not predict) with bfloat16 products.
+    `mixed_precision` trains (but does not predict) with bfloat16 products. With a depth of 0 it
+    gives x as it is.
     """
 
     def __init__(
         self, d_in: int, d_hidden: int, depth: int, *, mixed_precision: bool = False
     ) -> None:
         super().__init__()
-        widths = [d_in, *[2 * d_hidden] * (depth - 1)]
+        widths = [d_in, *[2 * d_hidden] * (depth - 1)][:depth]
         self.ahead = nn.ModuleList(nn.LSTM(w, d_hidden, batch_first=True) for w in widths)
         self.back = nn.ModuleList(nn.LSTM(w, d_hidden, batch_first=True) for w in widths)
         self.dropout = FeatureDropout()
@@ -34,7 +35,7 @@ class BiLSTM(nn.Module):
             _initialize(cast(nn.LSTM, lstm))
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        return self.states(x, lengths)[-1]
+        return [x, *self.states(x, lengths)][-1]
 
     def states(self, x: Tensor, lengths: Tensor) -> list[Tensor]:
         """The states of every layer, lowest first."""

@@ -84,8 +84,11 @@ CHUNK = 64
 
 
 class _Bilinear(torch.autograd.Function):
-    """`F.bilinear` of [N,a], [N,b] and [L,a,b], whose own backward pass takes thirty times as long
-    for vectors of 65 to 101 features and 120 outputs on a CPU."""
+    """`F.bilinear` of [N,a], [N,b] and [L,a,b], without its slow backward pass.
+
+    By hand, because forms of plain torch that are as fast hold 6 to 13 times the memory:
+    `benchmarks/autograd.py`, docs/decisions/042-hand-written-autograd.md.
+    """
 
     @staticmethod
     def forward(ctx: Any, left: Tensor, right: Tensor, weight: Tensor) -> Tensor:

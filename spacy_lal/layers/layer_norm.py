@@ -33,10 +33,9 @@ class LayerNorm(nn.Module):
             return x
         with torch.autocast(x.device.type, enabled=False):
             x = x.to(self.a_2.dtype)
-            normalised: Tensor = _Normalise.apply(
-                x, self.a_2, self.b_2, self.eps, torch.is_grad_enabled()
-            )
-        return normalised
+            rows = centred(x)
+            inverse = 1 / (deviation_of_centred(rows) + self.eps)
+            return torch.addcmul(self.b_2, rows * inverse, self.a_2)
 
     def of_sums(self, left: Tensor, right: Tensor) -> Tensor:
         """Normalise left + right for all pairs of rows: [B,H,width], [B,n,width] -> [B,n,H,width].
@@ -60,40 +59,15 @@ def deviation_of_centred(x: Tensor) -> Tensor:
     """The unbiased standard deviation of rows of mean 0: [..., width] -> [..., 1]."""
     # Several times faster than torch.var on CPU.
     norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
-    return norm.div_(math.sqrt(x.shape[-1] - 1)).clamp_min_(TINY)
-
-
-class _Normalise(torch.autograd.Function):
-    """Layer norm in as few passes over memory as separate kernels allow."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, scale: Tensor, shift: Tensor, eps: float, differentiate: bool
-    ) -> Tensor:
-        rows = centred(x)
-        deviation = deviation_of_centred(rows)
-        inverse = 1 / (deviation + eps)
-        rows.mul_(inverse)
-        if not differentiate:
-            return torch.addcmul(shift, rows, scale, out=rows)
-        ctx.save_for_backward(rows, deviation, inverse, scale)
-        return torch.addcmul(shift, rows, scale)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        rows, deviation, inverse, scale = ctx.saved_tensors
-        products = grad * rows
-        grad_scale = products.flatten(0, -2).sum(0)
-        # How much the deviation, itself a function of the row, holds back the gradient.
-        through = (products @ scale).unsqueeze(-1) / (deviation * (rows.shape[-1] - 1))
-        torch.mul(grad, scale, out=products)
-        products.sub_(products.mean(-1, keepdim=True)).mul_(inverse)
-        return products.addcmul_(rows, through, value=-1), grad_scale, _sum(grad), None, None
+    return (norm / math.sqrt(x.shape[-1] - 1)).clamp_min(TINY)
 
 
 class _NormaliseSums(torch.autograd.Function):
-    """Layer norm of all pairwise sums; keeps the summands, not the sums."""
+    """Layer norm of all pairwise sums; keeps the summands, not the sums.
+
+    By hand, because plain torch takes 1.3 to 1.6 times as long and twice the memory:
+    `benchmarks/autograd.py`, docs/decisions/042-hand-written-autograd.md.
+    """
 
     @staticmethod
     def forward(

@@ -1,7 +1,7 @@
 """From word vectors to the rows START, words, STOP that label attention reads.
 
-Both forms predict a tag for every word on the way and feed their belief about it, the expected
-tag embedding, to what follows; so a parser needs no tagger in front of it.
+All forms predict a tag for every word on the way and feed their belief about it, the expected
+tag embedding, to what follows; so a parser needs no tagger in front of it. A BiLSTM may do without.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def with_start_and_stop(words: Tensor, lengths: Tensor, start: Tensor, stop: Ten
 class BiLSTMRows(nn.Module):
     """Word vectors [B, n, d_in] -> rows [B, n+2, 2 * d_hidden], tag scores [B, n, T].
 
-    The tags are read off the lower `tag_depth` layers of `depth`.
+    The tags are read off the lower `tag_depth` layers of `depth`. With a tag_depth of 0 it is a
+    plain BiLSTM of `depth` layers, and there are no tag scores (Zhang et al. 2020). A depth of 0
+    leaves the LSTM out, too: the words' vectors are the rows, d_in wide.
     """
 
     d_around = 0
@@ -51,26 +53,29 @@ class BiLSTMRows(nn.Module):
         mixed_precision: bool = False,
     ) -> None:
         super().__init__()
-        if not 1 <= tag_depth < depth:
-            raise ValueError(f"tag_depth must lie in 1..depth-1, got {tag_depth} of {depth}")
-        self.output_dim = 2 * d_hidden
-        self.lower = BiLSTM(d_in, d_hidden, tag_depth, mixed_precision=mixed_precision)
-        self.tag_scores = nn.Linear(2 * d_hidden, n_tags)
-        self.tag_embedding = nn.Parameter(torch.randn(n_tags, d_tag) * 0.3)
-        self.upper = BiLSTM(
-            2 * d_hidden + d_tag, d_hidden, depth - tag_depth, mixed_precision=mixed_precision
-        )
-        self.start = nn.Parameter(torch.randn(2 * d_hidden) * 0.1)
-        self.stop = nn.Parameter(torch.randn(2 * d_hidden) * 0.1)
+        if not 0 <= tag_depth < max(1, depth):
+            raise ValueError(f"tag_depth must lie in 0..depth-1, got {tag_depth} of {depth}")
+        self.output_dim = 2 * d_hidden if depth else d_in
+        self.lower = BiLSTM(d_in, d_hidden, tag_depth or depth, mixed_precision=mixed_precision)
+        self.upper: BiLSTM | None = None
+        if tag_depth:
+            self.tag_scores = nn.Linear(2 * d_hidden, n_tags)
+            self.tag_embedding = nn.Parameter(torch.randn(n_tags, d_tag) * 0.3)
+            self.upper = BiLSTM(
+                2 * d_hidden + d_tag, d_hidden, depth - tag_depth, mixed_precision=mixed_precision
+            )
+        self.start = nn.Parameter(torch.randn(self.output_dim) * 0.1)
+        self.stop = nn.Parameter(torch.randn(self.output_dim) * 0.1)
         self.dropout = FeatureDropout()
 
-    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        lower = self.lower(x, lengths)
-        tags = self.tag_scores(self.dropout(lower))
-        expected = torch.softmax(tags, -1) @ self.tag_embedding
-        upper = self.upper(torch.cat([lower, expected], -1), lengths)
-        upper = self.dropout(upper)
-        return with_start_and_stop(upper, lengths, self.start, self.stop), tags
+    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor | None]:
+        states, tags = self.lower(x, lengths), None
+        if self.upper is not None:
+            tags = self.tag_scores(self.dropout(states))
+            expected = torch.softmax(tags, -1) @ self.tag_embedding
+            states = self.upper(torch.cat([states, expected], -1), lengths)
+        states = self.dropout(states)
+        return with_start_and_stop(states, lengths, self.start, self.stop), tags
 
 
 def with_positions(content: Tensor, table: Tensor) -> Tensor:
@@ -139,6 +144,8 @@ class BranchRows(nn.Module):
         if content not in ("tag", "word"):
             raise ValueError(f"content must be 'tag' or 'word', not {content!r}")
         self.bilstm = None if bilstm is None else BiLSTMRows(d_in, n_tags, **bilstm)
+        if content == "tag" and self.bilstm is not None and self.bilstm.upper is None:
+            raise ValueError("content = 'tag' needs a BiLSTM that predicts tags, tag_depth > 0")
         self.d_around = d_in if self.bilstm is None else self.bilstm.output_dim
         self.output_dim = self.d_around + d_model
         if self.bilstm is None:
@@ -158,14 +165,18 @@ class BranchRows(nn.Module):
         self.layer_norm = LayerNorm(d_model)
         self.dropout = FeatureDropout()
 
-    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor | None]:
+        tags: Tensor | None
         if self.bilstm is not None:
             around, tags = self.bilstm(x, lengths)
         else:
             words = self.dropout(x)
             tags = self.tag_scores(words)
             around = with_start_and_stop(words, lengths, self.around_start, self.around_stop)
-        of_words = torch.softmax(tags, -1) if self.reads_tags else around[:, 1:-1]
+        of_words = around[:, 1:-1]
+        if self.reads_tags:
+            assert tags is not None
+            of_words = torch.softmax(tags, -1)
         content = with_start_and_stop(self.content(of_words), lengths, self.start, self.stop)
         content = self.dropout(content)
         return torch.cat(

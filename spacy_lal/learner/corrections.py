@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from ..treebanks.m2 import Edit, words_of
-from ..treebanks.parallel import edits_between
 from .confusion import FORM, TextCounts, calibrated, families_of, vowel_letters
 from .error_model import (
     ANY,
@@ -56,10 +55,6 @@ class CorrectionCounts:
         self._after: Counter[str] = Counter()
         self._before: Counter[str] = Counter()
         self._noise: Counter[str] = Counter()
-
-    def add_pair(self, original: Sequence[str], corrected: Sequence[str]) -> None:
-        """Count a sentence as it was written, and as it should have been."""
-        self.add(original, edits_between(original, corrected))
 
     def add(self, original: Sequence[str], edits: Iterable[Edit]) -> None:
         """Count a sentence as it was written, with the edits of one annotator.

@@ -24,7 +24,7 @@ from ..models.parser.decoders import Decoder, MinimumBayesRisk
 from ..models.parser.decoding import decode
 from ..models.parser.gold_charts import GoldNodes, gold_labels, gold_nodes
 from ..models.parser.kbest import k_best_parses
-from ..models.parser.losses import Objective, margin_loss, two_stage_loss
+from ..models.parser.losses import Objective, two_stage_loss
 from ..models.parser.network import Scores, TwoStageScores
 from ..scorers.attachment import score_attachment
 from ..structure.binarise import JOIN, collapse_unaries, crossing
@@ -75,17 +75,23 @@ class ConstituencyPipe(ParserPipe):
         spans_key: str,
         **settings: Any,
     ) -> None:
-        if objective is margin_loss and isinstance(decoder, MinimumBayesRisk):
+        two_stages = model.attrs["settings"].spans is not None
+        if not objective.probabilistic and isinstance(decoder, MinimumBayesRisk):
             raise ValueError(
-                "scores trained with spacy-lal.margin_objective.v1 are no log-probabilities: use "
+                "scores trained with spacy-lal.margin_objective are no log-probabilities: use "
                 'decoder = {"@misc": "spacy-lal.map_decoder.v1"}'
             )
-        if objective is margin_loss and model.attrs["settings"].spans is not None:
+        if not objective.probabilistic and two_stages:
             raise ValueError(
-                "a two-stage parser is trained as a CRF: leave spacy-lal.margin_objective.v1 out"
+                "a two-stage parser is trained as a CRF: leave spacy-lal.margin_objective out"
+            )
+        if isinstance(decoder, MinimumBayesRisk) and decoder.threshold is None and not two_stages:
+            raise ValueError(
+                "threshold = null is for two-stage parsers: here spacy-lal.mbr_decoder.v1 needs "
+                "a threshold, or every node of the binary tree would be a constituent"
             )
         has_dependencies = model.attrs["settings"].dependencies is not None
-        if joint_dependencies and model.attrs["settings"].spans is not None:
+        if joint_dependencies and two_stages:
             raise ValueError(
                 "a two-stage parser finds no heads: joint_dependencies = true needs the model "
                 "spacy-lal.LabelAttentionParser.v1"
@@ -219,7 +225,8 @@ class ConstituencyPipe(ParserPipe):
         return scores.sentences, decode(
             scores,
             self.decoder,
-            probabilistic=self.objective is not margin_loss,
+            probabilistic=self.objective.probabilistic,
+            labels_root=self.objective.labels_root,
             sub_head=self._sub_head,
             root=self._root,
         )
@@ -234,8 +241,8 @@ class ConstituencyPipe(ParserPipe):
         no probabilities, and k < 1.
         """
         self._check_initialised()
-        if self.objective is margin_loss:
-            raise ValueError("kbest needs probabilities, not spacy-lal.margin_objective.v1")
+        if not self.objective.probabilistic:
+            raise ValueError("kbest needs probabilities, not spacy-lal.margin_objective")
         scores = self.model.predict([doc])
         best = k_best_parses(scores, k, sub_head=self._sub_head)
         return [
@@ -262,9 +269,11 @@ class ConstituencyPipe(ParserPipe):
         spans: list[list[LabelledSpan]] = [[] for _ in docs]
         spans_scores: list[list[float | None]] = [[] for _ in docs]
         log_probs: list[list[tuple[int, int, float]]] = [[] for _ in docs]
+        unparsed: list[list[tuple[int, int]]] = [[] for _ in docs]
         for number, sentence in enumerate(sentences):
             parse = parses.get(number)
             if parse is None:
+                unparsed[sentence.doc].append((sentence.start, sentence.end))
                 continue
             words = sentence.words.tolist()
             for i, j, category in self._spans(parse):
@@ -274,7 +283,14 @@ class ConstituencyPipe(ParserPipe):
                 entry = (sentence.start, sentence.end, parse.log_prob)
                 log_probs[sentence.doc].append(entry)
         for k, doc in enumerate(docs):
-            set_constituents(doc, spans[k], spans_scores[k], log_probs[k], key=self.spans_key)
+            set_constituents(
+                doc,
+                spans[k],
+                spans_scores[k],
+                log_probs[k],
+                unparsed=unparsed[k],
+                key=self.spans_key,
+            )
 
     def _spans(self, parse: SentenceParse) -> list[LabelledSpan]:
         """The constituents of a parse by its words, those of unary chains one by one."""
@@ -316,6 +332,8 @@ class ConstituencyPipe(ParserPipe):
             of_batch = [in_words(trees[s.doc] or (), s) for s in members]
             # a label that was not there at initialisation is no evidence for "no constituent"
             known = [all(label in index for *_, label in collapse_unaries(t)) for t in of_batch]
+            names = (label for t in of_batch for *_, label in collapse_unaries(t))
+            self._warn_unknown("labels", Counter(names))
             has_tree = [trees[s.doc] is not None and k for s, k in zip(members, known, strict=True)]
             if isinstance(scores, TwoStageScores):
                 device = scores.tags.device

@@ -119,6 +119,7 @@ class ErrorDetector(WeightsPipe):
         _checked_threshold(threshold)
         if error_weight <= 0:
             raise ValueError(f"error_weight must be above 0, got {error_weight}")
+        super().__init__()
         self.vocab = vocab
         self.model = model
         self.name = name
@@ -138,6 +139,13 @@ class ErrorDetector(WeightsPipe):
         self.cfg["spans_key"] = self.spans_key  # the scorer is given cfg
         for node, settings in self._reading:
             node.attrs.update(settings)
+
+    def _outputs(self) -> dict[str, list[str]]:
+        return {"labels": [CORRECT, *self.labels]}
+
+    def _check_cfg(self) -> None:
+        super()._check_cfg()
+        _checked_threshold(self.cfg["threshold"])
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -192,8 +200,7 @@ class ErrorDetector(WeightsPipe):
             logger.info("%s: %d of %d training Docs are not annotated", self.name, without, docs)
         known = self.cfg["labels"]
         self.cfg["labels"] = labels or [*known, *sorted(set(found) - set(known))]
-        names = {"labels": [CORRECT, *self.labels]}
-        self._initialize_weights(get_examples, sample, names, warm_start)
+        self._initialize_weights(get_examples, sample, warm_start)
 
     def get_loss(self, examples: Iterable[Example], scores: Floats2d) -> tuple[float, Floats2d]:
         """The mean cross-entropy of all words and its gradient with respect to every score.
@@ -204,12 +211,14 @@ class ErrorDetector(WeightsPipe):
         examples = list(examples)
         validate_examples(examples, f"{self.name}.get_loss")
         index = {label: k for k, label in enumerate([CORRECT, *self.labels])}
+        labels = [gold_errors(example, self.spans_key) for example in examples]
+        self._warn_unknown(
+            "labels", Counter(name for of in labels for name in of if name and name != CORRECT)
+        )
         gold = [
             index.get(label, -1) if label is not None and not token.is_space else -1
-            for example in examples
-            for token, label in zip(
-                example.predicted, gold_errors(example, self.spans_key), strict=True
-            )
+            for example, of_doc in zip(examples, labels, strict=True)
+            for token, label in zip(example.predicted, of_doc, strict=True)
         ]
         logits = xp2torch(scores).detach().clone().requires_grad_()
         weights = torch.full((len(index),), self.error_weight, device=logits.device)

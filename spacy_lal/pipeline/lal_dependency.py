@@ -126,6 +126,11 @@ class LabelAttentionDependency(ParserPipe):
         self.decoder = decoder
         super().__init__(vocab, model, name, **settings)
 
+    _gold = "dependency heads"
+
+    def _has_gold(self, doc: Doc) -> bool:
+        return doc.has_annotation("DEP")
+
     @property
     def labels(self) -> tuple[str, ...]:
         """The dependency relations."""

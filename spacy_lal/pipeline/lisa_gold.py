@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -33,6 +34,15 @@ class LisaGold:
             for frames in self.of_docs
         ]
         self.parses = [gold_heads(example) for example in examples] if cfg["relations"] else []
+
+    def role_counts(self) -> Counter[str]:
+        """How often the BIO label of a first word stands in the frames."""
+        return Counter(
+            f"B-{label}"
+            for frames in self.of_docs
+            for frame in frames or ()
+            for _, _, label, _ in frame.spans
+        )
 
     def frames(
         self, members: list[Sentence], like: Tensor, predicates: Tensor | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
@@ -35,7 +36,7 @@ from ..models.lisa.network import LisaScores
 from ..models.lisa.roles import likely_heads
 from ..scorers.attachment import score_attachment
 from ..structure.arborescence import nonprojective
-from ..structure.sequence import transition_log_probs
+from ..structure.sequence import transition_log_probs, transition_probs
 from .gold import gold_frames, gold_heads
 from .lisa_gold import LisaGold
 from .parser import DEFAULT_INPUT, ParserPipe, Parses, detached, gradients
@@ -49,7 +50,7 @@ DEFAULT_MODEL = Config().from_str(
 )["model"]
 
 Source = Literal["model", "doc"]
-RoleDecoding = Literal["viterbi", "valid", "greedy"]
+RoleDecoding = Literal["probabilities", "viterbi", "valid", "greedy"]
 OUTSIDE = "O"
 
 
@@ -62,6 +63,7 @@ OUTSIDE = "O"
         "parse_source": "model",
         "predicate_source": "model",
         "decoder": "valid",
+        "unique_core_roles": True,
         "joint_weight": 1.0,
         "arc_weight": 1.0,
         "relation_weight": 0.1,
@@ -83,6 +85,10 @@ OUTSIDE = "O"
         "srl_pred_f": 0.0,
         "srl_pred_p": None,
         "srl_pred_r": None,
+        "spans_srl_f": None,
+        "spans_srl_p": None,
+        "spans_srl_r": None,
+        "spans_srl_per_type": None,
         "tag_acc": None,
         "dep_uas": None,
         "dep_las": None,
@@ -96,6 +102,7 @@ def make_lisa_srl(
     parse_source: Source,
     predicate_source: Source,
     decoder: RoleDecoding,
+    unique_core_roles: bool,
     joint_weight: float,
     arc_weight: float,
     relation_weight: float,
@@ -118,9 +125,11 @@ def make_lisa_srl(
     predicate_source: "model" finds predicates; "doc" takes those of the frames that are in
         doc.spans[spans_key] already, and their rolesets with them; a Doc without that group has the
         model's. Both can be changed on a trained component: they are attributes.
-    decoder: of role labels: "valid", the best sequence that is valid BIO; "viterbi", with the
-        transition probabilities of the training data (the paper), which favours "O", since scores
-        know already how frequent labels are; "greedy", each word's best label.
+    decoder: of role labels: "valid", the best sequence that is valid BIO; "probabilities", with the
+        transition probabilities of the training data added to scores as they are, which is what the
+        paper's program does; "viterbi", with their logarithms; "greedy", each word's best label.
+    unique_core_roles: no core role (ARG0 to ARG5, ARGA) twice in a frame; its continuations and
+        references (C-ARG1, R-ARG1) don't count. The paper has no such rule, nor has "greedy".
     joint_weight, arc_weight, relation_weight, role_weight: of the losses (eq. 7 has two, on arcs
         and relations);
         tag_weight: of that of a BiLSTM below, which predicts tags on its way. label_smoothing: of
@@ -139,6 +148,7 @@ def make_lisa_srl(
         parse_source=parse_source,
         predicate_source=predicate_source,
         decoder=decoder,
+        unique_core_roles=unique_core_roles,
         joint_weight=joint_weight,
         role_weight=role_weight,
         label_smoothing=label_smoothing,
@@ -183,7 +193,7 @@ class LisaSRL(ParserPipe):
     kinds = NAMES
     parse_source = _Choice("model", "doc")
     predicate_source = _Choice("model", "doc")
-    decoder = _Choice("viterbi", "valid", "greedy")
+    decoder = _Choice("probabilities", "viterbi", "valid", "greedy")
 
     def __init__(
         self,
@@ -195,6 +205,7 @@ class LisaSRL(ParserPipe):
         parse_source: Source,
         predicate_source: Source,
         decoder: RoleDecoding,
+        unique_core_roles: bool,
         joint_weight: float,
         role_weight: float,
         label_smoothing: float,
@@ -209,6 +220,7 @@ class LisaSRL(ParserPipe):
         self.parse_source = parse_source
         self.predicate_source = predicate_source
         self.decoder = decoder
+        self.unique_core_roles = unique_core_roles
         self.joint_weight = joint_weight
         self.role_weight = role_weight
         self.label_smoothing = label_smoothing
@@ -221,7 +233,15 @@ class LisaSRL(ParserPipe):
         super()._configure_model()
         # the scorer is given cfg
         self.cfg["spans_key"] = self.spans_key
-        self._role_decoders: dict[str, RoleDecoder] = {}
+        self._role_decoders: dict[tuple[str, bool], RoleDecoder] = {}
+
+    def _check_cfg(self) -> None:
+        super()._check_cfg()
+        n = len(self.cfg["roles"])
+        for entry in self.cfg["transitions"]:
+            before, after, count = entry
+            if not (-1 <= before < n and 0 <= after < n and 0 <= count < math.inf):
+                raise ValueError(f"transition {entry} is not between two of {n} roles")
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -354,6 +374,7 @@ class LisaSRL(ParserPipe):
         examples = list(examples)
         validate_examples(examples, f"{self.name}.get_loss")
         gold = LisaGold(self.cfg, self.spans_key, examples)
+        self._warn_unknown("roles", gold.role_counts())
         batches = list(scores.batches)
         of_batches = [
             gold.frames(
@@ -445,22 +466,24 @@ class LisaSRL(ParserPipe):
             )
 
     def _role_decoder(self) -> RoleDecoder:
-        if self.decoder not in self._role_decoders:
-            self._role_decoders[self.decoder] = self._make_role_decoder()
-        return self._role_decoders[self.decoder]
+        key = self.decoder, self.unique_core_roles
+        if key not in self._role_decoders:
+            self._role_decoders[key] = self._make_role_decoder()
+        return self._role_decoders[key]
 
     def _make_role_decoder(self) -> RoleDecoder:
         labels = self.cfg["roles"]
-        if self.decoder != "viterbi":
-            return RoleDecoder(labels, greedy=self.decoder == "greedy")
         counts = torch.zeros(len(labels) + 1, len(labels))
         for before, after, count in self.cfg["transitions"]:
             counts[before, after] = count
-        return RoleDecoder(
-            labels,
-            transition_log_probs(counts[:-1], SMOOTHING),
-            transition_log_probs(counts[-1], SMOOTHING),
-        )
+        transitions = start = None
+        if self.decoder == "probabilities":
+            transitions = transition_probs(counts[:-1])
+        elif self.decoder == "viterbi":
+            transitions = transition_log_probs(counts[:-1], SMOOTHING)
+            start = transition_log_probs(counts[-1], SMOOTHING)
+        greedy = self.decoder == "greedy"
+        return RoleDecoder(labels, transitions, start, unique=self.unique_core_roles, greedy=greedy)
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write frames; tags, sentence starts and heads to Docs that have none."""

@@ -85,6 +85,7 @@ class ParserPipe(WeightsPipe):
     ) -> None:
         if max_sentence_length < 1:
             raise ValueError(f"max_sentence_length must be at least 1, got {max_sentence_length}")
+        super().__init__()
         self.vocab = vocab
         self.model = model
         self.name = name
@@ -126,6 +127,9 @@ class ParserPipe(WeightsPipe):
     def label_data(self) -> dict[str, list[str]]:
         return {kind: list(self.cfg.get(kind, ())) for kind in self.kinds}
 
+    def _outputs(self) -> dict[str, list[str]]:
+        return self.label_data
+
     # Training
 
     def _initialize_model(
@@ -142,12 +146,14 @@ class ParserPipe(WeightsPipe):
         input of the model.
         """
         for kind in self.kinds:
+            if kind == "tags" and not self.model.attrs["settings"].predicts_tags:
+                continue
             if labels is not None:
                 self.cfg[kind] = list(labels.get(kind, ()))
             else:
                 known = self.cfg[kind]
                 self.cfg[kind] = [*known, *sorted(set(found[kind]) - set(known))]
-        self._initialize_weights(get_examples, sample, self.label_data, warm_start)
+        self._initialize_weights(get_examples, sample, warm_start)
 
     def get_loss(
         self, examples: Iterable[Example], scores: ParserScores
@@ -168,6 +174,9 @@ class ParserPipe(WeightsPipe):
             for kind in ("tags", "relations")
             if kind in self.cfg
         }
+        self._warn_unknown("tags", Counter(tag for of_doc in tags for tag in of_doc))
+        if heads:
+            self._warn_unknown("relations", Counter(r for gold in heads for r in gold.relations))
         loss = 0.0
         d_batches = []
         structure_loss = self._structure_loss(examples)

@@ -11,7 +11,7 @@ from thinc.api import Config, Model
 from ..models.batching.batches import ParserScores
 from ..models.batching.sentences import LongSentencePolicy, SentencePolicy
 from ..models.parser.decoders import Decoder
-from ..models.parser.losses import crf_loss
+from ..models.parser.losses import make_crf_objective
 from ..models.parser.spans import TransformerSpanSettings
 from .constituency import ASSIGNS, SCORE_WEIGHTS, ConstituencyPipe
 from .parser import DEFAULT_INPUT
@@ -82,7 +82,7 @@ def make_spanformer(
         nlp.vocab,
         model,
         name,
-        objective=crf_loss,
+        objective=make_crf_objective(),
         decoder=decoder,
         tag_weight=tag_weight,
         spans_key=spans_key,

@@ -5,12 +5,18 @@ A transformer inside is stored by spacy-transformers, in its own format.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import zip_longest
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import spacy
+import srsly
 from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger
 from thinc.api import Model
@@ -28,8 +34,69 @@ Self = TypeVar("Self", bound="WeightsPipe")
 class WeightsPipe(TrainablePipe):
     """Storage, and a clear error where there are no weights yet."""
 
+    def __init__(self) -> None:
+        self._warned: set[str] = set()
+
     def _configure_model(self) -> None:
         """Called when weights have been read: what of the config goes before what was stored."""
+
+    def _outputs(self) -> dict[str, list[str]]:
+        """The names of the model's outputs by kind, as they stand in `cfg`."""
+        raise NotImplementedError
+
+    def _check_cfg(self) -> None:
+        """Raises ValueError if what was read to `cfg` is not what the weights were trained for."""
+        header = torch_shim(self.model).header
+        if header is None:
+            return
+        for kind, names in self._outputs().items():
+            trained = header.get(kind)
+            if names != trained:
+                differs = [
+                    f"{k + 1} is {name!r} here and {other!r} there"
+                    for k, (name, other) in enumerate(zip_longest(names, trained or ()))
+                    if name != other
+                ]
+                raise ValueError(f"the {kind} are not those of {WEIGHTS}: {differs[0]}")
+
+    # What users should know
+
+    spans_key: str
+
+    def _has_gold(self, doc: Doc) -> bool:
+        """Whether a Doc has what the component is trained and scored on."""
+        return self.spans_key in doc.spans
+
+    def _warn_once(self, about: str, message: str) -> None:
+        if about not in self._warned:
+            self._warned.add(about)
+            logger.warning("%s: %s", self.name, message)
+
+    def _warn_unknown(self, kind: str, names: Counter[str]) -> None:
+        """Say once which names of the training data the model has no output for."""
+        unknown = {name: n for name, n in names.items() if name and name not in self.cfg[kind]}
+        if unknown:
+            name, count = max(unknown.items(), key=itemgetter(1))
+            self._warn_once(
+                kind,
+                f"{name!r}, {count} times in this batch, was not among the {kind} at "
+                "initialisation; what has it is left out of this and of later updates",
+            )
+
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """The scorer's scores. Warns, once, if none of the Docs has gold."""
+        examples = list(examples)
+        if self.scorer and examples and not any(self._has_gold(e.reference) for e in examples):
+            self._warn_once(
+                "score",
+                f"none of the {len(examples)} Docs to score has gold ({self._gold}): all scores "
+                "of it are missing, which training shows as 0.00",
+            )
+        return cast(dict[str, Any], super().score(examples, **kwargs))
+
+    @property
+    def _gold(self) -> str:
+        return f"doc.spans[{self.spans_key!r}]"
 
     # Training
 
@@ -49,19 +116,17 @@ class WeightsPipe(TrainablePipe):
         self,
         get_examples: Callable[[], Iterable[Example]],
         sample: Any,
-        names: dict[str, list[str]],
         warm_start: str | None,
     ) -> None:
         """Set up the model, with the training data's words and, where they fit, others' weights.
 
-        sample: an input of the model. names: of its outputs, by the model's attributes.
-        warm_start: a trained pipeline, None for none.
+        sample: an input of the model. warm_start: a trained pipeline, None for none.
         """
         source = self._pretrained(warm_start)
         learn_vocabulary(self.model, (example.reference for example in get_examples()))
         if source is not None:
             adopt_vocabulary(self.model, source)
-        self.model.attrs.update(names)
+        self.model.attrs.update(self._outputs())
         self.model.initialize(X=sample)
         if source is not None:
             taken, total = take_weights(self.model, source)
@@ -105,8 +170,11 @@ class WeightsPipe(TrainablePipe):
     # Storage
 
     def from_bytes(self: Self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
-        super().from_bytes(bytes_data, exclude=exclude)
-        self._configure_model()
+        """Read what `to_bytes` wrote. Raises ValueError if it is damaged."""
+        with _named(f"the bytes of {self.name!r}"):
+            super().from_bytes(bytes_data, exclude=exclude)
+            self._configure_model()
+            self._check_cfg()
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
@@ -121,14 +189,29 @@ class WeightsPipe(TrainablePipe):
     def from_disk(self: Self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
         """Read what `to_disk` wrote. Raises ValueError, naming the file, if it is damaged."""
         path, exclude = Path(path), list(exclude)
-        super().from_disk(path, exclude=[*exclude, "model"])
+        with _named(path / "cfg"):
+            if "cfg" not in exclude:
+                self.cfg.update(srsly.read_json(path / "cfg"))
+        if "vocab" not in exclude:
+            with _named(path / "vocab"):
+                self.vocab.from_disk(path / "vocab", exclude=exclude)
         if "model" not in exclude:
-            try:
+            with _named(path / "model"):
                 self.model.from_disk(path / "model")
-            except (ValueError, KeyError, TypeError, AttributeError) as err:
-                raise ValueError(f"{path / 'model'}: damaged, or another model's: {err}") from err
             if not (path / WEIGHTS).exists():
                 raise ValueError(f"{path / WEIGHTS}: no such file; the weights are missing")
             load_weights(self.model, path / WEIGHTS)
         self._configure_model()
+        with _named(path / "cfg"):
+            self._check_cfg()
         return self
+
+
+@contextmanager
+def _named(source: str | Path) -> Iterator[None]:
+    """Say what was read when reading fails, whatever the reason."""
+    try:
+        yield
+    except Exception as error:
+        message = f"{source}: damaged, or another component's: {type(error).__name__}: {error}"
+        raise ValueError(message) from error

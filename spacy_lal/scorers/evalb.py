@@ -555,8 +555,15 @@ def read_lines(path: str | Path) -> list[str]:
 def evaluate_files(
     gold: str | Path, test: str | Path, params: EvalbParameters | None = None
 ) -> EvalbReport:
-    """`evaluate` on two files. Raises FileNotFoundError naming the one that is missing."""
+    """`evaluate` on two files.
+
+    Raises FileNotFoundError or ValueError naming the one that is missing, or blank.
+    """
     for path in (gold, test):
         if not Path(path).is_file():
             raise FileNotFoundError(f"file of trees not found: {path}")
-    return evaluate(read_lines(gold), read_lines(test), params)
+    of_gold, of_test = read_lines(gold), read_lines(test)
+    for path, lines in ((gold, of_gold), (test, of_test)):
+        if not any(map(str.strip, lines)):
+            raise ValueError(f"no trees in {path}")
+    return evaluate(of_gold, of_test, params)

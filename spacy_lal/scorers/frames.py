@@ -43,6 +43,8 @@ def score_frames(
     - `srl_{p,r,f}`, `srl_per_type`: arguments by the rules of CoNLL-2005 (see `srl_eval`), without
       V, but end to end: all arguments of a predicate that isn't one are wrong. With gold predicates
       given to the component they are what srl-eval.pl computes.
+    - `spans_srl_{p,r,f}`, `spans_srl_per_type` (named after `spans_key`): the same, by the names
+      that `spacy evaluate --spans-key srl` prints.
     - `srl_pred_{p,r,f}`: predicates, as tokens. Rolesets aren't compared.
 
     ignored_rolesets: gold frames with one of these, such as `AUXILIARIES`, aren't scored, nor are
@@ -76,9 +78,12 @@ def score_frames(
         for label, counts in arguments.types.items()
         if label != PREDICATE
     }
+    overall = _prf_score(arguments.overall)
     return {
-        **_prf("srl", _prf_score(arguments.overall)),
+        **_prf("srl", overall),
         "srl_per_type": per_type or None,
+        **_prf(f"spans_{spans_key}", overall),
+        f"spans_{spans_key}_per_type": per_type or None,
         **_prf("srl_pred", predicates),
     }
 

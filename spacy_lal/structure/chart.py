@@ -62,6 +62,13 @@ def span_position(n: int, starts: Tensor, ends: Tensor) -> Tensor:
     return (widths - 1) * (n + 1) - (widths - 1) * widths // 2 + starts
 
 
+def root_positions(chart: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """Indices of the whole sentences in a packed chart [B, S, ...]: rows [B], positions [B]."""
+    lengths = lengths.to(chart.device)
+    rows = torch.arange(len(lengths), device=chart.device)
+    return rows, span_position(chart_length(chart), torch.zeros_like(lengths), lengths)
+
+
 def pack(square: Tensor) -> Tensor:
     """[B, n+1, n+1, ...] indexed by fenceposts -> [B, S, ...]."""
     side = square.shape[1]

@@ -33,7 +33,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from .chart import chart_length, chart_size, packed_spans, span_position, width_offset
+from .chart import (
+    chart_length,
+    chart_size,
+    packed_spans,
+    root_positions,
+    span_position,
+    width_offset,
+)
 
 # Numbers in the sums of one operation: they stay in the cache.
 BLOCK = 1 << 19
@@ -236,25 +243,11 @@ def joint_values(
     of the treebank, `<H>`, which neither a word nor a whole sentence bears; where there is no other
     label the value is -inf.
     """
-    n = chart_length(label_scores)
     scores = label_scores.clone()
     scores[..., 0] = -math.inf
     if sub_head is not None:
-        lengths = lengths.to(scores.device)
-        rows = torch.arange(len(lengths), device=scores.device)
-        scores[:, :n, sub_head] = -math.inf
-        scores[rows, span_position(n, torch.zeros_like(lengths), lengths), sub_head] = -math.inf
+        rows, position = root_positions(scores, lengths)
+        scores[:, : chart_length(scores), sub_head] = -math.inf
+        scores[rows, position, sub_head] = -math.inf
     constituent, labels = scores.max(-1)
     return constituent, labels, label_scores[..., 0]
-
-
-def augment_arcs(arcs: Tensor, gold_heads: Tensor, cost: float = 1.0) -> Tensor:
-    """[B, n, n+1] with `cost` added to every head but the gold one [B, n] of the word.
-
-    -1 is an unknown head: the word's arcs stay as they are. The counterpart of
-    `chart.hamming_augment`: with both, the best joint tree maximises its score + cost * (nodes with
-    a wrong label + words with a wrong head), the cost-augmented search of a joint margin loss (for
-    heads McDonald et al. 2005; Mrini et al. 2020 train arcs word by word).
-    """
-    costs = cost * (gold_heads >= 0).to(arcs.dtype).unsqueeze(-1)
-    return (arcs + costs).scatter_add(-1, gold_heads.clamp(min=0).unsqueeze(-1), -costs)

@@ -25,7 +25,11 @@ class BestPaths(NamedTuple):
 
 @torch.no_grad()
 def viterbi(
-    scores: Tensor, lengths: Tensor, transitions: Tensor, start: Tensor | None = None
+    scores: Tensor,
+    lengths: Tensor,
+    transitions: Tensor,
+    start: Tensor | None = None,
+    once: Tensor | None = None,
 ) -> BestPaths:
     """The label sequences of highest score (Viterbi 1967; Forney 1973).
 
@@ -33,6 +37,7 @@ def viterbi(
     lengths: [B], in 1..n.
     transitions: [L, L]; `transitions[i, j]` is added where label j follows label i.
     start: [L], added at the first word.
+    once: [B, k], labels that may occur at most once in their sequence; one may be named twice.
 
     Any of these scores may be -inf. Ties: of the best last labels the lowest, then of the best
     labels before it the lowest, and so on to the first word. If every path is forbidden, the score
@@ -40,7 +45,8 @@ def viterbi(
 
     The work at each word grows with the transitions that differ from their row's lowest, or, into
     labels that may not follow every label, with the transitions that are not -inf: with BIO
-    constraints alone two for each `I-X`, with relative frequencies the pairs that were seen.
+    constraints alone two for each `I-X`, with relative frequencies the pairs that were seen. Each
+    label of `once` doubles it: a path's state is its last label and which of these it has used.
 
     Raises ValueError for wrong shapes, lengths, and transitions that are infinite or not a number.
     """
@@ -51,36 +57,73 @@ def viterbi(
     if not batch:
         return BestPaths(lengths.new_zeros(0, n), scores.new_zeros(0, dtype=dtype))
     transitions = transitions.to(scores.device, dtype)
+    once = lengths.new_zeros(batch, 0) if once is None else once.to(lengths)
+    subsets = 1 << once.shape[1]
+    every = torch.arange(batch, device=scores.device)
 
-    # best[t, j, b]: of the paths up to word t whose last label is j. The batch is the last
-    # dimension so that whatever happens to a label happens to a contiguous row. After the end it
-    # goes on with what the padding holds, which nothing before the end sees.
-    best = scores.permute(1, 2, 0).to(dtype).clone(memory_format=torch.contiguous_format)
-    if start is not None:
-        best[0] += start.to(best).unsqueeze(1)
+    # best[t, j, u, b]: of the paths up to word t whose last label is j and which have used the
+    # labels of subset u. The batch comes last so that whatever happens to a label happens to a
+    # contiguous row. After the end it goes on with what the padding holds, which nothing before
+    # the end sees.
+    best = scores.permute(1, 2, 0).to(dtype).unsqueeze(2).repeat(1, 1, subsets, 1)
+    first = torch.full_like(best[0], -torch.inf)
+    first[:, 0] = 0.0 if start is None else start.to(best).unsqueeze(1)
+    uses = _uses(once)
+    best[0] += _use(first, uses)
     lowest, everywhere, previous, following = _exceptions(transitions)
     added = transitions[previous, following].unsqueeze(1)
-    following = following.unsqueeze(1).expand(-1, batch)
+    following = following.unsqueeze(1).expand(-1, subsets * batch)
     # one buffer for all words: new memory at every word would cost more than the sums
-    candidates = best.new_empty(len(previous), batch)
-    for before, now in pairwise(best):
+    candidates = best.new_empty(len(previous), subsets * batch)
+    for before, now in pairwise(best.flatten(2)):
         common = (before + lowest).amax(0)
         paths = torch.where(everywhere, common, -torch.inf)
         torch.index_select(before, 0, previous, out=candidates)
         candidates += added
-        now += paths.scatter_reduce_(0, following, candidates, "amax")
+        paths.scatter_reduce_(0, following, candidates, "amax")
+        now += _use(paths, uses)
 
     # Choices were not kept: finding those of one path again costs L, not L^2, at each word.
     last = lengths - 1
-    score, label = best[last, :, torch.arange(batch, device=best.device)].max(1)
+    score, state = best[last, :, :, every].flatten(1).max(1)
+    label, used = state // subsets, state % subsets
+    bits = 1 << torch.arange(once.shape[1], device=once.device)
     labels = lengths.new_zeros(n, batch)
     labels[-1] = label
     for t in range(n - 2, -1, -1):
-        choice = (best[t] + transitions.index_select(1, label)).max(0).indices
+        ends = best[t, :, 0]
+        if uses:
+            earlier = used & ~((once == label.unsqueeze(1)) * bits).sum(1)
+            used = torch.where(t < last, earlier, used)
+            ends = best[t].flatten(1).index_select(1, used * batch + every)
+        choice = (ends + transitions.index_select(1, label)).max(0).indices
         label = torch.where(t < last, choice, label)
         labels[t] = label
     words = torch.arange(n, device=best.device) <= last.unsqueeze(1)
     return BestPaths(labels.T.where(words, 0), score)
+
+
+def _uses(once: Tensor) -> list[tuple[Tensor, Tensor]]:
+    """For each column of `once` [B, k] the cells of [L, 2^k, B], flat, that have such a last label:
+    those of the subsets without it, and in the same order those of the subsets with it."""
+    batch, k = once.shape
+    every, subset = (torch.arange(size, device=once.device) for size in (batch, 1 << k))
+    uses = []
+    for bit in range(k):
+        without = subset[(subset >> bit) % 2 == 0].unsqueeze(1)
+        cells = ((once[:, bit] * len(subset) + without) * batch + every).flatten()
+        uses.append((cells, cells + (batch << bit)))
+    return uses
+
+
+def _use(paths: Tensor, uses: list[tuple[Tensor, Tensor]]) -> Tensor:
+    """In place, paths by what they used before their last label as paths by what they have used:
+    the last label is used as well, and a path that had used it before is forbidden."""
+    cells = paths.view(-1)
+    for without, used in uses:
+        cells.index_copy_(0, used, cells.index_select(0, without))
+        cells.index_fill_(0, without, -torch.inf)
+    return paths
 
 
 def _check(scores: Tensor, lengths: Tensor, transitions: Tensor, start: Tensor | None) -> None:
@@ -192,23 +235,6 @@ def bio_to_spans(labels: Iterable[str]) -> list[LabelledSpan]:
             spans.append((position, position + 1, name))
         inside = tag != "O"
     return spans
-
-
-def spans_to_bio(spans: Iterable[LabelledSpan], n: int) -> list[str]:
-    """BIO labels of n words; spans (start, end, label), `end` exclusive, in any order.
-
-    Raises ValueError for a span that is empty or out of range, and for two that overlap.
-    """
-    labels = ["O"] * n
-    ordered = sorted(spans)
-    for start, end, name in ordered:
-        if not 0 <= start < end <= n:
-            raise ValueError(f"{(start, end, name)} is not a span of {n} words")
-        labels[start:end] = [f"B-{name}"] + [f"I-{name}"] * (end - start - 1)
-    for span, after in pairwise(ordered):
-        if after[0] < span[1]:
-            raise ValueError(f"spans {span} and {after} overlap")
-    return labels
 
 
 def _split(label: str) -> tuple[str, str]:

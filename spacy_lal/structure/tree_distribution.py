@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cached_property
 
-import torch
 from torch import Tensor
 
 from .chart import (
@@ -95,14 +94,3 @@ class TreeDistribution:
                 f"{int(tree[row].sum() - inner[row])} outside (row {row})"
             )
         return self.scores.masked_fill(~tree, 0.0).sum(1) - self.log_partition
-
-    def log_prob_of_any(self, allowed: Tensor) -> Tensor:
-        """The log of the total probability [B] of the trees with no span but those of `allowed`.
-
-        allowed: mask [B, S]; words and the whole sentence are spans, too. If it is True wherever a
-        span crosses no constituent of an n-ary tree, the trees are all of its binarisations. -inf
-        where no tree is allowed. Twice differentiable.
-        """
-        allowed_scores = self.scores.masked_fill(~allowed, -torch.inf)
-        tables = inside_pass(allowed_scores, self.lengths)
-        return LogPartition.apply(allowed_scores, *tables) - self.log_partition

@@ -26,6 +26,7 @@ class Corpus:
 
     path: a `.spacy` file or a directory of them. max_length: longer Docs are left out, 0 for no
     limit. limit: read no more than so many Docs, 0 for all. shuffle: in a new order every time.
+    Raises ValueError, when read, for a file that is no `.spacy` file, and where there are no Docs.
     augmenter: makes of every example one or more others, as `spacy-lal.corrupt.v1`.
     """
 
@@ -69,14 +70,22 @@ class Corpus:
                 yield from self.augmenter(nlp, example)
 
     def _read(self, nlp: Language) -> Iterator[Doc]:
+        paths = walk_corpus(self.path, ".spacy") if self.path.is_dir() else [self.path]
+        if not paths:
+            raise ValueError(f"no .spacy files in {self.path}")
         count = 0
-        for path in walk_corpus(self.path, ".spacy"):
+        for path in paths:
+            if path.suffix != ".spacy":
+                raise ValueError(f"{path} is no .spacy file: `spacy lal convert` makes them")
             for doc in read_spacy(path, nlp.vocab):
                 if self.limit and count >= self.limit:
                     return
                 if len(doc) and not (self.max_length and len(doc) > self.max_length):
                     count += 1
                     yield doc
+        if not count:
+            short = f" of at most {self.max_length} tokens" if self.max_length else ""
+            raise ValueError(f"no Docs{short} in {self.path}")
 
 
 def make_corpus(

@@ -29,7 +29,8 @@ class FormatError(ValueError):
 def read_text(path: str | Path, encoding: str = "utf-8-sig") -> str:
     """The text of a file, decompressed if its name ends in .xz, .gz or .bz2; line ends are "\\n".
 
-    Raises FormatError if it can't be decompressed or, with the line, if it isn't `encoding`.
+    Raises FormatError if it can't be decompressed or, with the line, if it isn't `encoding`;
+    ValueError if there is no such encoding.
     """
     path = Path(path)
     try:
@@ -44,6 +45,8 @@ def read_text(path: str | Path, encoding: str = "utf-8-sig") -> str:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise FormatError(f"not {encoding}: {error.reason}", source=str(path), line=line) from error
+    except (LookupError, UnicodeError) as error:
+        raise ValueError(f"{encoding!r} is no encoding of text: {error}") from error
     return text.replace("\r\n", "\n")
 
 

@@ -15,7 +15,7 @@ https://github.com/chrisjbryant/errant
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -182,33 +182,3 @@ def to_sentence(
     """The sentence with its labels (see `labels_of`), as Docs are made from it."""
     labels = labels_of(sentence, annotator=annotator, types=types)
     return Sentence(words=sentence.words, spaces=sentence.spaces, errors=labels)
-
-
-def corrected(words: Sequence[str], edits: Iterable[Edit]) -> list[str]:
-    """The words after the edits of one annotator, whatever their order.
-
-    An edit without correction changes nothing; of edits that overlap the first is made. Edits
-    beside each other are both made, also two insertions at one place, the first one first.
-    Raises ValueError for edits of several annotators, who may correct one thing in two ways.
-    """
-    made: list[Edit] = []
-    for edit in edits:
-        if made and edit.annotator != made[0].annotator:
-            raise ValueError(f"edits of annotators {made[0].annotator} and {edit.annotator}")
-        if not any(_overlap(edit, other) for other in made):
-            made.append(edit)
-    result: list[str] = []
-    place = 0
-    for edit in sorted(made, key=lambda edit: (edit.start, edit.end)):
-        result += words[place : edit.start]
-        if edit.correction is None:
-            result += words[edit.start : edit.end]
-        else:
-            result += words_of(edit.correction)
-        place = edit.end
-    return [*result, *words[place:]]
-
-
-def _overlap(one: Edit, other: Edit) -> bool:
-    """Whether they share a word, or one inserts within the other's words."""
-    return one.start < other.end and other.start < one.end

@@ -27,6 +27,7 @@ def read_propbank(
     the rest are what CoNLL-U says.
     Raises FormatError where the two aren't parallel.
     """
+    skeletons = list(skeletons)
     masked = (
         (path, sentence)
         for path in skeletons
@@ -34,6 +35,8 @@ def read_propbank(
     )
     for number, (known, read) in enumerate(zip_longest(masked, _read_words(Path(words))), start=1):
         if known is None:
+            if number == 1:
+                raise ValueError(f"no sentences in {', '.join(map(str, skeletons))}")
             line = read[0]
             raise FormatError(
                 f"this is sentence {number}, and there are only {number - 1} in the skeletons",

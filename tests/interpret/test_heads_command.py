@@ -73,7 +73,7 @@ def test_clear_errors(files, tmp_path):
     with pytest.warns(UserWarning, match="W090"):
         result = run(files / "model", tmp_path / "empty")
     assert result.exit_code == 1
-    assert f"no Docs in {tmp_path / 'empty'}" in result.stderr
+    assert f"no .spacy files in {tmp_path / 'empty'}" in result.stderr
     nlp = tiny_pipeline()
     DocBin(docs=[nlp.make_doc("No tree")]).to_disk(tmp_path / "bare.spacy")
     assert run(files / "model", tmp_path / "bare.spacy").exit_code == 0

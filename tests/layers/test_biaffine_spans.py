@@ -4,7 +4,7 @@ from torch.autograd import gradcheck
 from torch.func import functional_call
 
 from spacy_lal.layers import label_factors
-from spacy_lal.layers.biaffine_spans import BiaffineLabels, BiaffineSpans, pairs_of_spans
+from spacy_lal.layers.biaffine_spans import BiaffineLabels, BiaffineSpans
 from spacy_lal.layers.dropout import set_dropout
 from spacy_lal.layers.label_factors import LabelFactors, label_scores
 from spacy_lal.structure.chart import chart_size, packed_spans, span_position
@@ -106,14 +106,6 @@ def test_no_spans_have_no_labels(rank):
     scores = label_scores(factors, none, none, none)
     assert scores.shape == (0, 4)
     scores.sum().backward()
-
-
-def test_pairs_of_spans():
-    left, right = torch.randn(2, 5, 3), torch.randn(2, 5, 2)
-    starts, ends = pairs_of_spans(left, right)
-    for k, (i, j) in enumerate(spans_of(4)):
-        assert torch.equal(starts[:, k], left[:, i])
-        assert torch.equal(ends[:, k], right[:, j])
 
 
 @pytest.mark.parametrize(

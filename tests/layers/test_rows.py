@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_lal.layers.dropout import set_dropout
-from spacy_lal.layers.rows import BranchRows, with_positions, with_start_and_stop
+from spacy_lal.layers.rows import BiLSTMRows, BranchRows, with_positions, with_start_and_stop
 
 BILSTM = {"d_hidden": 3, "depth": 2, "tag_depth": 1, "d_tag": 2}
 CONTENTS = pytest.mark.parametrize("content", ["tag", "word"])
@@ -135,6 +135,56 @@ def test_the_rate_of_dropout(bilstm):
     assert not bool(kept.all())
     assert torch.equal(found[:, 0, : rows.d_around], expected[:, 0, : rows.d_around])
     torch.testing.assert_close(rows.eval()(x, lengths)[0], expected, rtol=0, atol=0)
+
+
+def test_without_tags_it_is_a_plain_bilstm():
+    """Against torch's own, one sentence at a time."""
+    rows = BiLSTMRows(5, 1, **{**BILSTM, "depth": 3, "tag_depth": 0}).requires_grad_(False)
+    theirs = torch.nn.LSTM(5, 3, num_layers=3, bidirectional=True, batch_first=True)
+    assert {name.partition(".")[0] for name, _ in rows.named_parameters()} == {
+        "lower",
+        "start",
+        "stop",
+    }
+    with torch.no_grad():
+        for layer in range(3):
+            for mine, suffix in ((rows.lower.ahead, ""), (rows.lower.back, "_reverse")):
+                for name, value in mine[layer].named_parameters():
+                    torch.nn.init.normal_(value)
+                    getattr(theirs, name.replace("l0", f"l{layer}") + suffix).copy_(value)
+    x, lengths = words(3, 4), [2, 4, 1]
+    found, tags = rows(x, torch.tensor(lengths))
+    assert tags is None
+    for b, n in enumerate(lengths):
+        expected, _ = theirs(x[b : b + 1, :n])
+        expected = torch.cat([rows.start.expand(1, -1), expected[0], rows.stop.expand(1, -1)])
+        torch.testing.assert_close(found[b, : n + 2], expected, rtol=0, atol=1e-5)
+    rows.set_dropout(0.5)
+    assert rows.dropout == rows.lower.dropout == 0.5
+
+
+def test_without_any_layer_rows_are_the_words_vectors():
+    rows = BiLSTMRows(5, 1, **{**BILSTM, "depth": 0, "tag_depth": 0})
+    assert [name for name, _ in rows.named_parameters()] == ["start", "stop"]
+    assert rows.output_dim == 5
+    x = words(2, 3)
+    found, tags = rows(x, torch.tensor([3, 2]))
+    assert tags is None
+    expected = with_start_and_stop(x, torch.tensor([3, 2]), rows.start, rows.stop)
+    assert torch.equal(found, expected)
+
+
+def test_how_deep_tags_are_predicted_is_checked():
+    for depth in (-1, 2):
+        with pytest.raises(ValueError, match=rf"tag_depth must lie in 0\.\.depth-1, got {depth}"):
+            BiLSTMRows(5, 4, **{**BILSTM, "tag_depth": depth})
+    with pytest.raises(ValueError, match="got 1 of 0"):
+        BiLSTMRows(5, 4, **{**BILSTM, "depth": 0})
+    untagged = {**BILSTM, "tag_depth": 0}
+    with pytest.raises(ValueError, match="content = 'tag' needs a BiLSTM that predicts tags"):
+        make(bilstm=untagged)
+    _, tags = make(bilstm=untagged, content="word")(words(1, 3), torch.tensor([3]))
+    assert tags is None
 
 
 def test_stop_follows_the_last_word():

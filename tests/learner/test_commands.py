@@ -119,4 +119,4 @@ def test_bad_input_is_one_line(tmp_path):
         assert message in printed
     code, printed = run("error-model", tmp_path / "empty.txt", out)
     assert code == 1
-    assert "error-model: no words in the text" in printed
+    assert "error-model: no sentences in " in printed

@@ -17,10 +17,11 @@ from spacy_lal.learner.confusion import (
     word_families,
 )
 from spacy_lal.learner.corrections import CORRECTIONS, CorrectionCounts
-from spacy_lal.learner.english import ENGLISH_SHARES, english_model
+from spacy_lal.learner.english import ENGLISH_SHARES, english_model, lists
 from spacy_lal.learner.error_model import SWAP
 from spacy_lal.learner.sites import find_sites
 from spacy_lal.treebanks.m2 import Edit
+from spacy_lal.treebanks.parallel import edits_between
 
 from .small import MODEL, made_up, split
 
@@ -126,6 +127,22 @@ def test_the_model_of_english(text):
             assert phrase == phrase.strip()
             assert phrase not in others
     assert model.kinds["punctuation"].replacements[";"][","] > 0
+    assert model.kinds["homophone"].replacements["their"] == {"there": 0.5, "they 're": 0.5}
+
+
+def test_the_lists_of_english():
+    given = lists()
+    assert given["missing_determiners"]["a"] == {"": 1.6}
+    assert given["wrong_prepositions"]["different from"]["different than"] == 0.5
+    assert given["conjunctions"]["but"] == {"and": 0.5, "however": 0.2, "but ,": 0.1, "": 0.2}
+    assert given["letters"]["ied"] == {"yed": 1.0, "ed": 0.7}
+    assert given["punctuation"][":"] == {",": 0.3, "": 0.2}
+    assert given["comma_before"]["*"] == 0.005
+    assert ["there", "their", "they 're"] in given["homophones"]
+    groups = ("irregular", "homophones", "word_choice")
+    assert [len(given[name]) for name in groups] == [75, 60, 84]
+    tables = [entries for entries in given.values() if isinstance(entries, dict)]
+    assert sum(map(len, tables)) == 292
 
 
 def test_lemmas_make_families():
@@ -143,7 +160,8 @@ def test_corrections_are_counted():
             ("see house", "see the house"),
             ("see the nature", "see nature"),
         ):
-            counts.add_pair(split(original), split(corrected))
+            words = split(original)
+            counts.add(words, edits_between(words, split(corrected)))
         counts.add(
             split("a lettar came before I yesterday"),
             [Edit(1, 2, "", "letter"), Edit(3, 5, "", "before me"), Edit(5, 6, "", None)],

@@ -89,7 +89,7 @@ class Truth:
         values = values_of(batch, row)
         anyhow = all_trees(values, n, silent, left=False)
         self.scores = all_trees(values, n, silent, left=True)
-        self.one_stage = batch.scores.spans is None
+        self.one_stage = isinstance(batch.scores, OneStageScores)
         highest = max(anyhow.values())
         log_z = highest + math.log(sum(math.exp(score - highest) for score in anyhow.values()))
         counted = anyhow if self.one_stage else self.scores

@@ -22,18 +22,21 @@ from spacy.cli.init_pipeline import init_labels_cli
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
+from thinc.api import Config
 from torch import Tensor
 
 from spacy_lal.annotations import FrameSpans, get_frames, set_frames
 from spacy_lal.models.batching.batches import ParserScores
 from spacy_lal.models.batching.sentences import split_sentences
+from spacy_lal.models.lisa.decoding import RoleDecoder
 from spacy_lal.models.lisa.model import LisaInput
 from spacy_lal.models.lisa.network import LisaScores
 from spacy_lal.models.lisa.roles import likely_heads, scores_of_roles
 from spacy_lal.pipeline.gold import gold_frames, role_labels
 from spacy_lal.pipeline.lisa_srl import LisaSRL
-from spacy_lal.structure.sequence import spans_to_bio
+from spacy_lal.structure.sequence import bio_to_spans
 
+from ..bio import spans_to_bio
 from .toy import TINY, check_heads
 from .toy_frames import (
     SENTENCES,
@@ -120,13 +123,22 @@ def test_labels_are_roles(nlp: Language) -> None:
     "model",
     [
         {"rows": TINY["rows"]},
+        {"rows": {**TINY["rows"], "tag_depth": 0}},
         {"syntactic_head": "copied"},
         {"role_rank": 6, "layer_dropout": 0.0},
         {"tag_layer": 3, "syntax_layer": 1},
         {"role_paths": True},
         {"role_paths": True, "syntactic_head": "copied", "role_rank": 6},
     ],
-    ids=["rows", "copied", "rank", "syntax first", "paths", "paths, copied, rank"],
+    ids=[
+        "rows",
+        "rows without tags",
+        "copied",
+        "rank",
+        "syntax first",
+        "paths",
+        "paths, copied, rank",
+    ],
 )
 def test_arrangements_train(model: dict[str, Any]) -> None:
     nlp = srl_pipeline(model)
@@ -651,7 +663,27 @@ def test_transitions_decide(saved: Path) -> None:
     assert not any(span.start <= 3 < span.end for span in frame.arguments)
 
 
-@pytest.mark.parametrize("decoder", ["viterbi", "valid", "greedy"])
+def test_probabilities_are_added_as_they_are(saved: Path) -> None:
+    """As the paper's program does, with nothing for the first word; but only valid BIO."""
+    pipe = pipe_of(loaded(saved, decoder="probabilities"))
+    roles = pipe.cfg["roles"]
+    seen = {(roles[i], roles[j]): count for i, j, count in pipe.cfg["transitions"] if i >= 0}
+    decoder = pipe._role_decoder()
+    for i, before in enumerate(roles):
+        total = sum(count for (first, _), count in seen.items() if first == before)
+        for j, after in enumerate(roles):
+            expected = seen.get((before, after), 0) / (total or 1)
+            if after.startswith("I-") and before[2:] != after[2:]:
+                expected = -math.inf
+            assert float(decoder.transitions[i, j]) == pytest.approx(expected)
+    inside = [label.startswith("I-") for label in roles]
+    assert decoder.start.tolist() == [-math.inf if later else 0.0 for later in inside]
+
+
+DECODERS = ["probabilities", "viterbi", "valid", "greedy"]
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
 def test_decoders_by_config(saved: Path, decoder: str) -> None:
     other = loaded(saved, decoder=decoder)
     assert pipe_of(other).decoder == decoder
@@ -659,7 +691,54 @@ def test_decoders_by_config(saved: Path, decoder: str) -> None:
         assert spans_of(other(example.predicted)) == spans_of(example.reference)
 
 
-@pytest.mark.parametrize("decoder", ["viterbi", "valid", "greedy"])
+def test_core_roles_are_unique_unless_the_config_says_otherwise(saved: Path) -> None:
+    """Also where a stored config knows nothing of it."""
+    path = saved / "config.cfg"
+    stored = Config().from_disk(path)
+    assert stored["components"]["lisa_srl"].pop("unique_core_roles") is True
+    older = spacy.util.load_model_from_config(stored).from_disk(saved, exclude=["config"])
+    assert pipe_of(older).unique_core_roles is True
+    words = ["eat", "the", "cat", "the", "dog", "eat"]
+    scores = torch.zeros(1, len(words), len(pipe_of(older).cfg["roles"]))
+    roles = pipe_of(older).cfg["roles"]
+    for k, label in enumerate(["B-ARG0", "O", "B-V", "B-R-ARG0", "B-ARG0", "B-R-ARG0"]):
+        scores[0, k, roles.index(label)] = 5.0 - k / 10
+
+    def found(unique: bool) -> list[str]:
+        pipe = pipe_of(loaded(saved, unique_core_roles=unique))
+        (labels,) = pipe._role_decoder()(scores, torch.tensor([2]), torch.tensor([6]))
+        return [roles[label] for label in labels.tolist()]
+
+    repeated = ["B-ARG0", "O", "B-V", "B-R-ARG0", "B-ARG0", "B-R-ARG0"]
+    assert found(False) == repeated
+    assert found(True) == [*repeated[:4], "O", "B-R-ARG0"]
+
+
+@pytest.mark.parametrize("decoder", DECODERS[:3])
+@settings(max_examples=5, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_no_core_role_twice_whatever_the_scores(saved: Path, decoder: str, seed: int) -> None:
+    pipe = pipe_of(loaded(saved, decoder=decoder))
+    roles = pipe.cfg["roles"]
+    generator = torch.Generator().manual_seed(seed)
+    scores = 4 * torch.randn(6, 12, len(roles), generator=generator)
+    predicates, lengths = torch.tensor([0, 1, 2, 3, 4, 5]), torch.tensor([12, 11, 10, 9, 8, 7])
+    labels = pipe._role_decoder()(scores, predicates, lengths)
+    for row, n in zip(labels.tolist(), lengths.tolist(), strict=True):
+        names = [roles[label] for label in row[:n]]
+        assert spans_to_bio(bio_to_spans(names), n) == names
+        assert all(names.count(f"B-ARG{k}") < 2 for k in range(3))
+
+
+def test_what_is_a_core_role() -> None:
+    core = [f"{name}{k}" for name in ("ARG", "A") for k in "012345A"]
+    other = ["V", "C-ARG1", "R-A0", "ARGM-TMP", "AM-LOC", "ARG1-DSP", "ARG6", "C-V"]
+    labels = ["O", *(f"B-{name}" for name in [*core, *other]), "I-ARG0"]
+    assert [labels[k] for k in RoleDecoder(labels, unique=True).unique] == labels[1:15]
+    assert not len(RoleDecoder(labels).unique)
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
 def test_frames_have_one_verb_whatever_the_weights(decoder: str) -> None:
     nlp = srl_pipeline(decoder=decoder)
     trained(nlp, steps=0)
@@ -981,6 +1060,7 @@ def test_unknown_choices_are_named(nlp: Language, setting: str) -> None:
         "parse_source": "model",
         "predicate_source": "model",
         "decoder": "viterbi",
+        "unique_core_roles": True,
         "joint_weight": 1.0,
         "role_weight": 1.0,
         "label_smoothing": 0.1,

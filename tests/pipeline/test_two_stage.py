@@ -154,7 +154,11 @@ def well_formed(doc: Doc) -> None:
 # What they learn
 
 
-@pytest.mark.parametrize("decoder", [make_mbr_decoder(), make_map_decoder()])
+@pytest.mark.parametrize(
+    "decoder",
+    [make_mbr_decoder(), make_mbr_decoder(threshold=None), make_map_decoder()],
+    ids=["mbr", "mbr without threshold", "map"],
+)
 def test_learns_its_training_trees(
     nlp: Language, decoder: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -434,6 +438,56 @@ def test_begins_with_the_encoder_of_a_one_stage_parser(arrangement: str, tmp_pat
     gold = gold_doc(source, TREES[1])
     expected = source(pretokenised(source, ["She", "ate", "the", "fish", "."]))
     assert [t.tag_ for t in doc] == [t.tag_ for t in expected] == [t.tag_ for t in gold]
+
+
+# Without tags
+
+
+@pytest.fixture(scope="module")
+def untagged() -> Language:
+    """A parser that predicts no tags, trained on Docs that have them."""
+    spacy.util.fix_random_seed(0)
+    rows = {**TINY["rows"], "tag_depth": 0}
+    return train(pipeline(model={**TWO_STAGE, "rows": rows}), steps=80)
+
+
+def test_a_parser_without_tags_learns_trees_and_writes_no_tags(untagged: Language) -> None:
+    pipe = parser(untagged)
+    assert pipe.tags == ()
+    assert pipe.label_data["tags"] == []
+    assert not any("tag" in name for name in torch_shim(pipe.model).tensors())
+    scores = untagged.evaluate(examples(untagged))
+    assert scores["const_evalb_f"] == scores["spans_constituents_f"] == 1.0
+    doc = untagged(TEXT)
+    well_formed(doc)
+    assert not doc.has_annotation("TAG")
+    assert doc.has_annotation("SENT_START")
+    assert {tag for tree in doc._.trees for _, tag in tree.tagged} == {"XX"}
+    # a tree's leaves have the tags that another component wrote
+    tagged = gold_doc(untagged, TREES[1])
+    del tagged.spans["constituents"]
+    assert str(untagged(tagged)._.trees[0]) == TREES[1]
+    best = pipe.kbest(pretokenised(untagged, ["Go", "home", "!"]), 2)[0]
+    assert [tag for _, tag in best[0].tagged] == ["XX"] * 3
+
+
+@pytest.mark.parametrize("stored", [from_disk, from_bytes])
+def test_a_parser_without_tags_is_stored(
+    untagged: Language, tmp_path: Path, stored: Callable
+) -> None:
+    other = stored(untagged, tmp_path)
+    assert parser(other).label_data == parser(untagged).label_data
+    same_results(other(TEXT), untagged(TEXT))
+
+
+def test_a_parser_without_tags_leaves_tags_out_of_given_labels(
+    biaffine: Language, untagged: Language
+) -> None:
+    nlp = pipeline(model=untagged.get_pipe_config("lal_constituency")["model"])
+    labels = parser(biaffine).label_data
+    assert labels["tags"]
+    parser(nlp).initialize(lambda: examples(nlp), labels=labels)
+    assert parser(nlp).label_data == {**labels, "tags": []}
 
 
 # What is refused

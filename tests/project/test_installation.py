@@ -6,11 +6,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+import srsly
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from weasel.util import load_project_config
@@ -26,6 +26,12 @@ def test_project_names_files_that_exist() -> None:
     )
     assert named
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+def clean_environment() -> dict[str, str]:
+    """Variables of this process without those of a make around it."""
+    of_make = ("TEXT", "DEMO_TEXT", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")
+    return {name: value for name, value in os.environ.items() if name not in of_make}
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
@@ -52,12 +58,10 @@ def test_make_demo_passes_text_on_as_it_is(text: str | None, tmp_path: Path) -> 
         (tmp_path / "venv" / stamp).touch()
         os.utime(tmp_path / "venv" / stamp, (later, later))
     command = ["make", "demo", f"VENV={tmp_path / 'venv'}", f"PIPELINE={tmp_path}"]
-    of_make = ("TEXT", "DEMO_TEXT", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")
-    environment = {name: value for name, value in os.environ.items() if name not in of_make}
     result = subprocess.run(
         command if text is None else [*command, f"TEXT={text}"],
         cwd=ROOT,
-        env=environment,
+        env=clean_environment(),
         capture_output=True,
         encoding="utf8",
         check=True,
@@ -66,19 +70,31 @@ def test_make_demo_passes_text_on_as_it_is(text: str | None, tmp_path: Path) -> 
     assert arguments == ["scripts/demo.py", *([] if text is None else ["--", text])]
 
 
-@pytest.mark.parametrize("status", [0, 3])
-def test_progress_keeps_status_and_shows_failure(status: int, tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    code = f"import sys; print('line of output'); sys.exit({status})"
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+@pytest.mark.parametrize("broken", [None, "torch==", "-e", "en_lal_sm"])
+def test_make_stops_at_the_step_that_fails_and_shows_why(
+    broken: str | None, tmp_path: Path
+) -> None:
+    venv = tmp_path / "venv"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin/pip").touch()
+    python = venv / "bin/python"
+    refuse = f'case "$*" in *{broken}*) echo "no such wheel" >&2; exit 3;; esac\n' if broken else ""
+    python.write_text(f'#!/bin/sh\n{refuse}echo "ran $*"\n')
+    python.chmod(0o755)
     result = subprocess.run(
-        [sys.executable, ROOT / "scripts/progress.py", "Working", log, sys.executable, "-c", code],
+        ["make", "demo", f"VENV={venv}"],
+        cwd=ROOT,
+        env=clean_environment(),
         capture_output=True,
         encoding="utf8",
     )
-    assert result.returncode == status
-    assert log.read_text("utf8") == "line of output\n"
-    assert ("line of output" in result.stderr) == bool(status)
-    assert ("Working: done" in result.stdout) == (not status)
+    steps = {".torch": "torch==", ".package": "-e", ".en_lal_sm": "en_lal_sm"}
+    reached = list(steps.values()).index(broken) if broken else len(steps)
+    assert [name for name in steps if (venv / name).exists()] == list(steps)[:reached]
+    assert (result.returncode == 0) == (broken is None)
+    assert ("no such wheel" in result.stderr) == (broken is not None)
+    assert ("scripts/demo.py" in result.stdout) == (broken is None)
 
 
 def test_constraints_pin_every_dependency_within_its_range() -> None:
@@ -94,3 +110,49 @@ def test_constraints_pin_every_dependency_within_its_range() -> None:
     for text in [*package["dependencies"], *extras["transformers"], *extras["dev"]]:
         requirement = Requirement(text)
         assert requirement.specifier.contains(pinned[canonicalize_name(requirement.name)]), text
+
+
+def test_the_wheel_has_every_data_file_of_the_package() -> None:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        patterns = tomllib.load(file)["tool"]["setuptools"]["package-data"]["spacy_lal"]
+    package = ROOT / "spacy_lal"
+    named = {path for pattern in patterns for path in package.glob(pattern)}
+    data = {p for p in package.rglob("*") if p.is_file() and p.suffix not in (".py", ".pyc")}
+    assert data == named
+
+
+def test_the_citation_names_this_version_and_five_papers() -> None:
+    citation = srsly.yaml_loads((ROOT / "CITATION.cff").read_text("utf8"))
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        package = tomllib.load(file)["project"]
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["title"] == package["name"]
+    assert citation["version"] == package["version"]
+    assert citation["license"] == package["license"]
+    assert [paper["authors"][0]["family-names"] for paper in citation["references"]] == [
+        *("Mrini", "Vu-Tran", "Floquet", "Strubell", "Kaneko")
+    ]
+
+
+def test_ci_runs_what_the_package_supports() -> None:
+    workflow = srsly.yaml_loads((ROOT / ".github/workflows/ci.yml").read_text("utf8"))
+    job = workflow["jobs"]["test"]
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        classifiers = tomllib.load(file)["project"]["classifiers"]
+    supported = re.findall(r"Python :: (3\.\d+)", " ".join(classifiers))
+    assert job["strategy"]["matrix"]["python"] == supported
+    assert job["steps"][-1] == {"run": ".ci/run"}
+
+
+def test_changelog_has_a_section_for_every_version_in_the_repository() -> None:
+    sections: dict[str, list[str]] = {}
+    for line in (ROOT / "CHANGELOG.md").read_text("utf8").splitlines():
+        if line.startswith("## "):
+            versions = sections.setdefault(line.split("`")[1], [])
+        elif line.startswith("### "):
+            versions.append(line.split()[1])
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        current = {"spacy-lal": tomllib.load(file)["project"]["version"]}
+    for path in (ROOT / "packages").glob("*/meta.json"):
+        current[path.parent.name] = srsly.read_json(path)["version"]
+    assert {name: versions[0] for name, versions in sections.items()} == current

@@ -120,9 +120,9 @@ def test_compare_ewt_srl(project: Path, tmp_path: Path, run_here: Callable[..., 
     lines = r"((\|.*)?\n)+"
     tables = rf"{lines}F1 by words.*\n{lines}F1 of arguments by.*\n{lines}"
     assert re.search(rf"\n\| model \|.*\n{tables}", text)
-    rows = re.findall(r"\n\| ([^|]+) \| (viterbi|valid|greedy) \| 1 \|", text)
+    rows = re.findall(r"\n\| ([^|]+) \| (probabilities|viterbi|valid|greedy) \| 1 \|", text)
     models = ["LISA, its own parses", f"LISA, parses of {tmp_path / 'parser'}", "LISA, gold parses"]
-    decoders = ["viterbi", "valid", "greedy"]
+    decoders = ["probabilities", "viterbi", "valid", "greedy"]
     assert sorted(rows) == sorted((m, d) for m in ["SA (no syntax)", *models] for d in decoders)
     results = load_script("results").read(project / "docs/training/results.jsonl", "srl/")
     assert {name: {"uas" in r for r in of["results"]} for name, of in results.items()} == {
@@ -177,7 +177,11 @@ def test_train_conll(
         assert next(doc.sents).root.text == root
     for split, count in (("train", 6), ("dev", 2)):
         assert len(read_docs(project / f"corpus/{name}/{split}.spacy")) == count
-    assert scored(project / f"metrics/{name}.json") == EVERY_WAY
+    metrics = project / f"metrics/{name}.json"
+    assert scored(metrics) == EVERY_WAY
+    # as the config says, not what the script would choose
+    assert {r["decoder"] for r in srsly.read_json(metrics)["results"]} == {"probabilities"}
+    assert srsly.read_json(metrics)["unique_core_roles"] is False
 
 
 def shown_frames(doc: Doc) -> list[str]:

@@ -97,7 +97,8 @@ def test_train_vtb(project: Path, tmp_path: Path, run_here: Callable[..., str]) 
     """A slow tokenizer aligns words of several syllables; what it doesn't know stops nothing."""
     pytest.importorskip("spacy_transformers")
     write_phobert(tmp_path, toy_words("vtb"))
-    small = sizes("lal_constituency", rows__width=16, **LABEL_ATTENTION, **SELF_ATTENTION)
+    own = {"rows__width": 16, "encoder__partition_width": 8}
+    small = sizes("lal_constituency", **own, **LABEL_ATTENTION, **SELF_ATTENTION)
     transformer = f"--components.transformer.model.name {tmp_path}"
     run_here(
         "train-vtb",
@@ -156,7 +157,7 @@ def test_train_ftb(project: Path, tmp_path: Path, run_here: Callable[..., str]) 
 
 @pytest.mark.parametrize(
     ("name", "widths"),
-    [("spanformer_ptb", OF_VECTORS), ("spanformer_ftb_xlmr", {"rows__width": 8})],
+    [("spanformer_ptb", OF_VECTORS), ("spanformer_ftb_xlmr", {})],
 )
 def test_config_trains(name: str, widths: dict[str, int], tmp_path: Path) -> None:
     options = sizes("spanformer", **widths)

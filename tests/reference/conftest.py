@@ -1,11 +1,10 @@
 """Numbers of the original implementations.
 
-`pytest tests/reference --fixtures DIR` checks against another set of them.
+`pytest tests/reference --fixtures DIR` checks against another set of them. Which test reads which
+key stands in `fixture_keys.py`; a test fails if it does not read a key that stands there as its.
 """
 
-import gzip
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,13 @@ import numpy
 import pytest
 import torch
 
+from .fixture_keys import KEYS_OF, Recorded, is_read, keys_of_file, read_json, recorded
+
 Arrays = dict[str, torch.Tensor]
 FOLDER = pytest.StashKey[Path]()
+# What fixtures of a wider scope read stays; what a test reads is forgotten after it.
+SHARED: set[str] = set()
+READ: list[set[str]] = [SHARED]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -31,9 +35,38 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         config.stash[FOLDER] = Path(folders[-1]).absolute()
 
 
+def folder(config: pytest.Config) -> Path:
+    return config.stash.get(FOLDER, Path(__file__).parent.parent / "fixtures")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """A test must read what the list says that it reads, unless it is skipped."""
+    READ.append(set())
+    try:
+        result = yield
+        read = READ[-1] | SHARED
+    finally:
+        READ.pop()
+    test = f"{item.path.stem}::{item.name}"
+    parameters = item.name.partition("[")[2].removesuffix("]")
+    mine = [
+        (file, pattern.replace("<id>", parameters))
+        for name in sorted({test, test.partition("[")[0]})
+        for file, pattern in KEYS_OF.get(name, ())
+    ]
+    unread = [
+        f"{file}: {pattern}"
+        for file, pattern in mine
+        if not is_read(file, pattern, keys_of_file(folder(item.config), file), read)
+    ]
+    assert not unread, f"{test} does not read what fixture_keys.py says: {unread}"
+    return result
+
+
 @pytest.fixture(scope="session")
 def fixtures_dir(pytestconfig: pytest.Config) -> Path:
-    return pytestconfig.stash.get(FOLDER, Path(__file__).parent.parent / "fixtures")
+    return folder(pytestconfig)
 
 
 @pytest.fixture(scope="session")
@@ -44,8 +77,9 @@ def load_arrays(fixtures_dir: Path) -> Callable[[str], dict[str, Arrays]]:
         cases: dict[str, Arrays] = {}
         with numpy.load(fixtures_dir / f"{name}.npz") as arrays:
             for key in arrays.files:
-                case, _, rest = key.partition("/") if "/" in key else ("", "", key)
-                cases.setdefault(case, {})[rest] = torch.from_numpy(arrays[key])
+                case, slash, rest = key.partition("/") if "/" in key else ("", "", key)
+                of_case = cases.setdefault(case, Recorded(f"{name}.npz:{case}{slash}", READ))
+                of_case[rest] = torch.from_numpy(arrays[key])
         return cases
 
     return load
@@ -53,11 +87,9 @@ def load_arrays(fixtures_dir: Path) -> Callable[[str], dict[str, Arrays]]:
 
 @pytest.fixture(scope="session")
 def load_json(fixtures_dir: Path) -> Callable[[str], Any]:
+    """The contents of one file."""
+
     def load(name: str) -> Any:
-        path = fixtures_dir / f"{name}.json"
-        if path.exists():
-            return json.loads(path.read_text(encoding="utf8"))
-        with gzip.open(f"{path}.gz", "rt", encoding="utf8") as file:
-            return json.load(file)
+        return recorded(read_json(fixtures_dir, name), f"{name}.json:", READ)
 
     return load

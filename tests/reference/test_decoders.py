@@ -3,8 +3,12 @@
 import pytest
 import torch
 
+from spacy_lal.models.parser.decoders import make_map_decoder
+from spacy_lal.models.parser.network import OneStageScores
 from spacy_lal.structure.chart import best_tree, chart_size, pack, packed_spans
 from spacy_lal.structure.lexicalised import best_joint_tree, joint_values
+
+from .component import constituents, parses_of
 
 SUB_HEAD = 1
 
@@ -39,6 +43,7 @@ def test_joint_decoder(cases):
     assert joint
     for item, case in joint:
         n = item["n"]
+        assert case["label_scores"].shape == (n + 1, n + 1, item["n_labels"])
         constituent, labels, empty, arcs = joint_inputs(item, case)
         tree = best_joint_tree(constituent, empty, arcs, torch.tensor([n]))
         assert float(tree.score) == pytest.approx(item["score"], rel=1e-5, abs=1e-5), item["key"]
@@ -51,6 +56,19 @@ def test_joint_decoder(cases):
             found = nodes_of(tree.spans[0], torch.where(tree.labelled, labels, 0)[0], n)
             assert found == expected_nodes(case), item["key"]
             assert tree.heads[0].tolist() == case["father"].tolist(), item["key"]
+            # and from the component's scores to its parse, which has no groups
+            scores = OneStageScores(
+                torch.zeros(1, n, 1),
+                pack(case["label_scores"].double().unsqueeze(0)),
+                case["arc_scores"][1:].double().unsqueeze(0),
+                torch.zeros(1, n, 1, 1),
+            )
+            decoder, length = make_map_decoder(item["const_lada"]), torch.tensor([n])
+            options = {"probabilistic": False, "sub_head": SUB_HEAD}
+            parse = parses_of(scores, length, decoder, **options)[0]
+            real = {node for node in found if node[2] not in (0, SUB_HEAD)}
+            assert set(constituents(parse)) == real, item["key"]
+            assert parse.heads.tolist() == case["father"].tolist(), item["key"]
 
 
 def test_joint_decoder_in_one_batch(cases):
@@ -79,10 +97,17 @@ def test_constituency_decoder(cases):
     assert constituency
     for item, case in constituency:
         n = item["n"]
+        assert case["label_scores"].shape == (n + 1, n + 1, item["n_labels"])
         scores = pack(case["label_scores"].double().unsqueeze(0))
+        # a whole sentence must be a constituent here
         scores[:, -1, 0] = -torch.inf
         best, labels = scores.max(-1)
         value, tree = best_tree(best, torch.tensor([n]))
         assert float(value) == pytest.approx(item["score"], rel=1e-5, abs=1e-5), item["key"]
+        assert item["sum_of_returned_tree"] == pytest.approx(item["score"], rel=1e-5, abs=1e-5)
         if not item["ties"]:
             assert nodes_of(tree[0], labels[0], n) == expected_nodes(case), item["key"]
+            of_words, length = OneStageScores(torch.zeros(1, n, 1), scores), torch.tensor([n])
+            parse = parses_of(of_words, length, make_map_decoder(), probabilistic=False)[0]
+            real = {node for node in expected_nodes(case) if node[2]}
+            assert set(constituents(parse)) == real, item["key"]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from spacy_lal.structure.binarise import expand_unaries
+from spacy_lal.pipeline.constituency import with_sub_heads
+from spacy_lal.structure.binarise import binarise, collapse_unaries, expand_unaries
 from spacy_lal.structure.hpsg import SUB_HEAD, lexicalise
 from spacy_lal.trees import ConstituentTree
 
@@ -21,6 +22,21 @@ def converted(parse):
     return nodes, conflicts
 
 
+def assert_governed(item, nodes):
+    """A node depends on what its head word depends on, with the head word's relation."""
+    recorded, stack = [], [item["parse"]]
+    while stack:
+        node = stack.pop()
+        if "leaf" in node:
+            word = node["head"] - 1
+            assert (node["leaf"], node["father"]) == (word, item["heads"][word])
+            assert node["type"] == item["types"][word]
+            continue
+        recorded.append((node["father"], node["type"]))
+        stack += reversed(node["children"])
+    assert recorded == [(item["heads"][head], item["types"][head]) for *_, head in nodes]
+
+
 def heads_of(item):
     return [head - 1 if head else word for word, head in enumerate(item["heads"])]
 
@@ -32,6 +48,7 @@ def test_trees(load_json):
         nodes, conflicts = converted(item["parse"])
         assert tree.nodes == nodes, item["tree"]
         assert tree.conflicts == conflicts
+        assert_governed(item, tree.nodes)
 
 
 def test_groups_as_brackets(load_json):
@@ -45,6 +62,23 @@ def test_groups_as_brackets(load_json):
         spans = [span for span in headed.spans if span[2] != SUB_HEAD]
         plain = ConstituentTree.from_spans(tree.leaves, tags, expand_unaries(spans), None)
         assert plain == tree
+
+
+def test_gold_spans(load_json):
+    """The constituents by their words, groups included, and where binary nodes are split."""
+    for item in load_json("hpsg_convert"):
+        spans = list(ConstituentTree.from_string(item["tree"]).spans())
+        found = collapse_unaries(with_sub_heads(spans, item["heads"]))
+        oracle = [(start, end, "::".join(chain)) for start, end, chain in item["oracle_spans"]]
+        assert sorted(found) == sorted(oracle)
+        first_splits = item["oracle_first_split"]
+        if first_splits is None:
+            continue
+        nodes = [node[:2] for node in binarise(found, item["n"], "right")]
+        for start, end in nodes:
+            if end - start > 1:
+                split = max(e for s, e in nodes if s == start and e < end)
+                assert split == first_splits[f"{start},{end}"]
 
 
 def test_there_are_groups_and_conflicts(load_json):

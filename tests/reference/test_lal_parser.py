@@ -1,20 +1,20 @@
 """The released parser in all variants: every layer's output, its parses and its training loss."""
 
+import copy
+from collections.abc import Mapping
 from typing import NamedTuple
 
-import numpy
 import pytest
 import torch
+import torch.nn.functional as F
 from torch.nn.utils.rnn import pad_sequence
 
 from spacy_lal.layers.dependency_scorer import DependencyScorer
 from spacy_lal.layers.encoder import LabelAttentionEncoder
 from spacy_lal.layers.released import dependency_scorer_state, encoder_state, span_scorer_state
+from spacy_lal.layers.rows import PositionRows
 from spacy_lal.layers.span_scorer import SpanScorer
-from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
-from spacy_lal.models.batching.sentences import Sentence
 from spacy_lal.models.parser.decoders import make_map_decoder
-from spacy_lal.models.parser.decoding import decode
 from spacy_lal.models.parser.dependencies import dependency_loss
 from spacy_lal.models.parser.gold_charts import gold_labels
 from spacy_lal.models.parser.losses import margin_loss
@@ -25,6 +25,9 @@ from spacy_lal.structure.chart import pack, unpack
 from spacy_lal.structure.hpsg import SUB_HEAD
 from spacy_lal.structure.lexicalised import best_joint_tree
 from spacy_lal.trees import ConstituentTree
+
+from .component import constituents, parses_of
+from .test_label_attention import released_queries, with_queries
 
 
 def build(hparams, n_label_heads, parameters, dtype=torch.float64):
@@ -53,22 +56,34 @@ def build(hparams, n_label_heads, parameters, dtype=torch.float64):
     return encoder.to(dtype).eval(), scorer.to(dtype).eval()
 
 
+class Group(Mapping):
+    """Arrays whose names begin with one word, by the rest of their names."""
+
+    def __init__(self, arrays, name):
+        self.arrays, self.prefix = arrays, f"{name}/"
+
+    def __getitem__(self, name):
+        return self.arrays[self.prefix + name]
+
+    def __iter__(self):
+        return (k.removeprefix(self.prefix) for k in self.arrays if k.startswith(self.prefix))
+
+    def __len__(self):
+        return sum(1 for _ in self)
+
+
 @pytest.fixture(scope="module")
 def variants(load_arrays, load_json):
     """{variant: (hyperparameters, label heads, parameters, sentences)}."""
     found = {}
     options = load_json("lal_parser")["variants"]
     for variant, arrays in load_arrays("lal_parser").items():
-        groups = {}
-        for name, value in arrays.items():
-            group, _, rest = name.partition("/")
-            groups.setdefault(group, {})[rest] = value
-        sentences = [group for name, group in groups.items() if "emb" in group]
+        names = [name.removesuffix("/emb") for name in arrays if name.endswith("/emb")]
         found[variant] = (
             options[variant]["hparams"],
             options[variant]["d_l"],
-            groups["param"],
-            sentences,
+            Group(arrays, "param"),
+            [Group(arrays, name) for name in names],
         )
     return found
 
@@ -127,6 +142,82 @@ def test_last_self_attention_without_label_attention(variants):
                 ):
                     rows = feed_forward(attention(rows, mask))
                 assert_near(last.attention(rows, mask)[0], expected["attn"], 1e-9)
+
+
+def test_released_parameters_are_as_large_as_listed(variants, load_json):
+    options = load_json("lal_parser")["variants"]
+    for name, (hparams, _, parameters, _) in variants.items():
+        shapes, width = options[name]["params"], hparams["annotation_dim"]
+        assert shapes["f_label.0.weight"] == [hparams["d_label_hidden"], width]
+        assert shapes["dep_score.arc_h.weight"] == [hparams["d_biaffine"], width]
+        assert {key: list(parameters[key].shape) for key in parameters} == dict(shapes.items())
+
+
+# What words are read as
+
+
+def build_rows(parameters, fixture):
+    """`PositionRows` over one-hot words and tags, holding the released embeddings.
+
+    Its tags are certain: their scores are so far apart that the softmax is one-hot.
+    """
+    tags, words = (parameters[f"embedding.embs.{k}.weight"].double() for k in (0, 1))
+    positions = parameters["embedding.position_table"]
+    rows = PositionRows(
+        len(words) + len(tags),
+        len(tags),
+        d_model=tags.shape[1] + positions.shape[1],
+        max_length=len(positions) - 2,
+    ).double()
+    certain = torch.cat([torch.zeros(len(tags), len(words)), 1e4 * torch.eye(len(tags))], 1)
+    around = {
+        name: tags[fixture["tag_vocab"].index(mark)] + words[fixture["word_vocab"].index(mark)]
+        for name, mark in (("start", "<START>"), ("stop", "<STOP>"))
+    }
+    rows.load_state_dict(
+        {
+            "content.weight": torch.cat([words.T, torch.zeros(words.shape[1], len(tags))], 1),
+            "tag_scores.weight": certain,
+            "tag_scores.bias": torch.zeros(len(tags)),
+            "tag_embedding": tags,
+            "positions": positions,
+            "layer_norm.a_2": parameters["embedding.layer_norm.a_2"],
+            "layer_norm.b_2": parameters["embedding.layer_norm.b_2"],
+            **around,
+        }
+    )
+    return rows
+
+
+def words_of(fixture, row):
+    """One-hot words and tags of one sentence [1, n, words + tags], and its length."""
+    tree = ConstituentTree.from_string(fixture["trees"][row])
+    words, tags = fixture["word_vocab"], fixture["tag_vocab"]
+    numbers = [
+        (words.index(word if word in words else "<UNK>"), tags.index(tag))
+        for word, (_, tag) in zip(tree.leaves, tree.tagged, strict=True)
+    ]
+    of_words, of_tags = torch.tensor(numbers).unbind(1)
+    x = torch.cat([F.one_hot(of_words, len(words)), F.one_hot(of_tags, len(tags))], 1)
+    return x.unsqueeze(0).double(), torch.tensor([len(numbers)])
+
+
+def test_rows(variants, load_json):
+    """The encoder's input, of words and tags as the released parser reads them.
+
+    Where nothing is partitioned the released code adds positions to content, as the paper doesn't.
+    """
+    fixture = load_json("lal_parser")
+    for hparams, _, parameters, sentences in variants.values():
+        if not hparams["partitioned"]:
+            continue
+        assert hparams["use_tags"]
+        assert hparams["use_words"]
+        rows = build_rows(parameters, fixture)
+        for k, expected in enumerate(sentences):
+            with torch.no_grad():
+                found, _ = rows(*words_of(fixture, k))
+            assert_near(found[0], expected["emb"], 1e-12)
 
 
 def test_batch_equals_single(variants):
@@ -242,43 +333,87 @@ def test_a_batch_scores_as_its_sentences_do(parsers):
                 assert_near(scores.relations[row : row + 1, :n], alone.relations, 1e-12)
 
 
-def as_parsed(scores, lengths):
-    """What the component decodes."""
-    tokens = [Sentence(row, 0, n, numpy.arange(n)) for row, n in enumerate(lengths.tolist())]
-    batch = SentenceBatch(list(range(len(tokens))), lengths, scores)
-    return ParserScores(tokens, [batch])
+def trees_of(parses, fixture):
+    """The parses of the first sentences, as the released parser writes its trees."""
+    chains = ["::".join(label) for label in fixture["label_vocab"]]
+    for row in range(len(parses)):
+        gold = ConstituentTree.from_string(fixture["trees"][row])
+        nodes = [(start, end, chains[label]) for start, end, label in constituents(parses[row])]
+        tags = [tag for _, tag in gold.tagged]
+        tree = ConstituentTree.from_spans(gold.leaves, tags, expand_unaries(nodes), "TOP")
+        yield str(tree).removeprefix("(TOP ").removesuffix(")")
+
+
+def decoded(scores, lengths, decoder):
+    """What the component makes of scores, and the value of the best trees."""
+    values = decoder.spans(scores.labels, None, lengths, 1)
+    arcs = decoder.arcs(scores.arcs, lengths)
+    joint = best_joint_tree(values.constituent, values.empty, arcs, lengths)
+    parses = parses_of(scores, lengths, decoder, probabilistic=False, sub_head=1)
+    return parses, joint.score.tolist()
 
 
 def test_parses(variants, parsers, load_json):
     """Trees, heads and relations of the joint decoder, from our scores and from the recorded."""
     fixture = load_json("lal_parser")
-    chains = ["::".join(label) for label in fixture["label_vocab"]]
     for name, (hparams, *_, sentences) in variants.items():
         decoder = make_map_decoder(hparams["const_lada"])
         lengths = parsers[name].lengths
         with torch.no_grad():
             both = parsers[name].scores(), recorded(sentences)
         for scores in both:
-            values = decoder.spans(scores.labels, None, lengths, 1)
-            arcs = decoder.arcs(scores.arcs, lengths)
-            joint = best_joint_tree(values.constituent, values.empty, arcs, lengths)
-            parses = decode(as_parsed(scores, lengths), decoder, probabilistic=False, sub_head=1)
+            parses, values = decoded(scores, lengths, decoder)
+            trees = list(trees_of(parses, fixture))
             for row, expected in enumerate(fixture["variants"][name]["sent"]):
-                assert float(joint.score[row]) == pytest.approx(expected["score"], rel=1e-5)
-                parse = parses[row]
-                assert parse.heads.tolist() == expected["heads"]
-                assert [fixture["type_vocab"][k] for k in parse.relations] == expected["types"]
-                gold = ConstituentTree.from_string(fixture["trees"][row])
-                nodes = zip(
-                    parse.starts.tolist(),
-                    parse.ends.tolist(),
-                    [chains[label] for label in parse.labels],
-                    strict=True,
-                )
-                tree = ConstituentTree.from_spans(
-                    gold.leaves, [tag for _, tag in gold.tagged], expand_unaries(nodes), "TOP"
-                )
-                assert str(tree) == f"(TOP {expected['tree']})"
+                assert values[row] == pytest.approx(expected["score"], rel=1e-5, abs=1e-4)
+                assert parses[row].heads.tolist() == expected["heads"]
+                relations = [fixture["type_vocab"][k] for k in parses[row].relations]
+                assert relations == expected["types"]
+                assert trees[row] == expected["tree"]
+
+
+def in_a_released_batch(parser, row, size):
+    """A parser with one sentence, as the released code treats it in a batch of `size`.
+
+    There the label attention heads of a sentence have queries of other heads. Only where a query
+    comes from each row are they their own.
+    """
+    alone, attention = parser.sentence(row), parser.encoder.label_attention
+    if attention is None or attention.query_matrix:
+        return alone
+    encoder = copy.deepcopy(parser.encoder)
+    order = released_queries(attention.n_heads, row, size)
+    encoder.label_attention = with_queries(attention, order)
+    return alone._replace(encoder=encoder)
+
+
+def test_a_released_batch(variants, parsers, load_arrays, load_json):
+    """Annotations, parses and the training loss of all sentences in one batch."""
+    fixture, arrays = load_json("lal_parser"), load_arrays("lal_parser")
+    for name, (hparams, *_) in variants.items():
+        expected = fixture["variants"][name]
+        batch = expected["batch4"]
+        size = len(batch["scores"])
+        decoder = make_map_decoder(hparams["const_lada"])
+        annotations, losses = [], []
+        trees, heads, values = [], [], []
+        for row in range(size):
+            parser = in_a_released_batch(parsers[name], row, size)
+            with torch.no_grad():
+                mask = torch.ones(parser.rows.shape[:2], dtype=torch.bool)
+                annotations.append(parser.encoder(parser.rows, mask)[0])
+                losses.append(float(loss_of(parser, gold_of(fixture, row))))
+                parses, value = decoded(parser.scores(), parser.lengths, decoder)
+            values += value
+            heads.append(parses[0].heads.tolist())
+            words = {"label_vocab": fixture["label_vocab"], "trees": fixture["trees"][row:]}
+            trees += trees_of(parses, words)
+        assert_near(torch.cat(annotations), arrays[name]["batch4/annotations"], 1e-9)
+        assert sum(losses) == pytest.approx(expected["train_loss_batch4"], rel=1e-9), name
+        # of float32 sums
+        assert values == pytest.approx(batch["scores"], rel=1e-5, abs=1e-4), name
+        assert heads == batch["heads"], name
+        assert trees == batch["trees"], name
 
 
 def gold_of(fixture, row):
@@ -329,19 +464,39 @@ def test_training_loss(variants, parsers, load_json):
             assert float(loss) == pytest.approx(expected["train_loss_batch1"], rel=1e-9), name
 
 
+def assert_rows_have_gradients(rows, given, fixture):
+    """Words and tags share their embeddings with START and STOP in the released tables."""
+    words, tags = fixture["word_vocab"], fixture["tag_vocab"]
+    found = {
+        "embs.0.weight": rows.tag_embedding.grad.clone(),
+        "embs.1.weight": rows.content.weight.grad[:, : len(words)].T.clone(),
+        "position_table": rows.positions.grad,
+        "layer_norm.a_2": rows.layer_norm.a_2.grad,
+        "layer_norm.b_2": rows.layer_norm.b_2.grad,
+    }
+    for mark, value in (("<START>", rows.start.grad), ("<STOP>", rows.stop.grad)):
+        found["embs.0.weight"][tags.index(mark)] += value
+        found["embs.1.weight"][words.index(mark)] += value
+    assert {f"embedding.{name}" for name in found} == {n for n in given if "embedding." in n}
+    for name, value in found.items():
+        assert_near(value, given[f"embedding.{name}"], 1e-9)
+
+
 def test_gradients_of_the_training_loss(variants, parsers, load_arrays, load_json):
     """Of sentence 0, in the variants for which they were recorded."""
     fixture, checked = load_json("lal_parser"), 0
     for name, arrays in load_arrays("lal_parser").items():
-        given = {
-            key.removeprefix("grad0/"): value
-            for key, value in arrays.items()
-            if key.startswith("grad0/")
-        }
+        given = Group(arrays, "grad0")
         if not given:
             continue
         parser = parsers[name].sentence(0)
+        rows = None
+        if variants[name][0]["partitioned"]:
+            rows = build_rows(variants[name][2], fixture)
+            parser = parser._replace(rows=rows(*words_of(fixture, 0))[0])
         loss_of(parser, gold_of(fixture, 0)).backward()
+        if rows is not None:
+            assert_rows_have_gradients(rows, given, fixture)
         for module, expected in (
             (parser.encoder, encoder_state(given, variants[name][0]["num_layers"])),
             (parser.scorer, span_scorer_state(given)),

@@ -49,6 +49,61 @@ def test_attention_logits_and_gradients(load_arrays):
             torch.testing.assert_close(value, expected, msg=f"{case} {name}", **near)
 
 
+def one_layer(layer, number, pooling, n_layers):
+    """A layer attention whose first layer has the parameters of one layer of another.
+
+    Its classifier hands over what it reads; the parameters of other layers are 0.
+    """
+    d = layer.value.shape[1]
+    alone = LayerAttention(d, n_layers, d, n_heads=layer.n_heads, pooling=pooling).double()
+    for name, parameter in alone.named_parameters():
+        parameter.data.zero_()
+        if not name.startswith("output"):
+            parameter.data[0] = layer.get_parameter(name).data[number]
+    alone.output.weight.data = torch.eye(d, dtype=torch.double)
+    return alone
+
+
+def log_odds(layer, h):
+    """Scores a of one layer: beside one whose scores are 0, alpha is their logistic function."""
+    alpha = layer.attention(torch.stack([h, torch.zeros_like(h)]))
+    return (alpha[0] / alpha[1]).log()
+
+
+@torch.no_grad()
+def test_keys_values_and_scores(load_arrays, load_json):
+    """Of every layer, and what the classifier reads, all seen through the layer's own outputs."""
+    cases = load_arrays("mhmla")
+    near = {"rtol": 1e-5, "atol": 1e-6}
+    for options in load_json("mhmla")["cases"]:
+        arrays = cases[options["key"]]
+        layer, h = build(arrays, "attention")
+        n_layers, n, d = h.shape
+        assert (n_layers, n, d, layer.n_heads) == tuple(options[k] for k in ("L", "n", "d", "J"))
+        heads = (layer.n_heads, options["dv"])
+        for k, of_layer in enumerate(h):
+            values = one_layer(layer, k, "average", 1)(of_layer.unsqueeze(0))
+            expected = arrays["v"][k].double()
+            torch.testing.assert_close(values.view(n, *heads), expected, **near)
+            scorer = one_layer(layer, k, "attention", 2)
+            torch.testing.assert_close(log_odds(scorer, of_layer), arrays["a"][k], **near)
+            # with a score of 1 for one feature of every head, the score is that feature of the key
+            scorer.score_bias.data.zero_()
+            for feature in range(heads[1]):
+                scorer.score.data.zero_().view(2, *heads)[0, :, feature] = 1.0
+                expected = arrays["k"][k, ..., feature].double()
+                torch.testing.assert_close(log_odds(scorer, of_layer), expected, **near)
+        reader = LayerAttention(d, n_layers, d, n_heads=layer.n_heads).double()
+        state = layer.state_dict()
+        state["output.weight"] = torch.eye(d, dtype=torch.double)
+        state["output.bias"] = torch.zeros(d, dtype=torch.double)
+        reader.load_state_dict(state)
+        torch.testing.assert_close(reader(h), arrays["c"], **near)
+        torch.testing.assert_close(reader(h).view(n, *heads), arrays["head"], **near)
+        loss = torch.nn.functional.cross_entropy(layer(h), arrays["y"])
+        assert loss.item() == pytest.approx(options["loss_mean_ce"], rel=1e-5)
+
+
 def test_average_of_layers(load_arrays):
     for arrays in load_arrays("mhmla").values():
         layer, h = build(arrays, "average")

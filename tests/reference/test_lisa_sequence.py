@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from spacy_lal.models.lisa.decoding import RoleDecoder
 from spacy_lal.structure.sequence import bio_to_spans, viterbi
 
 
@@ -17,6 +18,11 @@ def test_viterbi(load_arrays, load_json):
         labels, score = viterbi(scores.unsqueeze(0), length, transitions)
         assert labels.tolist() == [expected["tags"]]
         assert score.item() == pytest.approx(expected["score"], rel=1e-5)
+        # labels of which any may follow any, and none is V
+        labels = ["O", *(f"B-{j}" for j in range(1, len(transitions)))]
+        decoder = RoleDecoder(labels, transitions)
+        found = decoder(scores.unsqueeze(0), torch.tensor([0]), length)
+        assert found.tolist() == [expected["tags"]]
         free, _ = viterbi(scores.unsqueeze(0), length, torch.zeros_like(transitions))
         assert free.tolist() == [expected["greedy"]]
 

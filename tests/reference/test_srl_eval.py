@@ -88,4 +88,4 @@ def test_docs_with_gold_predicates(fixture):
         assert percent == {label: row[3:] for label, row in expected.items()}, i
         assert [round(100 * scores[f"srl_{key}"], 2) for key in "prf"] == overall[3:], i
         assert gold == [] or scores["srl_pred_f"] == 1, i
-    assert scored > 80
+    assert scored

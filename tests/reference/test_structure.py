@@ -5,10 +5,19 @@ decoding with and without a forced root, the margin loss. const_margin: decoding
 attention parser in training (augmented by the Hamming distance), and its gold trees.
 """
 
+from dataclasses import replace
+
 import pytest
 import torch
-from torch.nn.functional import cross_entropy
+import torch.nn.functional as F
+from torch.nn.functional import pad
 
+from spacy_lal.models.parser.decoders import make_map_decoder, make_mbr_decoder
+from spacy_lal.models.parser.gold_charts import GoldNodes, gold_labels
+from spacy_lal.models.parser.losses import margin_loss, two_stage_loss
+from spacy_lal.models.parser.network import OneStageScores, TwoStageScores
+from spacy_lal.pipeline.constituency import with_sub_heads
+from spacy_lal.scorers.evalb import Bracketing, EvalbParameters
 from spacy_lal.structure.binarise import (
     binarise,
     collapse_unaries,
@@ -16,8 +25,7 @@ from spacy_lal.structure.binarise import (
     expand_unaries,
 )
 from spacy_lal.structure.chart import (
-    best_tree,
-    chart_size,
+    chart_length,
     hamming_augment,
     inside,
     pack,
@@ -25,15 +33,13 @@ from spacy_lal.structure.chart import (
     span_position,
     unpack,
 )
+from spacy_lal.structure.hpsg import lexicalise
 from spacy_lal.structure.tree_distribution import TreeDistribution
 from spacy_lal.trees import ROOT_LABELS, ConstituentTree
 
-
-def nodes_of(tree, labels, row=0):
-    """{(start, end, label)} of one sentence's tree mask."""
-    starts, ends = packed_spans(int((2 * tree.shape[1]) ** 0.5))
-    at = tree[row].nonzero().squeeze(1)
-    return set(zip(starts[at].tolist(), ends[at].tolist(), labels[row, at].tolist(), strict=True))
+from .component import constituents, parses_of
+from .test_hpsg import assert_governed, converted, heads_of
+from .test_supar_scorer import scores_from
 
 
 def as_set(rows):
@@ -43,44 +49,60 @@ def as_set(rows):
 # supar
 
 
-def supar_loss(spans, labels, gold, lengths):
-    """Negative log-likelihood per word, and the mean cross-entropy of gold spans' labels."""
-    there = gold >= 0
-    likelihood = TreeDistribution(spans, lengths).log_prob(there)
-    return -likelihood.sum() / lengths.sum(), cross_entropy(labels[there], gold[there])
+def shifted(labels):
+    """Label scores [..., L] with one more in front, never the best: here 0 is no constituent."""
+    return pad(labels, (1, 0), value=-1e4)
 
 
-def supar_charts(arrays):
+def found_nodes(parse):
+    """{(start, end, label)} of a parse, labels numbered as before `shifted`."""
+    return {(start, end, label - 1) for start, end, label in constituents(parse)}
+
+
+def supar_parses(arrays, lengths, decoder):
+    """What the component decodes in two stages: no label is that of no constituent."""
     spans, labels = arrays["s_span"].double(), arrays["s_label"].double()
-    return pack(spans), pack(labels), pack(arrays["chart"])
+    return parses_of(scores_from(spans, shifted(labels)), lengths, decoder)
+
+
+def span_loss(arrays, lengths):
+    """Negative log-likelihood of the binary trees per word, with a single label that is certain."""
+    spans, gold = arrays["s_span"].double(), arrays["chart"] >= 0
+    nodes = GoldNodes(*gold.nonzero(as_tuple=True), torch.zeros(int(gold.sum()), dtype=torch.long))
+    scores = scores_from(spans, torch.zeros(*spans.shape, 1, dtype=torch.double))
+    return two_stage_loss(scores, nodes, lengths).sum() / lengths.sum()
+
+
+# the most probable tree, and that of most probable spans; labels are the best of every span
+DECODERS = {"map": make_map_decoder(), "mbr": make_mbr_decoder(threshold=0.0)}
 
 
 def test_supar_crf_of_one_sentence(load_arrays, load_json):
     arrays = load_arrays("supar_crf")
     for item in load_json("supar_crf")["single"]:
-        n, lengths = item["n"], torch.tensor([item["n"]])
-        spans, labels, gold = supar_charts(arrays[item["key"]])
+        n, lengths, case = item["n"], torch.tensor([item["n"]]), arrays[item["key"]]
+        spans, gold = pack(case["s_span"].double()), pack(case["chart"])
         trees = TreeDistribution(spans, lengths)
-        value, tree = trees.argmax()
-        _, mbr = trees.mbr()
-        independent = labels.argmax(-1)
-        assert {node[:2] for node in nodes_of(tree, independent)} == as_set(item["argmax"])
-        assert nodes_of(tree, independent) == as_set(item["map_tree"])
-        assert nodes_of(mbr, independent) == as_set(item["mbr_tree"])
-        expected = arrays[item["key"]]["marginals"]
+        value, _ = trees.argmax()
+        for name, decoder in DECODERS.items():
+            found = found_nodes(supar_parses(case, lengths, decoder)[0])
+            assert found == as_set(item[f"{name}_tree"])
+        assert {node[:2] for node in as_set(item["map_tree"])} == as_set(item["argmax"])
+        expected = case["marginals"]
         torch.testing.assert_close(unpack(trees.marginals, n), expected, rtol=0, atol=1e-12)
-        of_spans, of_labels = supar_loss(spans, labels, gold, lengths)
-        labelled, best_label = labels.max(-1)
-        labelled_value, labelled_tree = TreeDistribution(labelled, lengths).argmax()
-        assert nodes_of(labelled_tree, best_label) == as_set(item["labeled_argmax"])
+        # with labels inside the CRF instead
+        labels = pack(case["s_label"].double())
+        scores = OneStageScores(torch.zeros(1, n, 1), shifted(labels))
+        labelled = parses_of(scores, lengths, DECODERS["map"], probabilistic=False)
+        assert found_nodes(labelled[0]) == as_set(item["labeled_argmax"])
+        best, _ = TreeDistribution(labels.amax(-1), lengths).argmax()
         ours = {
             "logZ": trees.log_partition,
             "max": value,
             "log_prob": trees.log_prob(gold >= 0),
             "entropy": trees.entropy,
-            "loss": of_spans + of_labels,
             "labeled_logZ": inside(torch.logsumexp(labels, -1), lengths),
-            "labeled_max": labelled_value,
+            "labeled_max": best,
         }
         assert {k: float(v) for k, v in ours.items()} == pytest.approx(
             {k: item[k] for k in ours}, rel=1e-9, abs=1e-9
@@ -90,23 +112,36 @@ def test_supar_crf_of_one_sentence(load_arrays, load_json):
 def test_supar_crf_of_a_padded_batch(load_arrays, load_json):
     arrays = load_arrays("supar_crf")
     for item in load_json("supar_crf")["batch"]:
-        lengths = torch.tensor(item["lens"])
-        spans, labels, gold = supar_charts(arrays[item["key"]])
-        trees = TreeDistribution(spans, lengths)
+        lengths, case = torch.tensor(item["lens"]), arrays[item["key"]]
+        trees = TreeDistribution(pack(case["s_span"].double()), lengths)
         assert trees.log_partition.tolist() == pytest.approx(item["logZ"], rel=1e-9)
-        square = unpack(trees.marginals, arrays[item["key"]]["s_span"].shape[1] - 1)
-        torch.testing.assert_close(square, arrays[item["key"]]["marginals"], rtol=0, atol=1e-12)
-        of_spans, of_labels = supar_loss(spans, labels, gold, lengths)
-        assert float(of_spans) == pytest.approx(item["span_loss"], rel=1e-9)
-        assert float(of_spans + of_labels) == pytest.approx(item["loss"], rel=1e-9)
-        for name, (_, tree) in (("map", trees.argmax()), ("mbr", trees.mbr())):
+        square = unpack(trees.marginals, case["s_span"].shape[1] - 1)
+        torch.testing.assert_close(square, case["marginals"], rtol=0, atol=1e-12)
+        assert float(span_loss(case, lengths)) == pytest.approx(item["span_loss"], rel=1e-9)
+        for name, decoder in DECODERS.items():
+            parses = supar_parses(case, lengths, decoder)
             for row, expected in enumerate(item[name]):
-                assert nodes_of(tree, labels.argmax(-1), row) == as_set(expected), name
+                assert found_nodes(parses[row]) == as_set(expected), name
+
+
+def test_supar_brackets_for_evaluation(load_json):
+    """supar's own metric leaves out words by their tags, and labels ADVP as PRT."""
+    params = EvalbParameters.named("new")
+    params = replace(params, delete_labels=params.delete_labels | {""})
+    for item in load_json("supar_trees"):
+        brackets = Bracketing.from_string(item["tree"], params).brackets
+        # EVALB cuts functions off labels, supar doesn't
+        found, expected = (
+            sorted((*span, "PRT" if label == "ADVP" else label) for *span, label in counted)
+            for counted in (params.counted(brackets), params.counted(item["factorize_eval"]))
+        )
+        assert found == expected
 
 
 @pytest.mark.parametrize(
     ("variant", "direction", "new_mark"),
     [("left", "left", "*"), ("right", "right", "*"), ("implicit", "left", "")],
+    ids=["left", "right", "implicit"],
 )
 def test_supar_trees(load_json, variant, direction, new_mark):
     for item in load_json("supar_trees"):
@@ -155,7 +190,7 @@ def benepar_spans(text):
 
 def forced(scores, lengths):
     """Scores [B, S, L] without label 0 for whole sentences."""
-    n = int((2 * scores.shape[1]) ** 0.5)
+    n = chart_length(scores)
     scores = scores.clone()
     roots = span_position(n, torch.zeros_like(lengths), lengths)
     scores[torch.arange(len(lengths)), roots, 0] -= 1e9
@@ -163,11 +198,12 @@ def forced(scores, lengths):
 
 
 def benepar_margin_loss(scores, gold, lengths, force):
-    """[B]: the root is forced in the search only; label 0 scores 0 everywhere."""
+    """[B]: the root is forced in the search; label 0 scores 0 everywhere, as `SpanScorer` has it.
+
+    benepar has no loss below 0, which a gold tree that the search may not find would have.
+    """
     relative = scores - scores[..., :1]
-    searched = forced(relative, lengths) if force else relative
-    found, _ = best_tree(hamming_augment(searched, gold).max(-1).values, lengths)
-    return (found - relative.gather(-1, gold.unsqueeze(-1)).sum((1, 2))).relu()
+    return margin_loss(forced(relative, lengths) if force else relative, gold, lengths).relu()
 
 
 def favour(scores, gold, amount):
@@ -177,35 +213,38 @@ def favour(scores, gold, amount):
 
 def test_benepar_charts(load_arrays, load_json):
     arrays, fixture = load_arrays("benepar_chart"), load_json("benepar_chart")
-    names = {index: label for label, index in fixture["vocab"].items()}
+    vocab = dict(fixture["vocab"].items())
+    names = {index: label for label, index in vocab.items()}
+    decoder = make_map_decoder()
     for k, item in enumerate(fixture["items"]):
         n, lengths, case = item["n"], torch.tensor([item["n"]]), arrays[f"t{k}"]
         spans = benepar_spans(item["tree"])
         # a root of several trees is listed as a span without label
         listed = [(start, end + 1, label) for start, end, label in item["spans"] if label]
         assert sorted(spans) == sorted(listed)
-        gold = benepar_chart(case["gold_chart"].long())
-        starts, ends = (fences.tolist() for fences in packed_spans(n))
-        known = {(start, end, fixture["vocab"].get(label, 0)) for start, end, label in spans}
-        marked = set(zip(starts, ends, gold[0].tolist(), strict=True))
-        assert {s for s in marked if s[2]} == {s for s in known if s[2]}
+        gold = gold_labels([spans], n, {label: index for label, index in vocab.items() if index})
+        assert torch.equal(gold, benepar_chart(case["gold_chart"].long()))
         scores = benepar_chart(case["scores"].double())
         relative = scores - scores[..., :1]
         tree = ConstituentTree.from_string(item["tree"])
         for name, searched in (("force", forced(relative, lengths)), ("noforce", relative)):
-            best, labels = searched.max(-1)
-            _, mask = best_tree(best, lengths)
-            expected_chart = benepar_chart(case[f"{name}_chart"].long())
-            assert torch.equal(torch.where(mask, labels, 0), expected_chart)
+            of_words = OneStageScores(torch.zeros(1, n, 1), searched)
+            parse = parses_of(of_words, lengths, decoder, probabilistic=False)[0]
+            nodes = constituents(parse)
+            chart = torch.zeros_like(gold)
+            starts, ends, labels = (
+                torch.from_numpy(x) for x in (parse.starts, parse.ends, parse.labels)
+            )
+            chart[0, span_position(n, starts, ends)] = labels
+            assert torch.equal(chart, benepar_chart(case[f"{name}_chart"].long()))
             # listed are the constituents, and the root and the words even if they are none
-            found = {
-                node for node in nodes_of(mask, labels) if node[2] or node[1] - node[0] in (1, n)
-            }
+            at = {node[:2] for node in nodes}
+            others = {*((word, word + 1) for word in range(n)), (0, n)} - at
+            found = [*nodes, *((*span, 0) for span in others)]
             listed = as_tuples(zip(*item[f"{name}_compressed"], strict=True))
             assert sorted(found, key=lambda node: (node[0], -node[1])) == listed
-            chains = [(start, end, names[label]) for start, end, label in listed if label]
-            words, root = tree.leaves, "TOP"
-            parsed = ConstituentTree.from_spans(words, tags(tree), expand_unaries(chains), root)
+            chains = expand_unaries([(start, end, names[label]) for start, end, label in nodes])
+            parsed = ConstituentTree.from_spans(tree.leaves, tags(tree), chains, "TOP")
             assert str(parsed) == item[f"{name}_tree_from_scores"]
             assert str(parsed) == item[f"{name}_tree_from_chart"]
             for key in (key for key in item if key.startswith(f"loss_{name}_")):
@@ -243,41 +282,73 @@ def test_benepar_margin_loss_of_a_padded_batch(load_arrays, load_json):
     expected = fixture["batch"]["loss"]
     assert loss.tolist() == pytest.approx(expected["none"], rel=1e-9)
     assert float(loss.mean()) == pytest.approx(expected["mean"], rel=1e-9)
+    assert float(loss.sum()) == pytest.approx(expected["sum"], rel=1e-9)
+    # every sentence's chart of the batch is the one that it has alone
+    force = fixture["infer_force_root_first10"]
+    relative = scores - scores[..., :1]
+    of_words = TwoStageScores(
+        torch.zeros(len(lengths), n, 1), forced(relative, lengths) if force else relative
+    )
+    parses = parses_of(of_words, lengths, make_map_decoder(), probabilistic=False)
+    found = []
+    for row, k in enumerate(indices):
+        chart = torch.zeros(int(lengths[row]), int(lengths[row]), dtype=torch.long)
+        for start, end, label in constituents(parses[row]):
+            chart[start, end - 1] = label
+        alone = arrays[f"t{k}"]["force_chart" if force else "noforce_chart"].long()
+        found.append(torch.equal(chart, alone.triu()))
+    assert found == fixture["batch"]["charts_equal_single"]
 
 
 # The label attention parser
 
 
 def test_label_attention_parser_margin(load_arrays, load_json):
+    """The loss, and by its gradient the tree that the augmented search finds and the gold tree."""
     arrays, fixture = load_arrays("const_margin"), load_json("const_margin")
     index = {"::".join(label): k for k, label in enumerate(fixture["labels"])}
     for item in fixture["items"]:
         n, lengths, case = item["n"], torch.tensor([item["n"]]), arrays[item["key"]]
-        scores = pack(case["label_scores"].double().unsqueeze(0))
+        tree = ConstituentTree.from_string(item["tree"])
+        spans = with_sub_heads(list(tree.spans()), item["heads"])
+        gold = gold_labels([spans], n, {label: k for label, k in index.items() if k})
         starts, ends, labels = (case[name].long() for name in ("gi", "gj", "gl"))
         gold_nodes = set(zip(starts.tolist(), ends.tolist(), labels.tolist(), strict=True))
         # an n-ary node is split after its first child
-        nodes = binarise(parse_spans(item["parse"]), n, "right")
+        nodes = binarise(collapse_unaries(spans), n, "right")
         assert {(start, end, index[label]) for start, end, label in nodes} == gold_nodes
-        gold = torch.zeros(1, chart_size(n), dtype=torch.long)
-        gold[0, span_position(n, starts, ends)] = labels
-        best, found = forced(hamming_augment(scores, gold), lengths).max(-1)
-        value, tree = best_tree(best, lengths)
+        scores = pack(case["label_scores"].double().unsqueeze(0))
+        # the component's scorer gives nothing for no constituent; here it has a score
+        of_empty = scores[0, span_position(n, starts, ends), 0] * (labels == 0)
+        searched = forced(scores, lengths).requires_grad_()
+        loss = margin_loss(searched, gold, lengths)
+        (difference,) = torch.autograd.grad(loss.sum(), searched)
+        one_hot_gold = F.one_hot(gold, len(index)) * (gold > 0).unsqueeze(-1)
+        found = (difference + one_hot_gold)[0].nonzero()
         expected = (case[name].tolist() for name in ("pi", "pj", "pl"))
-        assert nodes_of(tree, found) == set(zip(*expected, strict=True))
-        reference = float(scores[0, span_position(n, starts, ends), labels].sum())
-        assert int((tree & (found != gold)).sum()) == item["pred_augment"]
-        assert float(value) == pytest.approx(item["pred_aug_score"], rel=1e-5, abs=1e-5)
-        assert reference == pytest.approx(item["gold_score"], rel=1e-5, abs=1e-5)
-        assert float(value) - reference == pytest.approx(item["hinge"], rel=1e-5, abs=1e-4)
+        first, last = packed_spans(n)
+        assert {(int(first[at]), int(last[at]), label) for at, label in found.tolist()} == set(
+            zip(*expected, strict=True)
+        )
+        augmented = hamming_augment(torch.zeros_like(scores), gold)[0]
+        wrong = augmented[found[:, 0], found[:, 1]].sum()
+        assert float(wrong) == item["pred_augment"]
+        of_gold = augmented[span_position(n, starts, ends), labels].sum()
+        assert float(of_gold) == item["gold_augment"]
+        gold_score = scores[0, span_position(n, starts, ends), labels].sum()
+        assert float(gold_score) == pytest.approx(item["gold_score"], rel=1e-5, abs=1e-5)
+        hinge = float((loss - of_empty.sum()).detach())
+        assert hinge == pytest.approx(item["hinge"], rel=1e-5, abs=1e-4)
+        found_score = hinge + float(gold_score)
+        assert found_score == pytest.approx(item["pred_aug_score"], rel=1e-5, abs=1e-4)
 
 
-def parse_spans(parse):
-    """Preorder (start, end, chain) of a converted tree."""
-    spans, stack = [], [parse]
-    while stack:
-        node = stack.pop()
-        if node.get("label"):
-            spans.append((node["left"], node["right"], "::".join(node["label"])))
-        stack += reversed(node.get("children") or [])
-    return spans
+def test_label_attention_parser_gold_trees(load_json):
+    """Heads of nodes, and by them their governors and relations."""
+    for item in load_json("const_margin")["items"]:
+        spans = ConstituentTree.from_string(item["tree"]).spans()
+        found = lexicalise(spans, heads_of(item), item["n"])
+        nodes, conflicts = converted(item["parse"])
+        assert found.nodes == nodes
+        assert found.conflicts == conflicts
+        assert_governed(item, nodes)

@@ -35,6 +35,9 @@ def test_scores_of_spans_and_labels(load_arrays, load_json):
         spans = load(BiaffineSpans(width, options["span_mlp"]), arrays, "span")
         labels = load(BiaffineLabels(width, n_labels, options["label_mlp"], None), arrays, "label")
         rows = arrays["x"].double()
+        assert rows.shape[1:] == (options["L"], width)
+        for name, shape in options["params"].items():
+            assert list(arrays[name].shape) == shape
         # nothing but the halves of rows
         fenceposts = LabelAttentionEncoder(width).fenceposts(rows)
         batch, n = len(rows), rows.shape[1] - 2

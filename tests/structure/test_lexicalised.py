@@ -17,7 +17,6 @@ from spacy_lal.structure.chart import (
 )
 from spacy_lal.structure.lexicalised import (
     JointTree,
-    augment_arcs,
     best_joint_tree,
     joint_values,
 )
@@ -174,7 +173,8 @@ def test_best_constituents_and_heads(n):
     for cost in (0.0, 0.7, 5.0):
         augmented = hamming_augment(labels, gold, cost)
         values = joint_values(augmented, torch.tensor([n]), None)
-        costly = augment_arcs(arcs, gold_heads, cost)
+        wrong = torch.arange(n + 1) != gold_heads.unsqueeze(-1)
+        costly = arcs + cost * (wrong & (gold_heads >= 0).unsqueeze(-1))
         found = best_joint_tree(values[0], values[2], costly, torch.tensor([n]))
         of_spans = unpack(labels, n)[0].tolist()
 
@@ -363,10 +363,3 @@ def test_values_without_another_label():
     assert empty.tolist() == [[1, 1, 1]]
     constituent, _, _ = joint_values(torch.ones(1, 3, 1), lengths, sub_head=None)
     assert constituent.tolist() == [[-math.inf] * 3]
-
-
-def test_augmented_arcs():
-    arcs, gold = random_scores(2)[2], torch.tensor([[2, -1]])
-    augmented = augment_arcs(arcs, gold, cost=3.0)
-    expected = torch.tensor([[[3.0, 3, 0], [0, 0, 0]]], dtype=torch.float64)
-    torch.testing.assert_close(augmented - arcs, expected)

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from spacy_lal.structure.sequence import (
     bio_constraints,
     bio_to_spans,
-    spans_to_bio,
     transition_log_probs,
     transition_probs,
     viterbi,
 )
+
+from ..bio import spans_to_bio
 
 BIO = ["O", "B-V", "B-ARG1", "I-ARG1", "B-C-ARG1", "I-C-ARG1", "I-V"]
 
@@ -301,20 +302,3 @@ def test_spans_to_bio_and_back(spans_and_n, random):
     labels = spans_to_bio(random.sample(spans, len(spans)), n)
     assert len(labels) == n
     assert bio_to_spans(labels) == spans
-
-
-@pytest.mark.parametrize(
-    ("spans", "message"),
-    [
-        ([(0, 3, "A"), (2, 4, "B")], r"spans \(0, 3, 'A'\) and \(2, 4, 'B'\) overlap"),
-        ([(1, 2, "A"), (0, 4, "B")], r"spans \(0, 4, 'B'\) and \(1, 2, 'A'\) overlap"),
-        ([(1, 2, "A"), (1, 2, "A")], "overlap"),
-        ([(3, 6, "A")], r"\(3, 6, 'A'\) is not a span of 5 words"),
-        ([(-1, 2, "A")], r"\(-1, 2, 'A'\) is not a span of 5 words"),
-        ([(2, 2, "A")], "is not a span"),
-        ([(3, 2, "A")], "is not a span"),
-    ],
-)
-def test_spans_that_are_no_bio_sequence(spans, message):
-    with pytest.raises(ValueError, match=message):
-        spans_to_bio(spans, 5)

@@ -74,28 +74,6 @@ def test_all_trees_in_order(n):
     assert not trees[:, -2:].any()
 
 
-@pytest.mark.parametrize("n", SIZES)
-def test_any_of_some_trees(n):
-    charts = random_charts(n)
-    log_probs = of_all_trees(charts, n)
-    generator = torch.Generator().manual_seed(n)
-    trees = distribution(charts, n)
-    for _ in range(5):
-        allowed = torch.rand(charts.shape, generator=generator) < 0.8
-        # at least the words and the sentence, else there is nothing to see
-        allowed[:, :n] = allowed[:, -1] = True
-        inner = ~(tree_masks(n) & ~allowed.unsqueeze(1)).any(-1)
-        expected = log_probs.masked_fill(~inner, -math.inf).logsumexp(1)
-        torch.testing.assert_close(trees.log_prob_of_any(allowed), expected)
-    everything = torch.ones_like(allowed)
-    torch.testing.assert_close(trees.log_prob_of_any(everything), torch.zeros(3).double())
-    one = tree_masks(n)[-1].expand_as(allowed)
-    torch.testing.assert_close(trees.log_prob_of_any(one), trees.log_prob(one))
-    without_words = everything.clone()
-    without_words[:, 0] = False
-    assert (trees.log_prob_of_any(without_words) == -math.inf).all()
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 12, 40])
 def test_uniform_trees(n):
     """The number of binary trees over n words is the Catalan number of n-1."""
@@ -142,12 +120,6 @@ def log_prob(charts):
     return TreeDistribution(charts, LENGTHS).log_prob(tree)
 
 
-def log_prob_of_any(charts):
-    allowed = torch.ones_like(charts, dtype=torch.bool)
-    allowed[:, [6, 9]] = False
-    return TreeDistribution(charts, LENGTHS).log_prob_of_any(allowed)
-
-
 def entropy(charts):
     return TreeDistribution(charts, LENGTHS).entropy
 
@@ -156,14 +128,12 @@ def all_marginals(charts):
     return TreeDistribution(charts, LENGTHS).marginals
 
 
-@pytest.mark.parametrize(
-    "function", [log_partition, log_prob, log_prob_of_any, entropy, all_marginals]
-)
+@pytest.mark.parametrize("function", [log_partition, log_prob, entropy, all_marginals])
 def test_gradients(function):
     assert gradcheck(function, random_charts(5).requires_grad_())
 
 
-@pytest.mark.parametrize("function", [log_partition, log_prob, log_prob_of_any])
+@pytest.mark.parametrize("function", [log_partition, log_prob])
 def test_second_gradients(function):
     assert gradgradcheck(function, random_charts(5).requires_grad_())
 
@@ -259,8 +229,7 @@ def test_a_padded_batch_equals_single_sentences(padding):
         _, best = trees.argmax()
         right, mbr = trees.mbr()
         log_prob = trees.log_prob(mbr)
-        any_of = trees.log_prob_of_any(best | mbr)
-        of_sentences = [trees.log_partition, trees.entropy, right, kmax, log_prob, any_of]
+        of_sentences = [trees.log_partition, trees.entropy, right, kmax, log_prob]
         of_spans = [trees.marginals, of_marginals, of_entropy, best, mbr, *masks.unbind(1)]
         return of_sentences, of_spans
 

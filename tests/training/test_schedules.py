@@ -1,24 +1,13 @@
-"""The learning rate against rates recorded from the original program."""
+"""The learning rate by hand; recorded rates are in tests/reference."""
 
 from __future__ import annotations
 
-import json
 from itertools import islice
-from pathlib import Path
 
 import pytest
 from spacy.util import registry
 
 from spacy_lal.training.schedules import make_inverse_sqrt
-
-RECORDED = json.loads((Path(__file__).parents[1] / "fixtures" / "lisa_lr.json").read_text("utf8"))
-
-
-def test_recorded_rates() -> None:
-    rates = list(islice(make_inverse_sqrt(0.04, 8000), RECORDED[-1]["step0"] + 1))
-    assert [rates[at["step0"]] for at in RECORDED] == pytest.approx(
-        [at["lr"] for at in RECORDED], rel=1e-12
-    )
 
 
 def test_by_hand() -> None:
@@ -37,4 +26,4 @@ def test_no_warmup_steps(steps: int) -> None:
 def test_from_a_config() -> None:
     block = {"@schedules": "spacy-lal.inverse_sqrt.v1", "factor": 0.04, "warmup_steps": 8000}
     schedule = registry.resolve({"learn_rate": block})["learn_rate"]
-    assert next(schedule) == pytest.approx(RECORDED[0]["lr"])
+    assert next(schedule) == pytest.approx(0.04 * 8000**-1.5)

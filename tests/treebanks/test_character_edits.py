@@ -14,7 +14,9 @@ from spacy_lal.treebanks.character_edits import (
     token_edits,
 )
 from spacy_lal.treebanks.files import FormatError
-from spacy_lal.treebanks.m2 import Edit, corrected, labels_of
+from spacy_lal.treebanks.m2 import Edit, labels_of
+
+from .corrections import corrected
 
 NLP = rule_based("en")
 

@@ -68,7 +68,8 @@ def test_labels_of_which_none_says_correct(run, labels):
 def test_nothing_is_no_file(run, name, text, options):
     result, docs = run(name, text, *options)
     assert (result.exit_code, docs) == (1, [])
-    assert f"{name}:1: no sentences, or none in these blocks" in result.output
+    assert "no sentences" in result.output
+    assert name in result.output
 
 
 @pytest.mark.parametrize("module", [bz2, gzip, lzma])

@@ -10,7 +10,6 @@ from spacy_lal.treebanks.files import FormatError
 from spacy_lal.treebanks.m2 import (
     Edit,
     M2Sentence,
-    corrected,
     labels_of,
     parse_m2,
     read_m2,
@@ -118,26 +117,6 @@ def test_to_sentence(tea):
         ["ERROR", ""],
     )
     assert to_sentence(tea, annotator=2).errors == [""] * 7
-
-
-def test_corrected(tea):
-    own = [edit for edit in tea.edits if edit.annotator == 0]
-    assert " ".join(corrected(tea.words, own)) == "The kettle boils on the stove in ."
-    assert corrected(tea.words, reversed(own)) == corrected(tea.words, own)
-    other = [edit for edit in tea.edits if edit.annotator == 1]
-    assert " ".join(corrected(tea.words, other)) == "The kettles are boiling in"
-    assert corrected(tea.words, []) == tea.words
-    with pytest.raises(ValueError, match="annotators 0 and 1"):
-        corrected(tea.words, tea.edits)
-
-
-def test_corrections_that_overlap():
-    words = ["a", "b", "c"]
-    assert corrected(words, [Edit(0, 2, "", "x"), Edit(1, 3, "", "y")]) == ["x", "c"]
-    assert corrected(words, [Edit(0, 2, "", "x"), Edit(1, 1, "", "y")]) == ["x", "c"]
-    assert corrected(words, [Edit(0, 1, "", "x"), Edit(0, 0, "", "y")]) == ["y", "x", "b", "c"]
-    twice = [Edit(1, 1, "", "x"), Edit(1, 1, "", "y z"), Edit(1, 2, "", "")]
-    assert corrected(words, twice) == ["a", "x", "y", "z", "c"]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_lal.treebanks.files import FormatError
-from spacy_lal.treebanks.m2 import Edit, corrected, labels_of
+from spacy_lal.treebanks.m2 import Edit, labels_of
 from spacy_lal.treebanks.parallel import SWAP, WORD, edits_between, read_parallel, substitution
+
+from .corrections import corrected
 
 
 def between(original, target):

@@ -130,7 +130,7 @@ def d_vectors(scores: ParserScores, d_scores: ParserScores, flat: Tensor) -> Ten
     outputs, gradients = [], []
     for batch, d_batch in zip(scores.batches, d_scores.batches, strict=True):
         for output, gradient in zip(batch.scores, d_batch.scores, strict=True):
-            if output is not None:
+            if output is not None and output.requires_grad:
                 outputs.append(output)
                 gradients.append(gradient)
     if outputs:

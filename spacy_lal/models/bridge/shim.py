@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
@@ -21,6 +22,7 @@ import torch
 from thinc.api import Model, Optimizer, Shim, get_torch_default_device, torch2xp, xp2torch
 from thinc.types import Floats2d, FloatsXd
 from torch import Tensor, nn
+from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from ...layers.dropout import set_dropout
 from .from_v1 import from_v1
@@ -113,14 +115,31 @@ class TorchShim(Shim):
     def load(self, header: Header, tensors: dict[str, Tensor]) -> None:
         """Build the module from its header and give it these parameters.
 
-        Raises ValueError if they do not fit.
+        Raises ValueError if they do not fit or are not finite, before memory is taken for them.
         """
-        header, tensors = from_v1(header, tensors)
-        self.initialize(header)
         try:
-            self.module.load_state_dict({name: t.float() for name, t in tensors.items()})
-        except RuntimeError as err:
-            raise ValueError(f"these are not the weights of this model: {err}") from err
+            header, tensors = from_v1(header, tensors)
+            _check_sizes(header, max(LEAST, sum(t.numel() for t in tensors.values())))
+            with torch.device("meta"), _at_most(len(tensors)):
+                module = self._build(header)
+        except Exception as err:
+            raise ValueError(f"the header describes no module: {err!r}") from err
+        have = {name: tuple(t.shape) for name, t in tensors.items()}
+        want = {name: tuple(t.shape) for name, t in module.state_dict().items()}
+        for name in sorted(have.keys() | want.keys()):
+            if have.get(name) != want.get(name):
+                raise ValueError(
+                    f"these are not the weights of this model: {name} is "
+                    f"{have.get(name, 'missing')}, and should be {want.get(name, 'left out')}"
+                )
+        # as large as the tensors, which are there; parameters need no first values
+        module = module.to_empty(device=get_torch_default_device()).eval()
+        module.load_state_dict({name: t.float() for name, t in tensors.items()})
+        for name, tensor in module.state_dict().items():
+            # finite if the sum is, which is quicker to see
+            if not tensor.float().sum().isfinite() and not tensor.isfinite().all():
+                raise ValueError(f"{name} has values that are not finite")
+        self.header, self._model = header, module
 
     def to_bytes(self) -> bytes:
         if self._model is None or self._weights_elsewhere:
@@ -129,9 +148,45 @@ class TorchShim(Shim):
 
     def from_bytes(self, data: bytes) -> TorchShim:
         if data:
-            (header,), tensors = read_weights(data)
-            self.load(header, tensors)
+            headers, tensors = read_weights(data)
+            if len(headers) != 1:
+                raise ValueError(f"weights of {len(headers)} modules, not of one")
+            self.load(headers[0], tensors)
         return self
+
+
+LEAST = 1_000_000
+"""Numbers in headers up to this do no harm."""
+
+
+def _check_sizes(settings: dict[str, Any], most: int) -> None:
+    """Raise ValueError for a number that is no size of what has `most` values in all."""
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            _check_sizes(value, most)
+        elif isinstance(value, int) and abs(value) > most and name != "hash_seed":
+            raise ValueError(f"{name} can't be {value}")
+
+
+@contextlib.contextmanager
+def _at_most(parameters: int) -> Iterator[None]:
+    """Let modules be built in this thread, without memory, that have so many parameters in all.
+
+    A damaged header may want layers without end. Parameters can be set twice.
+    """
+    registered, thread = 0, threading.get_ident()
+
+    def count(*_: Any) -> None:
+        nonlocal registered
+        registered += threading.get_ident() == thread
+        if registered > 2 * parameters:
+            raise ValueError(f"more parameters than the {parameters} tensors that are there")
+
+    hook = register_module_parameter_registration_hook(count)
+    try:
+        yield
+    finally:
+        hook.remove()
 
 
 def torch_shims(model: Model) -> list[tuple[Model, TorchShim]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import safetensors.torch
 from thinc.api import Model
+from torch import Tensor
 
 from .shim import torch_shims
 from .weights import read_weights
@@ -51,10 +52,13 @@ def load_weights(model: Model, path: Path) -> None:
         headers, tensors = read_weights(path.read_bytes())
         if len(headers) not in (0, len(shims)):
             raise ValueError(f"weights of {len(headers)} modules, but the model has {len(shims)}")
-        for k, (shim, header) in enumerate(zip(shims, headers, strict=False)):
-            mine = f"{k}."
-            shim.load(
-                header, {n.removeprefix(mine): t for n, t in tensors.items() if n.startswith(mine)}
-            )
-    except (ValueError, TypeError) as err:
+        of_modules: list[dict[str, Tensor]] = [{} for _ in headers]
+        for name, tensor in tensors.items():
+            number, _, own_name = name.partition(".")
+            if number not in map(str, range(len(headers))):
+                raise ValueError(f"{name} belongs to none of the {len(headers)} modules")
+            of_modules[int(number)][own_name] = tensor
+        for shim, header, own in zip(shims, headers, of_modules, strict=False):
+            shim.load(header, own)
+    except ValueError as err:
         raise ValueError(f"{path}: {err}") from err

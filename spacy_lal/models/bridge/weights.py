@@ -7,7 +7,6 @@ from typing import Any
 
 import safetensors.torch
 import torch
-from safetensors import SafetensorError
 from torch import Tensor
 
 Header = dict[str, Any]
@@ -27,11 +26,14 @@ def read_weights(data: bytes) -> tuple[list[Header], dict[str, Tensor]]:
     """Headers and tensors of safetensors data. Raises ValueError if it is damaged."""
     try:
         tensors = safetensors.torch.load(data)
+        # safetensors: 8 bytes of little-endian length, then a JSON table of contents
+        size = int.from_bytes(data[:8], "little")
+        headers = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["headers"])
+        if not (isinstance(headers, list) and all(isinstance(h, dict) for h in headers)):
+            raise ValueError("headers must be JSON objects in a list")
         for name in [name for name in tensors if name.endswith(SCALE)]:
             rows = name.removesuffix(SCALE)
             tensors[rows] = tensors[rows].float() * tensors.pop(name)
-        # safetensors: 8 bytes of little-endian length, then a JSON table of contents
-        size = int.from_bytes(data[:8], "little")
-        return json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["headers"]), tensors
-    except (SafetensorError, KeyError, UnicodeDecodeError, json.JSONDecodeError) as err:
+        return headers, tensors
+    except Exception as err:  # JSON nested too deep is a RecursionError, and so on
         raise ValueError(f"damaged, or no weights of this package: {err}") from err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -11,7 +12,8 @@ from torch import Tensor
 
 from ...annotations import PREDICATE
 from ...layers.label_factors import label_scores
-from ...structure.sequence import bio_constraints, bio_to_spans, viterbi
+from ...structure.sequence import bio_constraints, bio_to_spans
+from ...structure.unique_roles import unique_viterbi
 from ...trees import LabelledSpan
 from ..batching.batches import ParserScores, SentenceBatch
 from ..batching.parses import SentenceParse
@@ -22,6 +24,8 @@ from .network import LisaScores
 from .roles import likely_heads, scores_of_roles
 
 CONTINUED = f"C-{PREDICATE}"
+CORE = re.compile(r"B-A(RG)?[0-5A]")
+"""Where a core role begins: ARG0 to ARG5 and ARGA, in CoNLL-2005 A0 to A5 and AA."""
 
 
 @dataclass
@@ -43,10 +47,11 @@ class LisaParse(SentenceParse):
 class RoleDecoder:
     """The best sequence of role labels for each predicate.
 
-    labels: BIO labels. transitions [L,L], start [L]: log-probabilities, added to scores (Strubell
-    et al. 2018, section 2.4), or None for scores alone. Sequences that are no BIO, and such in
-    which the predicate is no part of V, are impossible either way; with greedy, each word's best
-    label is taken whatever its neighbours'.
+    labels: BIO labels. transitions [L,L] and start [L] are added to scores, as probabilities or
+    their logarithms (Strubell et al. 2018, section 2.4). Sequences that are no BIO, and such in
+    which the predicate is no part of V, are impossible whatever these say. With unique, so are
+    those with a core role twice; its continuations and references (C-ARG1, R-ARG1) are other roles.
+    With greedy, each word's best label is taken whatever the others'.
     """
 
     def __init__(
@@ -55,13 +60,18 @@ class RoleDecoder:
         transitions: Tensor | None = None,
         start: Tensor | None = None,
         *,
+        unique: bool = False,
         greedy: bool = False,
     ) -> None:
         self.labels = list(labels)
         self.greedy = greedy
         self.transitions, self.start = bio_constraints(self.labels)
-        if transitions is not None and start is not None:
-            self.transitions, self.start = self.transitions + transitions, self.start + start
+        if transitions is not None:
+            self.transitions = self.transitions + transitions
+        if start is not None:
+            self.start = self.start + start
+        core = [k for k, label in enumerate(self.labels) if unique and CORE.fullmatch(label)]
+        self.unique = torch.tensor(core, dtype=torch.long)
         names = [label.partition("-")[2] for label in self.labels]
         self.elsewhere = torch.tensor([name not in (PREDICATE, CONTINUED) for name in names])
 
@@ -76,7 +86,7 @@ class RoleDecoder:
             scores[rows, predicates] = there.masked_fill(
                 self.elsewhere.to(scores.device), -torch.inf
             )
-        return viterbi(scores, lengths, self.transitions, self.start).labels
+        return unique_viterbi(scores, lengths, self.transitions, self.start, self.unique).labels
 
 
 @torch.no_grad()

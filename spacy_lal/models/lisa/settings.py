@@ -15,6 +15,7 @@ class LisaSettings(Settings):
     """What a config decides about a `LisaNetwork`; see `build_lisa_v1`."""
 
     name: ClassVar[str] = "lisa"
+    predicts_tags: ClassVar[bool] = True
     input_encoder: BiLSTMInput | None
     layers: int
     heads: int

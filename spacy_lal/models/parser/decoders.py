@@ -61,7 +61,9 @@ class Decoder(Protocol):
 class MaximumAPosteriori:
     """The tree of highest score: lambda s_constituents + (1 - lambda) s_arcs in a joint model.
 
-    Zhou and Zhao 2019, section 3.4; without heads there is nothing to share.
+    Zhou and Zhao 2019, section 3.4; without heads there is nothing to share. In two stages, the
+    most probable binary tree, then the best label of each of its spans (Vu-Tran et al., eqs. 22
+    and 23).
     """
 
     share: float
@@ -89,16 +91,19 @@ class MinimumBayesRisk:
     p is a labelled constituent's marginal probability under the CRF (labelled recall, Goodman
     1996). The threshold makes up for precision: improbable constituents are left out, rather than
     forced in because trees are binary. In a joint model each arc adds `arc_weight` times its
-    probability. In two stages, the binary tree of most probable spans, whatever the threshold.
+    probability. In two stages, the binary tree of most probable spans, whatever the threshold;
+    without one, each of its spans has its best label, 0 included (Floquet et al. 2023, section
+    2.1).
     """
 
-    threshold: float
+    threshold: float | None
     arc_weight: float
 
     def spans(
         self, scores: Tensor, marginals: SpanMarginals | None, lengths: Tensor, sub_head: int | None
     ) -> SpanValues:
         assert marginals is not None, "margins are no probabilities"
+        assert self.threshold is not None, "only two stages do without a threshold"
         real = scores[..., 1:]
         if sub_head is not None:
             # a group is no gain; where a tree with heads needs one it costs nothing
@@ -117,6 +122,8 @@ class MinimumBayesRisk:
         return probabilities
 
     def labels(self, scores: Tensor, probabilities: Tensor) -> Tensor:
+        if self.threshold is None:
+            return scores.argmax(-1)
         probable, labels = torch.softmax(scores, -1)[:, 1:].max(-1)
         return torch.where(probable * probabilities > self.threshold, labels + 1, 0)
 
@@ -137,13 +144,14 @@ def make_map_decoder(share: float = 0.5) -> Decoder:
     return MaximumAPosteriori(share)
 
 
-def make_mbr_decoder(threshold: float = 0.45, arc_weight: float = 1.0) -> Decoder:
+def make_mbr_decoder(threshold: float | None = 0.45, arc_weight: float = 1.0) -> Decoder:
     """Minimum Bayes risk decoding (`spacy-lal.mbr_decoder.v1`), for the CRF objective.
 
-    threshold: a constituent less probable than this is left out. The constituents' probabilities
-    become their scores on the Doc. arc_weight: in a joint model, what a right arc is worth
-    against a right constituent.
+    threshold: a constituent less probable than this is left out. None, for a two-stage parser
+    only: each span of the tree gets its best label, as in the papers. arc_weight: in a joint
+    model, what a right arc is worth against a right constituent.
+    Raises ValueError for a threshold that is not in [0, 1).
     """
-    if not 0 <= threshold < 1:
+    if threshold is not None and not 0 <= threshold < 1:
         raise ValueError(f"threshold must lie in [0, 1), got {threshold}")
     return MinimumBayesRisk(threshold, arc_weight)

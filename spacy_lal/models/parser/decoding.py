@@ -9,7 +9,13 @@ import torch
 from torch import Tensor
 
 from ...layers.label_factors import label_scores
-from ...structure.chart import best_tree, chart_length, packed_spans, span_position
+from ...structure.chart import (
+    best_tree,
+    chart_length,
+    packed_spans,
+    root_positions,
+    span_position,
+)
 from ...structure.lexicalised import best_joint_tree
 from ...structure.tree_distribution import TreeDistribution
 from ..batching.batches import ParserScores
@@ -38,13 +44,15 @@ def decode(
     decoder: Decoder,
     *,
     probabilistic: bool = True,
+    labels_root: bool = False,
     sub_head: int | None = None,
     root: int | None = None,
 ) -> dict[int, SentenceParse]:
     """The tree and tags of every parsed sentence, by its index in `scores.sentences`.
 
     With arcs among the scores, constituents and heads come from one search over trees with heads.
-    probabilistic: whether scores were trained as log-probabilities. sub_head: the label of groups
+    probabilistic: whether scores were trained as log-probabilities. labels_root: in one stage, find
+    only trees that have the whole sentence as a constituent. sub_head: the label of groups
     that are no constituents; they aren't among the result's. root: the relation to the root, which
     words don't have to words.
     """
@@ -53,7 +61,9 @@ def decode(
         if isinstance(batch.scores, TwoStageScores):
             found = _two_stages(batch.scores, batch.lengths, decoder)
         else:
-            found = _one_stage(batch.scores, batch.lengths, decoder, probabilistic, sub_head)
+            found = _one_stage(
+                batch.scores, batch.lengths, decoder, probabilistic, labels_root, sub_head
+            )
         heads = relations = None
         if found.heads is not None:
             assert isinstance(batch.scores, OneStageScores)
@@ -93,6 +103,7 @@ def _one_stage(
     lengths: Tensor,
     decoder: Decoder,
     probabilistic: bool,
+    labels_root: bool,
     sub_head: int | None,
 ) -> _Found:
     assert of.labels is not None
@@ -102,6 +113,10 @@ def _one_stage(
         crf = TreeDistribution(total, lengths)
         marginals = SpanMarginals(total, crf.marginals)
     values = decoder.spans(of.labels, marginals, lengths, sub_head)
+    if labels_root:
+        never = values.empty.new_tensor(-torch.inf)
+        empty = values.empty.index_put(root_positions(of.labels, lengths), never)
+        values = values._replace(empty=empty)
     heads = None
     if of.arcs is None:
         # a span that must be in the tree takes the better of a constituent and nothing, and

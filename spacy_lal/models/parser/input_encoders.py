@@ -14,7 +14,9 @@ class BiLSTMInput(Settings):
     """A BiLSTM over each sentence (`spacy-lal.BiLSTMRows.v1`).
 
     hidden_width: of each direction. tag_depth: after how many of the `depth` layers tags are
-    predicted; the layers above read the expected tag embedding, `tag_width` wide.
+    predicted; the layers above read the expected tag embedding, `tag_width` wide. 0: the parser
+    predicts and writes no tags, as that of Zhang et al. 2020, and tag_width has no meaning. A
+    depth of 0 as well leaves the words' vectors as they are, for those of a pretrained encoder.
     mixed_precision: train with bfloat16 products, which some processors do far faster.
     """
 
@@ -24,6 +26,10 @@ class BiLSTMInput(Settings):
     tag_depth: int = 1
     tag_width: int = 64
     mixed_precision: bool = False
+
+    @property
+    def predicts_tags(self) -> bool:
+        return self.tag_depth > 0
 
     def arguments(self) -> dict[str, Any]:
         return renamed(self, {"hidden_width": "d_hidden", "tag_width": "d_tag"})
@@ -39,6 +45,7 @@ class PositionInput(Settings):
     name: ClassVar[str] = "spacy-lal.PositionRows.v1"
     width: int = 256
     max_length: int = 512
+    predicts_tags: ClassVar[bool] = True
 
     def build(self, d_in: int, n_tags: int) -> PositionRows:
         return PositionRows(d_in, n_tags, d_model=self.width, max_length=self.max_length)
@@ -63,6 +70,10 @@ class BranchInput(Settings):
 
     def __post_init__(self) -> None:
         self.one_of("content", "tag", "word")
+
+    @property
+    def predicts_tags(self) -> bool:
+        return self.bilstm is None or self.bilstm.predicts_tags
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Self:

@@ -1,13 +1,12 @@
 """What a chart of label scores is trained to do: the parser's registered objectives.
 
-An objective maps label scores [B, S, L] (packed charts, label 0 "no constituent"), the gold
-label of every span [B, S] and the sentences' lengths [B] to one loss per sentence [B].
 In two stages, the loss is `two_stage_loss`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
 
 import torch
 import torch.nn.functional as F
@@ -20,27 +19,72 @@ from ...structure.chart import (
     hamming_augment,
     inside,
     packed_spans,
+    root_positions,
     span_position,
 )
 from .gold_charts import GoldNodes
 from .network import TwoStageScores
 
-Objective = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+class Objective(Protocol):
+    probabilistic: ClassVar[bool]
+    """Whether scores are trained as log-probabilities."""
+
+    @property
+    def labels_root(self) -> bool:
+        """Whether the whole sentence is a constituent of every tree, in training and after it."""
+
+    def __call__(self, scores: Tensor, gold: Tensor, lengths: Tensor) -> Tensor:
+        """The loss of each sentence [B].
+
+        scores: of labels [B, S, L] (packed charts, label 0 "no constituent"). gold: the label of
+        every span [B, S]. lengths: words of the sentences [B].
+        """
 
 
-def margin_loss(scores: Tensor, gold: Tensor, lengths: Tensor) -> Tensor:
-    """max_T [s(T) + Delta(T, T*)] - s(T*): Mrini et al. 2020, eqs. 8 and 9 (Stern et al. 2017).
+@dataclass(frozen=True)
+class MarginObjective:
+    """`margin_loss`."""
+
+    labels_root: bool
+    probabilistic: ClassVar[bool] = False
+
+    def __call__(self, scores: Tensor, gold: Tensor, lengths: Tensor) -> Tensor:
+        return margin_loss(scores, gold, lengths, labels_root=self.labels_root)
+
+
+@dataclass(frozen=True)
+class CRFObjective:
+    """`crf_loss`."""
+
+    labels_root: bool = False
+    probabilistic: ClassVar[bool] = True
+
+    def __call__(self, scores: Tensor, gold: Tensor, lengths: Tensor) -> Tensor:
+        return crf_loss(scores, gold, lengths)
+
+
+def margin_loss(
+    scores: Tensor, gold: Tensor, lengths: Tensor, *, labels_root: bool = False
+) -> Tensor:
+    """max(0, max_T [s(T) + Delta(T, T*)] - s(T*)): Mrini et al. 2020, section 3.2, eqs. 8 and 9.
 
     Delta is the number of spans of T whose label differs from that span's gold label, spans that
-    are no gold constituent included (their gold label is 0). s(T*) sums the gold constituents;
-    the binary tree's other spans have label 0, whose score is the constant 0 of the scorer.
+    are no gold constituent included (their gold label is 0; Stern et al. 2017). s(T*) sums the
+    gold constituents; the binary tree's other spans have label 0, whose score is the constant 0 of
+    the scorer. labels_root: search only trees T that have the whole sentence as a constituent, as
+    the released program does. If T* is not among them, the maximum may be below s(T*).
     """
     augmented = hamming_augment(scores, gold)
+    if labels_root:
+        rows, position = root_positions(scores, lengths)
+        augmented[rows, position, 0] = -torch.inf
     best, labels = augmented.max(-1)
     _, tree = best_tree(best.detach(), lengths)
     found = augmented.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
     reference = scores.gather(-1, gold.unsqueeze(-1)).squeeze(-1)
-    return (found * tree).sum(1) - (reference * (gold > 0)).sum(1)
+    loss = (found * tree).sum(1) - (reference * (gold > 0)).sum(1)
+    return loss.clamp(min=0) if labels_root else loss
 
 
 def crf_loss(scores: Tensor, gold: Tensor, lengths: Tensor) -> Tensor:
@@ -110,9 +154,15 @@ def two_stage_loss(scores: TwoStageScores, gold: GoldNodes, lengths: Tensor) -> 
 
 def make_margin_objective() -> Objective:
     """The max-margin loss of the label attention parser (`spacy-lal.margin_objective.v1`)."""
-    return margin_loss
+    return MarginObjective(labels_root=False)
+
+
+def make_margin_objective_v2() -> Objective:
+    """The same over trees that have the whole sentence as a constituent, as in the released program
+    (`spacy-lal.margin_objective.v2`). The parser finds only such trees."""
+    return MarginObjective(labels_root=True)
 
 
 def make_crf_objective() -> Objective:
     """The tree CRF's negative log-likelihood (`spacy-lal.crf_objective.v1`)."""
-    return crf_loss
+    return CRFObjective()

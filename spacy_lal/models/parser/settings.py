@@ -124,6 +124,10 @@ class ParserSettings(Settings):
     dependencies: DependencySettings | None = None
     spans: SpanSettings | None = None
 
+    @property
+    def predicts_tags(self) -> bool:
+        return self.input_encoder.predicts_tags
+
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Self:
         spans, dependencies = values["spans"], values["dependencies"]

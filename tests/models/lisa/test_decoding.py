@@ -23,8 +23,10 @@ from spacy_lal.models.lisa.decoding import (
 )
 from spacy_lal.models.lisa.network import LisaScores
 from spacy_lal.structure.arborescence import nonprojective
-from spacy_lal.structure.sequence import bio_to_spans, spans_to_bio
+from spacy_lal.structure.sequence import bio_to_spans
 from spacy_lal.trees import LabelledSpan
+
+from ...bio import spans_to_bio
 
 LABELS = ["O", "B-A", "I-A", "B-V", "I-V", "B-C-V"]
 

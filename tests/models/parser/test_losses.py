@@ -10,10 +10,20 @@ import torch
 from torch import Tensor
 from torch.autograd import gradcheck
 
+from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
 from spacy_lal.models.parser import gold_charts
 from spacy_lal.models.parser.decoders import SpanMarginals, make_map_decoder, make_mbr_decoder
+from spacy_lal.models.parser.decoding import decode
 from spacy_lal.models.parser.gold_charts import GoldNodes
-from spacy_lal.models.parser.losses import crf_loss, log_weight, margin_loss, two_stage_loss
+from spacy_lal.models.parser.losses import (
+    crf_loss,
+    log_weight,
+    make_crf_objective,
+    make_margin_objective,
+    make_margin_objective_v2,
+    margin_loss,
+    two_stage_loss,
+)
 from spacy_lal.models.parser.network import TwoStageScores
 from spacy_lal.structure.binarise import binarise
 from spacy_lal.structure.chart import (
@@ -126,6 +136,66 @@ def test_margin_is_the_worst_violation(case) -> None:  # type: ignore[no-untyped
     assert float(margin_loss(scores, gold, torch.tensor([n]))[0]) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("root", [0, 2])
+def test_margin_over_trees_whose_root_is_a_constituent(case, root) -> None:  # type: ignore[no-untyped-def]
+    n, scores, gold, by_node = case
+    gold[0, -1] = root  # a gold tree whose root is none has no part in the search
+    # the first finds a root without label best, the second none of the trees good
+    for of_empty_root, of_labels in ((5.0, 0.0), (0.0, -20.0)):
+        changed = scores.clone()
+        changed[0, -1, 0] += of_empty_root
+        changed[0, -1, 1:] += of_labels
+        nodes = by_node | {(0, n, label): float(changed[0, -1, label]) for label in range(LABELS)}
+        wanted = {(i, j): label for i, j, label in gold_nodes(n, gold)}
+        augmented = max(
+            sum(nodes[node] + (wanted.get(node[:2], 0) != node[2]) for node in tree)
+            for tree in labelled_trees(n)
+            if (0, n, 0) not in tree
+        )
+        expected = max(0, augmented - sum(nodes[node] for node in gold_nodes(n, gold)))
+        assert (expected == 0) == (root == 0 and of_labels < 0)
+        # a batch whose other sentence is longer
+        padded = torch.full((2, chart_size(n + 1), LABELS), 3.0, dtype=torch.float64)
+        of_gold = torch.zeros(2, chart_size(n + 1), dtype=torch.long)
+        at = span_position(n + 1, *packed_spans(n))
+        padded[0, at], of_gold[0, at] = changed[0], gold[0]
+        loss = make_margin_objective_v2()(padded, of_gold, torch.tensor([n, n + 1]))
+        assert float(loss[0]) == pytest.approx(expected)
+
+
+def test_what_objectives_say_of_scores_and_trees() -> None:
+    said = [
+        (objective.probabilistic, objective.labels_root)
+        for objective in (
+            make_crf_objective(),
+            make_margin_objective(),
+            make_margin_objective_v2(),
+        )
+    ]
+    assert said == [(True, False), (False, False), (False, True)]
+
+
+@pytest.mark.parametrize("labels_root", [False, True])
+def test_a_tree_whose_root_is_a_constituent(case, labels_root) -> None:  # type: ignore[no-untyped-def]
+    n, scores, _, by_node = case
+    scores[0, -1, 0] += 4
+    by_node[0, n, 0] += 4
+    batch = SentenceBatch([0], torch.tensor([n]), TwoStageScores(torch.zeros(1, n, 1), scores))
+    (parse,) = decode(
+        ParserScores([], [batch]),
+        make_map_decoder(share=1.0),
+        probabilistic=False,
+        labels_root=labels_root,
+    ).values()
+    best = max(
+        (tree for tree in labelled_trees(n) if not (labels_root and (0, n, 0) in tree)),
+        key=lambda tree: sum(by_node[node] for node in tree),
+    )
+    columns = (parse.starts.tolist(), parse.ends.tolist(), parse.labels.tolist())
+    assert set(zip(*columns, strict=True)) == constituents(best)
+    assert any((start, end) == (0, n) for start, end, _ in constituents(best)) == labels_root
+
+
 def test_map_decoder_finds_the_best_tree(case) -> None:  # type: ignore[no-untyped-def]
     n, scores, _, by_node = case
     values = make_map_decoder(share=1.0).spans(scores, None, torch.tensor([n]), None)
@@ -170,6 +240,50 @@ def test_threshold_is_a_probability() -> None:
         make_mbr_decoder(1.5)
 
 
+@pytest.mark.parametrize("rank", [None, 2])
+def test_two_stages_choose_a_tree_then_its_labels(rank: int | None) -> None:
+    """MAP: the most probable tree. MBR without a threshold: that of highest expected count."""
+    differ = 0
+    for seed in range(6):
+        scores = random_scores(rank, seed=seed)
+            batch = SentenceBatch(list(range(len(LENGTHS))), torch.tensor(LENGTHS), scores)
+        found = {
+            name: decode(ParserScores([], [batch]), decoder)
+            for name, decoder in (("map", make_map_decoder()), ("mbr", make_mbr_decoder(None)))
+        }
+        for row, n in enumerate(LENGTHS):
+            trees = list(binary_trees(0, n))
+            values = [sum(float(scores.spans[row, _at(span)]) for span in tree) for tree in trees]
+            weights = torch.tensor(values, dtype=torch.float64).softmax(0).tolist()
+            counts: dict[tuple[int, int], float] = {}
+            for tree, weight in zip(trees, weights, strict=True):
+                for span in tree:
+                    counts[span] = counts.get(span, 0.0) + weight
+            gains = [sum(counts[span] for span in tree) for tree in trees]
+            best = {
+                "map": trees[max(range(len(trees)), key=values.__getitem__)],
+                "mbr": trees[max(range(len(trees)), key=gains.__getitem__)],
+            }
+            differ += set(best["map"]) != set(best["mbr"])
+            for name, tree in best.items():
+                labels = {span: int(label_logits(scores, row, *span).argmax()) for span in tree}
+                parse = found[name][row]
+                assert {
+                    (start, end): label
+                    for start, end, label in zip(
+                        parse.starts.tolist(),
+                        parse.ends.tolist(),
+                        parse.labels.tolist(),
+                        strict=True,
+                    )
+                } == {span: label for span, label in labels.items() if label}, (seed, name, row)
+    assert differ
+
+
+def _at(span: tuple[int, int]) -> int:
+    return int(span_position(max(LENGTHS), *torch.tensor(span).unbind()))
+
+
 LENGTHS = [3, 1, 4, 5]
 # a tree of each of them, some of whose nodes have a label
 TREES: list[list[Node]] = [
@@ -190,9 +304,9 @@ def as_gold(trees: list[list[Node]]) -> GoldNodes:
     return GoldNodes(*torch.tensor(nodes, dtype=torch.long).view(-1, 4)[order].unbind(1))
 
 
-def random_scores(rank: int | None, dtype: torch.dtype = torch.float64) -> TwoStageScores:
-    """TwoStageScores of a padded batch, with full matrices of labels or factorised ones."""
-    n, generator = max(LENGTHS), torch.Generator().manual_seed(0)
+def random_scores(rank: int | None, dtype: torch.dtype = torch.float64, seed: int = 0) -> TwoStageScores:
+    """Scores of a padded batch, with full matrices of labels or factorised ones."""
+    n, generator = max(LENGTHS), torch.Generator().manual_seed(seed)
 
     def normal(*shape: int) -> Tensor:
         return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype)

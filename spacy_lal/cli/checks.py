@@ -1,0 +1,82 @@
+"""What all commands do with hostile input: one line that says what is wrong, and exit status 1."""
+
+from __future__ import annotations
+
+import os
+import tarfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import typer
+
+T = TypeVar("T")
+
+
+@contextmanager
+def clear_errors(command: str) -> Iterator[None]:
+    """Bad input ends the command with one line, which names the place, not with a traceback."""
+    try:
+        yield
+    except (OSError, ValueError, ImportError, NotImplementedError, tarfile.TarError) as error:
+        typer.echo(f"{command}: {' '.join(str(error).split())}", err=True)
+        raise typer.Exit(1) from None
+
+
+def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path]) -> None:
+    """Raise OSError or ValueError for a file that can't be written, or that is an input.
+
+    outputs: files to write, None for one that isn't wanted. inputs: all files that will be read;
+    the same file may have several names and links.
+    """
+    written = [path for path in outputs if path is not None]
+    places = [os.path.realpath(path) for path in written]
+    for path, place in zip(written, places, strict=True):
+        above = next(parent for parent in Path(place).parents if parent.exists())
+        if path.is_dir():
+            raise IsADirectoryError(f"can't write {path}: it is a folder")
+        if not above.is_dir():
+            raise NotADirectoryError(f"can't write {path}: {above} is no folder")
+        if not os.access(path if path.exists() else above, os.W_OK):
+            raise PermissionError(f"can't write {path}: permission denied")
+        if places.count(place) > 1:
+            raise ValueError(f"{path} would be written twice")
+    existing = {_identity(path): path for path in written if path.is_file()}
+    for source in inputs if existing else ():
+        if source.is_file() and _identity(source) in existing:
+            raise ValueError(f"{existing[_identity(source)]} would overwrite the input {source}")
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
+
+def input_files(inputs: Iterable[Path], pattern: str) -> Iterator[Path]:
+    """The files among the inputs, and those in the folders whose names match.
+
+    Raises FileNotFoundError for a folder that has none.
+    """
+    for path in inputs:
+        if not path.is_dir():
+            yield path
+        elif found := sorted(file for file in path.rglob(pattern) if file.is_file()):
+            yield from found
+        else:
+            raise FileNotFoundError(f"no {pattern} in {path}")
+
+
+def from_each(inputs: Iterable[Path], read: Callable[[Path], Iterable[T]]) -> Iterator[T]:
+    """What is read from each input, a file or a folder.
+
+    Raises ValueError, which names it, for one without any sentence. Of a folder's files some may
+    have none.
+    """
+    for path in inputs:
+        empty = True
+        for found in read(path):
+            empty = False
+            yield found
+        if empty:
+            raise ValueError(f"no sentences in {path}")

@@ -1,0 +1,114 @@
+"""What would otherwise be silent: no gold to score, unknown names, sentences that nobody parsed."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+
+from spacy_lal.annotations import FrameSpans, get_constituents, set_constituents, set_frames
+from spacy_lal.grammar_errors import set_errors
+from spacy_lal.scorers.frames import score_frames
+from spacy_lal.training.corpus import Corpus
+from tests.carriers import CARRIERS
+
+from .test_damaged import MODELS, _examples
+from .toy import headed_doc
+from .toy_frames import frames_doc, frames_examples
+
+FACTORIES = list(MODELS)
+
+
+def initialised(factory: str, **config: object) -> Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe(factory, config={**MODELS[factory], **config})
+    examples = _examples(nlp)
+    nlp.initialize(lambda: examples)
+    return nlp
+
+
+@pytest.mark.parametrize("factory", FACTORIES)
+def test_docs_without_gold_are_no_score_of_0(factory: str, caplog) -> None:
+    nlp = initialised(factory)
+    bare = [Example(nlp.make_doc("She ate"), nlp.make_doc("She ate")) for _ in range(2)]
+    with caplog.at_level(logging.WARNING, logger="spacy"):
+        nlp.evaluate(_examples(nlp))
+        assert not caplog.records
+        nlp.evaluate(bare)
+        nlp.evaluate(bare)
+    (record,) = caplog.records
+    assert f"{factory}: none of the 2 Docs to score has gold" in record.getMessage()
+
+
+@pytest.mark.parametrize("factory", FACTORIES)
+def test_unknown_names_are_named_once(factory: str, caplog) -> None:
+    nlp = initialised(factory)
+    doc = frames_doc(nlp, 0) if factory == "lisa_srl" else headed_doc(nlp, 0)
+    if factory in ("lal_constituency", "spanformer"):
+        spans = [(i, j, "NEW") for i, j, _ in get_constituents(doc)]
+        set_constituents(doc, spans)
+    elif factory == "lal_dependency":
+        doc[0].dep_ = "NEW"
+    elif factory == "lisa_srl":
+        set_frames(doc, [frame._replace(spans=[(0, 2, "NEW"), (2, 3, "V")]) for frame in ORIGINAL])
+    else:
+        set_errors(doc, ["NEW"] * len(doc))
+    example = Example(Doc(nlp.vocab, words=[t.text for t in doc]), doc)
+    with caplog.at_level(logging.WARNING, logger="spacy"):
+        nlp.update([example])
+        nlp.update([example])
+    (message,) = [r.getMessage() for r in caplog.records if "NEW" in r.getMessage()]
+    assert message.startswith(f"{factory}: ")
+    assert "times in this batch" in message
+
+
+ORIGINAL = [FrameSpans(2, "sit.01", [(2, 3, "V")])]
+
+
+def test_files_that_are_no_corpus(tmp_path: Path) -> None:
+    nlp = spacy.blank("en")
+    (tmp_path / "a.txt").write_text("She ate.")
+    with pytest.raises(ValueError, match=r"a\.txt is no \.spacy file"):
+        list(Corpus(tmp_path / "a.txt")(nlp))
+    with (
+        pytest.warns(UserWarning, match="W090"),
+        pytest.raises(ValueError, match=r"no \.spacy files in"),
+    ):
+        list(Corpus(tmp_path)(nlp))
+    DocBin().to_disk(tmp_path / "b.spacy")
+    with pytest.raises(ValueError, match=r"no Docs in .*b\.spacy"):
+        list(Corpus(tmp_path / "b.spacy")(nlp))
+    DocBin(docs=[nlp.make_doc("She ate")]).to_disk(tmp_path / "c.spacy")
+    with pytest.raises(ValueError, match=r"no Docs of at most 1 tokens in .*c\.spacy"):
+        list(Corpus(tmp_path / "c.spacy", max_length=1)(nlp))
+
+
+def test_roles_have_the_names_that_evaluate_prints() -> None:
+    examples = frames_examples(spacy.blank("en"))
+    for example in examples:
+        set_frames(example.predicted, [])
+    set_frames(examples[0].predicted, [FrameSpans(2, "", [(0, 2, "ARG1"), (2, 3, "V")])])
+    scores = score_frames(examples)
+    assert scores["spans_srl_p"] == 1.0
+    for name in ("p", "r", "f", "per_type"):
+        assert scores[f"spans_srl_{name}"] == scores[f"srl_{name}"]
+
+
+def test_a_sentence_that_was_not_parsed_says_so() -> None:
+    nlp = initialised("spanformer", long_sentences="flat", max_sentence_length=3)
+    doc = nlp("Go home! She ate the fish with them.")
+    for each in (doc, *(carry(doc) for carry in CARRIERS)):
+        assert [tree.parsed for tree in each._.trees] == [True, False]
+        assert [sent._.tree.parsed for sent in each.sents] == [True, False]
+    assert not pickle.loads(pickle.dumps(doc._.trees[1])).parsed
+    assert not doc._.trees[1].rooted("S").parsed
+    assert not nlp.make_doc("She ate")._.trees[0].parsed
+    gold = nlp.make_doc("She ate")
+    set_constituents(gold, [])  # annotated, and flat
+    assert gold._.trees[0].parsed

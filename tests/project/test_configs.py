@@ -1,0 +1,92 @@
+"""The configs: all resolve, and those of papers have what the papers state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from spacy.schemas import ConfigSchemaTraining
+from spacy.util import load_config, load_model_from_config, registry
+
+from .running import ROOT
+
+OF_TRAINED = {"en_lal_sm", "en_lal_ged_sm", "ewt_anneal"}
+"""Made of pipelines that were trained before."""
+
+NAMES = sorted({path.stem for path in (ROOT / "configs").glob("*.cfg")} - OF_TRAINED)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_config_resolves(name: str) -> None:
+    config = load_config(ROOT / f"configs/{name}.cfg")
+    if "transformer" in config.to_str():
+        pytest.importorskip("spacy_transformers")
+    nlp = load_model_from_config(config, auto_fill=True, validate=True)
+    assert nlp.pipe_names == config["nlp"]["pipeline"]
+    training = nlp.config.interpolate()["training"]
+    assert registry.resolve(training, schema=ConfigSchemaTraining)["optimizer"]
+
+
+MAP = {"@misc": "spacy-lal.map_decoder.v1"}
+ARGMAX = {"@misc": "spacy-lal.mbr_decoder.v1", "threshold": None}
+PARSER = "components.lal_constituency"
+SPANFORMER = "components.spanformer"
+STATED: dict[str, dict[str, Any]] = {
+    "ptb": {
+        f"{PARSER}.objective.@misc": "spacy-lal.margin_objective.v2",
+        "components.transformer.model.name": "xlnet-large-cased",
+        f"{PARSER}.model.encoder.heads": 112,
+        f"{PARSER}.model.encoder.self_attention_layers": 3,
+        f"{PARSER}.model.encoder.projection_width": 128,
+    },
+    "ctb": {
+        f"{PARSER}.objective.@misc": "spacy-lal.margin_objective.v2",
+        "components.transformer.model.name": "bert-base-chinese",
+        f"{PARSER}.model.encoder.heads": 64,
+    },
+    "lal_crf_vtb": {
+        "components.transformer.model.name": "vinai/phobert-large",
+        f"{PARSER}.decoder": MAP,
+        f"{PARSER}.model.rows.width": 1024,
+        f"{PARSER}.model.encoder.partition_width": 512,
+        f"{PARSER}.model.encoder.label_partitioned": True,
+        f"{PARSER}.model.encoder.heads": 64,
+        f"{PARSER}.model.spans.span_width": 1024,
+        f"{PARSER}.model.spans.label_width": 250,
+        "training.batcher.size": 1000,
+        "training.max_epochs": 100,
+    },
+    **{
+        name: {
+            f"{SPANFORMER}.decoder": ARGMAX,
+            f"{SPANFORMER}.model.rows.depth": 3,
+            f"{SPANFORMER}.model.rows.tag_depth": 0,
+            f"{SPANFORMER}.model.tok2vec.width": width,
+            f"{SPANFORMER}.model.tok2vec.embed.word_width": width,
+            f"{SPANFORMER}.model.spans.biaffine_width": 480,
+            "training.batcher.size": 5000,
+            "training.optimizer.learn_rate.start": 0.002,
+        }
+        for name, width in (("spanformer_ptb", 100), ("spanformer_ftb", 300))
+    },
+    "spanformer_ftb_xlmr": {
+        "components.transformer.model.name": "xlm-roberta-large",
+        f"{SPANFORMER}.decoder": ARGMAX,
+        f"{SPANFORMER}.model.rows.tag_depth": 0,
+        "training.batcher.size": 5000,
+        "training.max_epochs": 10,
+        "training.optimizer.L2": 0.01,
+        "training.optimizer.learn_rate.start": 5e-5,
+    },
+    "ged_bert": {"training.max_epochs": 5, "corpora.train.max_length": 128},
+}
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_config_has_what_the_paper_states(name: str) -> None:
+    config = load_config(ROOT / f"configs/{name}.cfg")
+    for place, value in STATED[name].items():
+        found: Any = config
+        for key in place.split("."):
+            found = found[key]
+        assert found == value, place

@@ -1,0 +1,20 @@
+"""What the component decodes from scores of sentences."""
+
+import numpy
+
+from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
+from spacy_lal.models.batching.sentences import Sentence
+from spacy_lal.models.parser.decoding import decode
+
+
+def parses_of(scores, lengths, decoder, **options):
+    """{row: parse} of one padded batch; options are those of `decode`."""
+    tokens = [Sentence(row, 0, n, numpy.arange(n)) for row, n in enumerate(lengths.tolist())]
+    batch = SentenceBatch(list(range(len(tokens))), lengths, scores)
+    return decode(ParserScores(tokens, [batch]), decoder, **options)
+
+
+def constituents(parse):
+    """[(start, end, label)] in preorder."""
+    nodes = (parse.starts.tolist(), parse.ends.tolist(), parse.labels.tolist())
+    return list(zip(*nodes, strict=True))

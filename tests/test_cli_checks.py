@@ -1,0 +1,198 @@
+"""What all commands do with hostile input."""
+
+import os
+from pathlib import Path
+
+import pytest
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
+from typer.testing import CliRunner
+
+from spacy_lal.annotations import set_frames
+from spacy_lal.cli import app
+from spacy_lal.grammar_errors import set_errors
+from spacy_lal.treebanks.docs import language_vocab
+from tests.pipeline.toy_frames import SENTENCES, FrameSpans
+
+TREE = "(TOP (S (NP (PRP She)) (VP (VBD ate)) (. .)))\n"
+CONLLU = "1\tShe\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+CONLL05 = "She PRP (S* - (A0*)\nate VBD *) eat (V*)\n\n"
+CONLL12 = (
+    "#begin document (a); part 000\n"
+    "a 0 0 She PRP (TOP(S* - - - - * * -\n"
+    "a 0 1 ate VBD *)) eat 01 - - * (V*) -\n\n#end document\n"
+)
+SKELETON = "x 0 0 [WORD] UH (TOP* - -\nx 0 1 [WORD] . *) - -\n"
+PROPS = "- (A0*)\neat (V*)\n\n"
+TSV = "She\tc\nate\ti\n\n"
+M2 = "S She ate\nA 1 2|||R:VERB|||eats|||REQUIRED|||-NONE-|||0\n\n"
+JSON = '{"text": "She ate", "edits": [[0, [[0, 3, "He"]]]]}\n'
+BLANK = ["", "\n", " \n\n"]
+
+# Arguments of every command that writes: IN and OUT stand for files
+WRITING = {
+    "brackets": (TREE, "convert brackets IN OUT"),
+    "conllu": (CONLLU, "convert conllu IN OUT"),
+    "conll05": (CONLL05, "convert conll05 IN OUT"),
+    "conll12": (CONLL12, "convert conll12 IN OUT"),
+    "propbank": (SKELETON, "convert propbank IN OUT --words WORDS"),
+    "words": ("Yes !\n", "convert propbank SKELETON OUT --words IN"),
+    "tsv": (TSV, "convert ged IN OUT --format tsv"),
+    "m2": (M2, "convert ged IN OUT --format m2"),
+    "json": (JSON, "convert ged IN OUT --format json --lang en"),
+    "parallel": ("She eat\n", "convert ged IN OUT --corrected CORRECTED"),
+    "corrected": ("She ate\n", "convert ged CORRECTED OUT --corrected IN"),
+    "corrupt": ("She ate it .\n", "corrupt IN OUT --model MODEL"),
+    "model": (None, "corrupt WORDS OUT --model IN"),
+    "error-model": ("She ate it .\n", "error-model IN OUT"),
+    "corrections": ("She eat\n", "error-model --corrections IN CORRECTED OUT"),
+    "error-model m2": (M2, "error-model --m2 IN OUT"),
+    "export-ged": (None, "export-ged IN OUT"),
+    "export-props": (None, "export-props IN OUT"),
+}
+READING = {
+    "evalb": (TREE, "evalb IN IN"),
+    "srl-eval": (PROPS, "srl-eval IN IN"),
+    "ged-eval": (TSV, "ged-eval IN IN"),
+}
+
+
+def run(arguments: list[str]):
+    return CliRunner().invoke(app, arguments)
+
+
+def refused(result, *parts) -> None:
+    assert result.exit_code == 1, result.output
+    assert isinstance(result.exception, SystemExit)
+    assert result.stderr.count("\n") == 1
+    for part in parts:
+        assert str(part) in result.stderr
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, str]:
+    """Small files of every kind, and what stands for them."""
+    contents = {"WORDS": "Yes !\n", "SKELETON": SKELETON, "CORRECTED": "She ate\n"}
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content)
+    (tmp_path / "text").write_text("She ate it . He eats them .\n" * 5)
+    model = tmp_path / "MODEL"
+    assert run(["error-model", str(tmp_path / "text"), str(model)]).exit_code == 0
+    return {name: str(tmp_path / name) for name in (*contents, "MODEL")}
+
+
+def docs_file(path: Path) -> None:
+    doc = Doc(language_vocab("xx"), words=SENTENCES[0][0].split())
+    set_frames(doc, [FrameSpans(2, "sit.01", [(2, 3, "V")])])
+    set_errors(doc, ["c"] * len(doc))
+    DocBin(docs=[doc]).to_disk(path)
+
+
+def prepared(command: str, files: dict[str, str], tmp_path: Path) -> tuple[Path, list[str]]:
+    content, line = (WRITING | READING)[command]
+    source = tmp_path / "input.spacy" if command.startswith("export") else tmp_path / "input"
+    if content is not None:
+        source.write_text(content)
+    elif command == "model":
+        source.write_bytes(Path(files["MODEL"]).read_bytes())
+    else:
+        docs_file(source)
+    known = {**files, "IN": str(source)}
+    return source, [known.get(word, word) for word in line.split()]
+
+
+@pytest.mark.parametrize("name", ["itself", "another path", "symlink", "hard link"])
+@pytest.mark.parametrize("command", WRITING)
+def test_no_input_is_overwritten(command: str, name: str, files, tmp_path: Path) -> None:
+    source, arguments = prepared(command, files, tmp_path)
+    before = source.read_bytes()
+    output = source
+    if name == "another path":
+        (tmp_path / "sub").mkdir()
+        output = tmp_path / "sub" / ".." / source.name
+    elif name == "symlink":
+        output = tmp_path / "link"
+        output.symlink_to(source)
+    elif name == "hard link":
+        output = tmp_path / "link"
+        os.link(source, output)
+    result = run([str(output) if word == "OUT" else word for word in arguments])
+    refused(result, "would overwrite the input", source)
+    assert source.read_bytes() == before
+    other = [str(tmp_path / "out.spacy") if word == "OUT" else word for word in arguments]
+    if command not in ("propbank", "words"):
+        assert run(other).exit_code == 0
+    if arguments[0] == "convert":
+        refused(run([*other, "--report", str(output)]), "would overwrite the input", source)
+        assert source.read_bytes() == before
+        refused(run([*other, "--report", str(tmp_path / "out.spacy")]), "written twice")
+
+
+@pytest.mark.parametrize("blank", BLANK)
+@pytest.mark.parametrize(
+    "command",
+    [c for c, (content, _) in (WRITING | READING).items() if content is not None],
+)
+def test_inputs_without_sentences_are_refused(command: str, blank: str, files, tmp_path) -> None:
+    source, arguments = prepared(command, files, tmp_path)
+    source.write_text(blank)
+    output = tmp_path / "out.spacy"
+    result = run([str(output) if word == "OUT" else word for word in arguments])
+    refused(result, source)
+    assert not output.exists()
+
+
+@pytest.mark.parametrize("command", ["conllu", "conll12"])
+def test_comments_alone_are_no_sentences(command: str, files, tmp_path: Path) -> None:
+    source, arguments = prepared(command, files, tmp_path)
+    comments = "# newdoc\n\n" if command == "conllu" else "#begin document (a)\n#end document\n"
+    source.write_text(comments)
+    refused(run([str(tmp_path / "o") if word == "OUT" else word for word in arguments]), source)
+
+
+@pytest.mark.parametrize("command", ["export-ged", "export-props"])
+def test_files_without_docs_are_refused(command: str, tmp_path: Path) -> None:
+    DocBin().to_disk(tmp_path / "none.spacy")
+    result = run([command, str(tmp_path / "none.spacy"), str(tmp_path / "out")])
+    refused(result, tmp_path / "none.spacy")
+
+
+def test_one_of_several_inputs_without_sentences(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text(TREE)
+    (tmp_path / "b").write_text("\n")
+    out = tmp_path / "out.spacy"
+    refused(run(["convert", "brackets", *(str(tmp_path / n) for n in "ab"), str(out)]), "b")
+    # of a folder's files, some may be empty
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a.mrg").write_text(TREE)
+    (folder / "b.mrg").write_text("")
+    assert run(["convert", "brackets", str(folder), str(out)]).exit_code == 0
+    assert len(list(DocBin().from_disk(out).get_docs(Vocab()))) == 1
+
+
+@pytest.mark.parametrize("encoding", ["nonsense", "hex", "undefined"])
+def test_encodings_that_are_none(encoding: str, tmp_path: Path) -> None:
+    source = tmp_path / "a"
+    source.write_text(TREE)
+    out = tmp_path / "out.spacy"
+    result = run(["convert", "brackets", str(source), str(out), "--encoding", encoding])
+    refused(result, encoding)
+
+
+def test_files_that_cannot_be_written_are_refused_before_work(tmp_path: Path) -> None:
+    source = tmp_path / "a"
+    source.write_text(TREE)
+    base = ["convert", "brackets", str(source)]
+    for bad in (tmp_path, source / "below", source / "far" / "below"):
+        refused(run([*base, str(bad)]), "can't write", bad)
+        out = tmp_path / "out.spacy"
+        refused(run([*base, str(out), "--report", str(bad)]), "can't write", bad)
+        assert not out.exists()
+
+
+def test_patterns_of_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "a.mrg").write_text(TREE)
+    for pattern in ("/x", "", "*.none"):
+        out = str(tmp_path / "out.spacy")
+        refused(run(["convert", "brackets", str(tmp_path), out, "--pattern", pattern]))
