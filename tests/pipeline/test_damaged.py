@@ -133,7 +133,7 @@ def test_large_finite_weights_load(pipelines: dict[str, Language], tmp_path: Pat
     """Though their sum isn't finite."""
     pipelines["lal_constituency"].to_disk(tmp_path)
     tensors, headers = read(tmp_path / "lal_constituency")
-    tensors["0.rows.start"][:] = 3e38
+    tensors["0.input_encoder.start"][:] = 3e38
     write(tmp_path / "lal_constituency", tensors, headers)
     load(tmp_path / "lal_constituency")
 

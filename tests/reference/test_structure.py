@@ -15,7 +15,7 @@ from torch.nn.functional import pad
 from spacy_lal.models.parser.decoders import make_map_decoder, make_mbr_decoder
 from spacy_lal.models.parser.gold_charts import GoldNodes, gold_labels
 from spacy_lal.models.parser.losses import margin_loss, two_stage_loss
-from spacy_lal.models.parser.network import OneStageScores, TwoStageScores
+from spacy_lal.models.parser.network import OneStageScores
 from spacy_lal.pipeline.constituency import with_sub_heads
 from spacy_lal.scorers.evalb import Bracketing, EvalbParameters
 from spacy_lal.structure.binarise import (
@@ -286,7 +286,7 @@ def test_benepar_margin_loss_of_a_padded_batch(load_arrays, load_json):
     # every sentence's chart of the batch is the one that it has alone
     force = fixture["infer_force_root_first10"]
     relative = scores - scores[..., :1]
-    of_words = TwoStageScores(
+    of_words = OneStageScores(
         torch.zeros(len(lengths), n, 1), forced(relative, lengths) if force else relative
     )
     parses = parses_of(of_words, lengths, make_map_decoder(), probabilistic=False)

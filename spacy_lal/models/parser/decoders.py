@@ -92,7 +92,7 @@ class MinimumBayesRisk:
     1996). The threshold makes up for precision: improbable constituents are left out, rather than
     forced in because trees are binary. In a joint model each arc adds `arc_weight` times its
     probability. In two stages, the binary tree of most probable spans, whatever the threshold;
-    without one, each of its spans has its best label, 0 included (Floquet et al. 2023, section
+    without one, each of its spans has its best label, 0 included (Floquet et al., section
     2.1).
     """
 

@@ -246,7 +246,7 @@ def test_two_stages_choose_a_tree_then_its_labels(rank: int | None) -> None:
     differ = 0
     for seed in range(6):
         scores = random_scores(rank, seed=seed)
-            batch = SentenceBatch(list(range(len(LENGTHS))), torch.tensor(LENGTHS), scores)
+        batch = SentenceBatch(list(range(len(LENGTHS))), torch.tensor(LENGTHS), scores)
         found = {
             name: decode(ParserScores([], [batch]), decoder)
             for name, decoder in (("map", make_map_decoder()), ("mbr", make_mbr_decoder(None)))
@@ -304,7 +304,9 @@ def as_gold(trees: list[list[Node]]) -> GoldNodes:
     return GoldNodes(*torch.tensor(nodes, dtype=torch.long).view(-1, 4)[order].unbind(1))
 
 
-def random_scores(rank: int | None, dtype: torch.dtype = torch.float64, seed: int = 0) -> TwoStageScores:
+def random_scores(
+    rank: int | None, dtype: torch.dtype = torch.float64, seed: int = 0
+) -> TwoStageScores:
     """Scores of a padded batch, with full matrices of labels or factorised ones."""
     n, generator = max(LENGTHS), torch.Generator().manual_seed(seed)
 
