@@ -10,13 +10,13 @@ from torch import Tensor
 
 from ...layers.label_factors import label_scores
 from ...structure.chart import best_tree, chart_length, packed_spans, span_position
-from ...structure.lexicalised import best_joint_tree
 from ...structure.tree_distribution import TreeDistribution
 from ..batching.batches import ParserScores, SentenceBatch
 from ..batching.parses import SentenceParse
 from .decoders import Decoder, SpanMarginals
 from .dependencies import best_relations
 from .gold_charts import GoldNodes, gold_nodes
+from .joint import best_joint
 from .losses import log_weight
 
 
@@ -105,9 +105,7 @@ def _one_stage(
         _, tree = best_tree(torch.maximum(values.constituent, values.empty), lengths)
         labelled = tree & better
     else:
-        joint = best_joint_tree(
-            values.constituent, values.empty, decoder.arcs(of.arcs, lengths), lengths
-        )
+        joint = best_joint(values, decoder.arcs(of.arcs, lengths), lengths, marginals)
         labelled, heads = joint.labelled, joint.heads
     if sub_head is not None:
         labelled = labelled & (values.labels != sub_head)
