@@ -1,24 +1,24 @@
 """Joint decoding over few of a sentence's spans: the search of `lexicalised` for long sentences.
 
 All spans and all heads are O(n^4). Where a coarser model knows which spans are at all probable, the
-search needs no others (coarse-to-fine pruning, Charniak et al. 2006). Here a chart is a list of its
-K kept spans, and T and comp, defined in `lexicalised`, are tables [K, n] by span and head. A kept
-span has the splits whose two children are kept. The tree found is the best of those made of kept
-spans; where the best of all trees is among them, it is that one.
+search needs no others (coarse-to-fine pruning, Charniak et al. 2006). Here a chart is a list of
+kept spans, and T, defined in `lexicalised`, is a table by kept span and head. A kept span has the
+splits whose two children are kept. The tree found is the best of those made of kept spans; where
+the best of all trees is among them, it is that one.
 
-Two maxima make the tables. That over splits reads two rows a split. That over the words h' of a
-span as dependents of h outside skips words that can't win for any h, which are most: those with
-comp[h'] + max over h of A[h' <- h] less than comp[h''] + min over h of A[h'' <- h] for an h''.
+T is two maxima a span. That over splits adds two rows of the table for each split. That over the
+words h' which may depend on a head h outside skips words that can't win for any h, which are most:
+those with comp[h'] + max over h of A[h' <- h] less than comp[h''] + min over h of A[h'' <- h] for
+another word h''.
 
-O(n (splits + candidates)) time, both summed over kept spans, and O(K n) memory.
+Time is O(n (splits + words not skipped)), both summed over kept spans, memory O(n spans).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from .chart import packed_spans, span_position
@@ -27,19 +27,21 @@ from .lexicalised import JointTree
 # Numbers in the sums of one operation, unless one span has more.
 BLOCK = 1 << 19
 
+Floats = NDArray[np.floating]
+Ints = NDArray[np.int64]
 
-@torch.no_grad()
+
 def best_joint_tree_within(
     keep: Tensor, constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: Tensor
 ) -> JointTree:
     """The highest-scoring joint tree of each sentence all of whose nodes are in `keep`.
 
     keep: mask [B, S]. All else, ties included, is as in `lexicalised.best_joint_tree`. Sentences
-    are decoded one by one, on the CPU. Raises ValueError if `keep` lacks a sentence or a word. A
-    score of -inf says that the other kept spans make no tree; the tree's nodes then mean nothing.
+    are decoded one by one, on the CPU. Where the kept spans make no tree the score is -inf and
+    there are no nodes. Raises ValueError if `keep` lacks a sentence or a word.
     """
     best = JointTree(
-        arcs.new_zeros(len(arcs)),
+        arcs.new_full((len(arcs),), -torch.inf),
         torch.zeros_like(keep),
         torch.zeros_like(keep),
         torch.zeros_like(arcs[..., 0], dtype=torch.long),
@@ -52,124 +54,116 @@ def best_joint_tree_within(
             raise ValueError("the words and the whole of a sentence must be kept")
         at = at[kept.to(at.device)]
         chart = _KeptChart(
-            starts[kept],
-            ends[kept],
-            constituent[row, at].cpu(),
-            empty[row, at].cpu(),
-            arcs[row, :n, : n + 1].cpu(),
+            starts[kept].numpy(),
+            ends[kept].numpy(),
+            constituent[row, at].cpu().numpy(),
+            empty[row, at].cpu().numpy(),
+            arcs[row, :n, : n + 1].cpu().numpy(),
         )
-        score, nodes, certain, heads = chart.best()
-        best.score[row] = score
-        best.spans[row, at[nodes]] = True
-        best.labelled[row, at[nodes]] = (constituent > empty)[row, at[nodes]]
-        best.labelled[row, at[certain]] = True
-        best.heads[row, :n] = torch.tensor(heads, device=arcs.device)
+        best.score[row] = chart.score
+        if chart.score > -np.inf:
+            nodes, certain, heads = chart.walk()
+            best.spans[row, at[nodes]] = True
+            best.labelled[row, at[nodes]] = (constituent > empty)[row, at[nodes]]
+            best.labelled[row, at[certain]] = True
+            best.heads[row, :n] = torch.tensor(heads, device=arcs.device)
     return best
 
 
 class _KeptChart:
-    """The kept spans of one sentence, narrow ones first; see the module's description.
+    """The kept spans of one sentence, numbered by width, then start; T of all of them.
 
-    starts, ends, constituent, empty: of the K spans [K]; arcs [n, n+1].
+    starts, ends, constituent, empty: of the K spans [K], words first, the sentence last;
+    arcs [n, n+1]. table [K, n] is T.
     """
 
     def __init__(
-        self, starts: Tensor, ends: Tensor, constituent: Tensor, empty: Tensor, arcs: Tensor
+        self, starts: Ints, ends: Ints, constituent: Floats, empty: Floats, arcs: Floats
     ) -> None:
-        self.n = n = len(arcs)
-        self.size = len(starts)
-        self.starts, self.ends, self.widths = starts, ends, ends - starts
-        self.constituent = constituent
-        self.either = torch.maximum(constituent, empty)
-        self.either[-1] = constituent[-1]  # the whole sentence
-        self.to_root, self.arcs = arcs[:, 0], arcs[:, 1:].contiguous()
-        # K stands for all spans that aren't kept
-        self.number = torch.full((n + 1, n + 1), self.size)
-        self.number[starts, ends] = torch.arange(self.size)
-        self.table = arcs.new_full((self.size + 1, n), -math.inf)
-        self._fill()
+        n = len(arcs)
+        self.starts, self.ends, self.arcs = starts, ends, np.ascontiguousarray(arcs[:, 1:])
+        either = np.maximum(constituent, empty)
+        either[-1] = constituent[-1]
+        self.number = np.full((n + 1, n + 1), -1)
+        self.number[starts, ends] = np.arange(len(starts))
+        self.table = np.full((len(starts), n), -np.inf, arcs.dtype)
+        words = np.arange(n)
+        bounds = self.arcs.max(1), self.arcs.min(1)
+        self.table[:n] = self.arcs + either[:n, None]
+        self.table[words, words] = either[:n]
 
-    def _fill(self) -> None:
-        n, words = self.n, torch.arange(self.n)
-        highest, lowest = self.arcs.amax(1), self.arcs.amin(1)
-        for width in range(1, n + 1):
-            first, last = torch.searchsorted(self.widths, torch.tensor([width, width + 1])).tolist()
-            if first == last:
-                continue
-            starts = self.starts[first:last].unsqueeze(1)
-            ends = starts + width
-            inside = (words >= starts) & (words < ends)
-            if width == 1:
-                comp = torch.where(inside, 0.0, self.table[first:last])
-            else:
-                splits = starts + torch.arange(1, width)
-                left, right = self.number[starts, splits], self.number[splits, ends]
-                possible = (left < self.size) & (right < self.size)
-                left = left.masked_fill_(~possible, self.size)
-                comp = self.table.new_empty(last - first, n)
-                for block, chosen in _true_first(possible, n):
-                    sums = self.table[left[block].gather(1, chosen)]
-                    sums += self.table[right[block].gather(1, chosen)]
-                    torch.amax(sums, 1, out=comp[block])
-                comp.masked_fill_(~inside, -math.inf)
-            if width == n:
-                self.table[first] = comp[0] + self.either[first]
-                break
-            inner = starts + torch.arange(width)
-            own = comp.gather(1, inner)
-            candidate = own + highest[inner] >= (own + lowest[inner]).amax(1, keepdim=True)
-            outside = torch.empty_like(comp)
-            for block, chosen in _true_first(candidate, n):
-                sums = self.arcs[inner[block].gather(1, chosen)]
-                sums += own[block].gather(1, chosen).unsqueeze(-1)
-                torch.amax(sums, 1, out=outside[block])
-            value = self.either if width == 1 else self.constituent
-            self.table[first:last] = torch.where(
-                inside,
-                comp + self.either[first:last].unsqueeze(1),
-                outside + value[first:last].unsqueeze(1),
-            )
+        is_kept = self.number >= 0
+        parent, split = np.nonzero(is_kept[starts] & is_kept.T[ends])
+        left, right = self.number[starts[parent], split], self.number[split, ends[parent]]
+        # spans that have splits, with the first of them; those of one width are filled together
+        spans, first, counts = np.unique(parent, return_index=True, return_counts=True)
+        widths = (ends - starts)[spans]
+        cuts = np.flatnonzero(np.diff(widths)) + 1
+        for low, high in zip([0, *cuts], [*cuts, len(spans)], strict=True):
+            most = int(counts[low:high].max()) if high > low else 1
+            step = max(1, BLOCK // (most * n))
+            for at in range(low, high, step):
+                some = slice(at, min(at + step, high))
+                which = _repeating_last(first[some], counts[some])
+                comp = (self.table[left[which]] + self.table[right[which]]).max(1)
+                own = spans[some]
+                inside = (words >= starts[own, None]) & (words < ends[own, None])
+                comp[~inside] = -np.inf
+                outside = self._as_dependents(comp, *bounds) + constituent[own, None]
+                self.table[own] = np.where(inside, comp + either[own, None], outside)
+        self.tops = self.table[-1] + arcs[:, 0]
+        self.score = float(self.tops.max())
 
-    def best(self) -> tuple[float, list[int], list[int], list[int]]:
-        """Walk down from the root: choices aren't kept, to find one again is O(n).
+    def _as_dependents(self, comp: Floats, highest: Floats, lowest: Floats) -> Floats:
+        """[spans, n]: the best of comp[h'] + A[h' <- h] for each h, from comp [spans, n].
 
-        Returns the score, the tree's spans, those of them that are constituents whatever they are
-        worth, and the head of each word, 0 the root, k word k.
+        highest, lowest: of each row of A.
         """
-        table, arcs, number = self.table.numpy(), self.arcs.numpy(), self.number.numpy()
+        row, word = np.nonzero(comp + highest >= (comp + lowest).max(1, keepdims=True))
+        counts = np.bincount(row, minlength=len(comp))
+        which = _repeating_last(np.cumsum(counts) - counts, counts)
+        best = np.empty_like(comp)
+        step = max(1, BLOCK // (which.shape[1] * len(highest)))
+        for at in range(0, len(comp), step):
+            some = which[at : at + step]
+            own = comp[row[some], word[some]]
+            best[at : at + step] = (self.arcs[word[some]] + own[..., None]).max(1)
+        return best
+
+    def walk(self) -> tuple[list[int], list[int], list[int]]:
+        """From the root down: choices aren't kept, to find one again is O(n).
+
+        Returns the tree's spans, those of them that are constituents whatever they are worth, and
+        the head of each word, 0 the root, k word k.
+        """
         starts, ends = self.starts.tolist(), self.ends.tolist()
-        heads = [0] * self.n
-        tops = self.table[self.size - 1] + self.to_root
-        top = int(tops.argmax())
-        nodes, dependents = [], [self.size - 1]
-        todo = [(self.size - 1, top)]
+        root = len(starts) - 1
+        heads = [0] * len(self.arcs)
+        nodes, certain = [], [root]
+        todo = [(root, int(self.tops.argmax()))]
         while todo:
             node, head = todo.pop()
             nodes.append(node)
             start, end = starts[node], ends[node]
             if end - start == 1:
                 continue
-            left, right = number[start, start + 1 : end], number[start + 1 : end, end]
-            # one of the two is -inf where it isn't kept
-            split = int((table[left, head] + table[right, head]).argmax())
+            left, right = self.number[start, start + 1 : end], self.number[start + 1 : end, end]
+            sums = self.table[left, head] + self.table[right, head]
+            split = int(np.where((left < 0) | (right < 0), -np.inf, sums).argmax())
             child, other = int(left[split]), int(right[split])
             if head > start + split:
                 child, other = other, child
             first, last = starts[other], ends[other]
-            word = first + int((table[other, first:last] + arcs[first:last, head]).argmax())
+            word = first + int(
+                (self.table[other, first:last] + self.arcs[first:last, head]).argmax()
+            )
             heads[word] = head + 1
             if last - first > 1:
-                dependents.append(other)
+                certain.append(other)
             todo += [(child, head), (other, word)]
-        return float(tops[top]), nodes, dependents, heads
+        return nodes, certain, heads
 
 
-def _true_first(mask: Tensor, n: int) -> Iterator[tuple[slice, Tensor]]:
-    """For rows of a mask [rows, columns], a block at a time: the rows' slice, and columns
-    [rows, most], at least one, those that are True first and in order."""
-    most = max(1, int(mask.sum(1).max()))
-    columns = mask.to(torch.uint8).sort(dim=1, descending=True, stable=True).indices[:, :most]
-    step = max(1, BLOCK // (most * n))
-    for first in range(0, len(mask), step):
-        block = slice(first, first + step)
-        yield block, columns[block]
+def _repeating_last(first: Ints, counts: Ints) -> Ints:
+    """[N, most]: the numbers of N runs, each from `first` on; short ones repeat their last."""
+    return first[:, None] + np.minimum(np.arange(counts.max()), counts[:, None] - 1)

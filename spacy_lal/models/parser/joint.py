@@ -13,8 +13,8 @@ from .decoders import SpanMarginals, SpanValues
 EXACT_WORDS = 100
 """Longer sentences are searched among probable spans alone."""
 SPANS_PER_WORD = 16
-"""So many spans times its words are kept of a long sentence, at most."""
-LEAST_PROBABILITY = 1e-6
+"""Of a long sentence's spans at most so many times its words are kept."""
+LEAST_PROBABILITY = 1e-5
 """Of a kept span, under some label or none."""
 
 
@@ -24,8 +24,7 @@ def best_joint(
     """The best tree by values of spans and of arcs [B, n, n+1].
 
     The search among all trees takes time by the fourth power of length. Over EXACT_WORDS words
-    it is among those of spans that are probable without heads (`probable_spans`), linear in their
-    number. marginals: None where there are no probabilities, then nothing is left out.
+    only those are searched whose spans are probable without heads (`structure/pruned.py`). marginals: None where there are no probabilities, then nothing is left out.
     """
     long = lengths > EXACT_WORDS
     if marginals is None or not long.any():
@@ -41,8 +40,7 @@ def best_joint(
             continue
         problem = values.constituent[rows], values.empty[rows], arcs[rows], lengths[rows]
         if pruned:
-            keep = probable_spans(marginals.probability[rows], lengths[rows])
-            found = best_joint_tree_within(keep, *problem)
+            found = _best_of_probable(marginals.probability[rows], *problem)
         else:
             found = best_joint_tree(*problem)
         for field, of_rows in zip(best, found, strict=True):
@@ -50,13 +48,18 @@ def best_joint(
     return best
 
 
-def probable_spans(probability: Tensor, lengths: Tensor) -> Tensor:
-    """Mask [B, S] of each sentence's most probable spans: see the constants above.
-
-    The spans of the most probable binary tree are always among them, so some tree is.
-    """
-    _, keep = best_tree(probability, lengths)
+def _best_of_probable(
+    probability: Tensor, constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: Tensor
+) -> JointTree:
+    keep = torch.zeros_like(probability, dtype=torch.bool)
     for row, n in enumerate(lengths.tolist()):
         most = probability[row].topk(min(SPANS_PER_WORD * n, probability.shape[1])).values[-1]
-        keep[row] |= probability[row] > most.clamp(min=LEAST_PROBABILITY)
-    return keep
+        # words and the whole sentence are certain
+        keep[row] = probability[row] > most.clamp(LEAST_PROBABILITY, 0.5)
+    found = best_joint_tree_within(keep, constituent, empty, arcs, lengths)
+    lost = found.score == -torch.inf
+    if lost.any():
+        # no tree at all of these spans: that of the most probable spans is one
+        keep[lost] |= best_tree(probability[lost], lengths[lost])[1]
+        found = best_joint_tree_within(keep, constituent, empty, arcs, lengths)
+    return found
