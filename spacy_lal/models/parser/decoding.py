@@ -17,7 +17,7 @@ from .decoders import Decoder, SpanMarginals
 from .dependencies import best_relations
 from .gold_charts import GoldNodes, gold_nodes
 from .joint import best_joint
-from .losses import log_weight
+from .tree_weight import tree_log_weight
 
 
 class _Found(NamedTuple):
@@ -114,7 +114,7 @@ def _one_stage(
         return _Found(labels, None, None, heads)
     of_labels = of.labels.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
     probabilities = (of_labels - marginals.total).exp() * marginals.probability
-    log_prob = log_weight(of.labels, labels, lengths, sub_head) - crf.log_partition
+    log_prob = tree_log_weight(of.labels, labels, lengths, sub_head) - crf.log_partition
     return _Found(labels, probabilities, log_prob, heads)
 
 
