@@ -24,7 +24,8 @@ def best_joint(
     """The best tree by values of spans and of arcs [B, n, n+1].
 
     The search among all trees takes time by the fourth power of length. Over EXACT_WORDS words
-    only those are searched whose spans are probable without heads (`structure/pruned.py`). marginals: None where there are no probabilities, then nothing is left out.
+    only trees of spans that are probable without heads are searched (`structure/pruned.py`).
+    marginals: None where there are no probabilities; then nothing is left out.
     """
     long = lengths > EXACT_WORDS
     if marginals is None or not long.any():
