@@ -1,7 +1,7 @@
 """Long sentences among probable spans alone, beside the search among all trees.
 
-    python benchmarks/long_sentences.py [en_lal_sm] --usual assets/UD_English-EWT/en_ewt-ud-dev.conllu
-        [--sentences FILE ...] [--joined FILE ...] [--over 100] [--repeats 3] [--json FILE]
+    python benchmarks/long_sentences.py [en_lal_sm] --usual DEV.conllu [--sentences FILE ...]
+        [--joined FILE ...] [--over 100] [--repeats 3] [--json FILE]
 
 --usual: sentences as they are, for the time that a word usually takes. --sentences: files whose
 sentences of more than `--over` words are parsed. --joined: CoNLL-U files whose documents become
@@ -11,8 +11,8 @@ or not.
 
 Both searches read the same sentences by turns, one thread, each sentence a Doc. Printed are the
 labelled brackets' F1 and the share of heads on which they agree, the sentences whose trees differ,
-and CPU milliseconds a word of the parser's pipeline, medians. Sentences of more than `--over` words are
-searched among probable spans: the package's number is 100, a lower one shows more sentences.
+and CPU milliseconds a word of the parser's pipeline, medians. Sentences of more than `--over` words
+are searched among probable spans: the package's number is 100, a lower one shows more sentences.
 """
 
 from __future__ import annotations
