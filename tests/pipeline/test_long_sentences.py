@@ -8,26 +8,10 @@ from spacy.tokens import Doc
 
 from spacy_lal.models.parser import joint, tree_weight
 
-WORDS = [
-    "the",
-    "old",
-    "man",
-    "who",
-    "saw",
-    "a",
-    "dog",
-    "yesterday",
-    "said",
-    "that",
-    "his",
-    "friends",
-    "like",
-    "it",
-    "and",
-    "we",
-    "went",
-    "home",
-]
+pytest.importorskip("en_lal_sm", reason="pip install ./packages/en_lal_sm")
+
+TEXT = "the old man who saw a dog yesterday said that his friends like it and we went home"
+WORDS = TEXT.split()
 
 
 @pytest.fixture(scope="module")
