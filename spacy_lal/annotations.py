@@ -11,9 +11,11 @@ A group without spans means "annotated, nothing there"; no group means "not anno
 
 from __future__ import annotations
 
+import weakref
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
+from operator import itemgetter
 from typing import Any
 
 import numpy
@@ -24,10 +26,11 @@ from spacy.training.alignment_array import AlignmentArray
 
 from .frames import FRAMES_KEY as FRAMES_KEY
 from .frames import PREDICATE as PREDICATE
-from .frames import Frame, get_frames
+from .frames import Frame, frame_at, get_frames, predicates, still_there
 from .frames import FrameSpans as FrameSpans
 from .frames import set_frames as set_frames
 from .grammar_errors import ERRORS_KEY, GrammarError, error_scores, grammar_errors
+from .passes import LeftToRight
 from .trees import ConstituentTree, LabelledSpan
 
 CONSTITUENTS_KEY = "constituents"
@@ -74,9 +77,11 @@ def set_constituents(
 
 def get_constituents(doc: Doc, key: str = CONSTITUENTS_KEY) -> list[LabelledSpan]:
     """The phrases in `doc.spans[key]` as (start, end, label) in preorder; none if it isn't set."""
-    if key not in doc.spans:
-        return []
-    spans = [(span.start, span.end, span.label_) for span in doc.spans[key]]
+    return _in_preorder(doc.spans[key]) if key in doc.spans else []
+
+
+def _in_preorder(group: SpanGroup) -> list[LabelledSpan]:
+    spans = [(span.start, span.end, span.label_) for span in group]
     # A stable sort keeps unary chains as they are; users may have put groups together.
     return sorted(spans, key=lambda span: (span[0], -span[1]))
 
@@ -108,58 +113,59 @@ def constituent_tree(span: Span, key: str = CONSTITUENTS_KEY) -> ConstituentTree
     Its `log_prob` is the parser's, for a sentence that still is the one which was parsed. `parsed`
     is False where the Doc has no such group, and for a sentence that the parser left alone.
     Words are tagged with `token.tag_`, else `pos_`, else "XX". Whitespace tokens aren't part of
-    trees: they neither appear in them nor make a difference to what "exactly" means. Every call
-    reads the Doc's phrases: `sentence_trees` is the way to all trees of a long Doc.
+    trees: they neither appear in them nor make a difference to what "exactly" means. A loop over
+    sentences, or spans that each begin behind the one before, reads the Doc's phrases once; other
+    calls each read all of them (`passes.py`).
     Raises ValueError if phrases cross.
     """
     doc = span.doc
-    view = _TreeView(doc, key)
-    for start, end in _sentences(doc):
-        if start <= span.start < end and view.leaf_range(start, end) == view.leaf_range(
-            span.start, span.end
-        ):
-            return view.sentence(start, end)
+    view = _TREES.view(doc, key, span.start) or _TreeView(doc)
+    start, end = _sentence_at(doc, span.start)
+    if start < end and view.leaf_range(start, end) == view.leaf_range(span.start, span.end):
+        return view.sentence(start, end)
     return view.phrase(span.start, span.end)
 
 
 def sentence_trees(doc: Doc, key: str = CONSTITUENTS_KEY) -> list[ConstituentTree]:
     """The tree of each sentence (see `constituent_tree`)."""
-    view = _TreeView(doc, key)
+    view = _TreeView(doc, doc.spans.get(key))
     return [view.sentence(start, end) for start, end in _sentences(doc)]
 
 
 class _TreeView:
     """What all trees of a Doc share: its phrases in order and where whitespace tokens are."""
 
-    def __init__(self, doc: Doc, key: str):
-        self.doc = doc
-        self.spans = get_constituents(doc, key)
+    def __init__(self, doc: Doc, group: SpanGroup | None = None):
+        # views are kept (see passes.py), and must not keep Docs
+        self._doc = weakref.ref(doc)
+        self.spans = [] if group is None else _in_preorder(group)
         self.starts = [start for start, _, _ in self.spans]
-        attrs = doc.spans[key].attrs if key in doc.spans else {}
-        self.log_probs: list[tuple[int, int, float]] = [
-            (start, end, value) for start, end, value in attrs.get("log_probs", ())
-        ]
-        self.annotated = key in doc.spans
-        self.unparsed: list[tuple[int, int]] = [
-            (start, end) for start, end in attrs.get("unparsed", ())
-        ]
+        self.attrs = {} if group is None else group.attrs
+        self.annotated = group is not None
         # leaf[i]: how many words (tokens other than whitespace) come before token i
         self.leaf = list(accumulate((not token.is_space for token in doc), initial=0))
+
+    @property
+    def doc(self) -> Doc:
+        doc = self._doc()
+        assert doc is not None
+        return doc
 
     def leaf_range(self, start: int, end: int) -> tuple[int, int]:
         return self.leaf[start], self.leaf[end]
 
     def sentence(self, start: int, end: int) -> ConstituentTree:
         within, log_prob = self._within(start, end), self._log_prob(start, end)
-        parsed = self.annotated and not any(s < end and start < e for s, e in self.unparsed)
+        unparsed = self.attrs.get("unparsed", ())
+        parsed = self.annotated and not any(s < end and start < e for s, e in unparsed)
         return self._build(start, end, within, ROOT, log_prob, parsed)
 
     def _log_prob(self, start: int, end: int) -> float | None:
         """That of the sentence's tree: the sum of its pieces', if they cover it and no more."""
         words = self.leaf_range(start, end)
-        first = bisect_left(self.log_probs, (start,))
-        last = bisect_left(self.log_probs, (end,))
-        pieces = self.log_probs[first:last]
+        log_probs = self.attrs.get("log_probs", [])
+        first = bisect_left(log_probs, start, key=itemgetter(0))
+        pieces = log_probs[first : bisect_left(log_probs, end, key=itemgetter(0))]
         position = words[0]
         for piece_start, piece_end, _ in pieces:
             if piece_end > len(self.doc):  # tokens were merged since
@@ -217,6 +223,16 @@ def _sentences(doc: Doc) -> Iterator[tuple[int, int]]:
         yield 0, len(doc)
 
 
+def _sentence_at(doc: Doc, token: int) -> tuple[int, int]:
+    """Where the sentence of a token begins and ends; there is none past the last token."""
+    if token >= len(doc):
+        return token, token
+    if not doc.has_annotation("SENT_START"):
+        return 0, len(doc)
+    sentence = doc[token].sent
+    return sentence.start, sentence.end
+
+
 # Dependencies
 
 
@@ -262,6 +278,15 @@ def _beginnings(heads: NDArray[numpy.int64]) -> tuple[NDArray[numpy.int64], NDAr
 # Getters live at module level: lambdas can't be sent to worker processes.
 
 
+def _wrong_tokens(group: SpanGroup) -> set[int]:
+    return {i for span in group for i in range(span.start, span.end)}
+
+
+_TREES = LeftToRight(lambda group: _TreeView(group.doc, group))
+_PREDICATES = LeftToRight(predicates)
+_WRONG = LeftToRight(_wrong_tokens)
+
+
 def _doc_trees(doc: Doc) -> list[ConstituentTree]:
     return sentence_trees(doc)
 
@@ -271,7 +296,13 @@ def _doc_frames(doc: Doc) -> list[Frame]:
 
 
 def _token_frame(token: Token) -> Frame | None:
-    return next((frame for frame in get_frames(token.doc) if frame.predicate.i == token.i), None)
+    def holds(view: dict) -> bool:
+        return token.i in view and still_there(token.doc.spans[FRAMES_KEY], view[token.i])
+
+    view = _PREDICATES.view(token.doc, FRAMES_KEY, token.i, holds)
+    if view is None or token.i not in view:
+        return None
+    return frame_at(token.doc.spans[FRAMES_KEY], (position for position, _ in view[token.i]))
 
 
 def _doc_errors(doc: Doc) -> list[GrammarError]:
@@ -279,8 +310,8 @@ def _doc_errors(doc: Doc) -> list[GrammarError]:
 
 
 def _is_error(token: Token) -> bool:
-    spans = token.doc.spans
-    return ERRORS_KEY in spans and any(s.start <= token.i < s.end for s in spans[ERRORS_KEY])
+    wrong = _WRONG.view(token.doc, ERRORS_KEY, token.i)
+    return wrong is not None and token.i in wrong
 
 
 def _error_score(token: Token) -> float | None:
@@ -297,8 +328,9 @@ def install_extensions() -> None:
     `Doc._.grammar_errors`, `Token._.is_error` and `Token._.error_score`.
 
     `Token._.frame` is the first frame whose predicate is the token, or None. `Token._.error_score`
-    is the probability that the token is a grammatical error, None where it is not known. All read
-    the Doc anew each time. A name already taken stays.
+    is the probability that the token is a grammatical error, None where it is not known. A loop
+    over a Doc's tokens or sentences reads each of its span groups once (`passes.py`). A name
+    already taken stays.
     """
     if not Doc.has_extension("trees"):
         Doc.set_extension("trees", getter=_doc_trees)

@@ -167,36 +167,68 @@ def get_frames(doc: Doc, key: str = FRAMES_KEY) -> list[Frame]:
     """
     if key not in doc.spans:
         return []
-    group = doc.spans[key]
+    spans, scores = list(doc.spans[key]), _scores(doc.spans[key])
+    return [
+        _frame([spans[i] for i in frame], [scores[i] for i in frame]) for frame in _group(spans)
+    ]
+
+
+def predicates(group: SpanGroup) -> dict[int, list[tuple[int, _Fields]]]:
+    """The tokens that are predicates; of each, the spans of its first frame, V first: where they
+    are in the group, and what they are there."""
+    spans = list(group)
+    found: dict[int, list[tuple[int, _Fields]]] = {}
+    for frame in _group(spans):
+        found.setdefault(_predicate(spans[frame[0]]).i, [(i, _fields(spans[i])) for i in frame])
+    return found
+
+
+def still_there(group: SpanGroup, frame: list[tuple[int, _Fields]]) -> bool:
+    """Whether spans are what `predicates` found."""
+    return all(_fields(group[i]) == fields for i, fields in frame)
+
+
+def frame_at(group: SpanGroup, positions: Iterable[int]) -> Frame:
+    """The frame whose spans are at these positions of a group, V first."""
+    positions, scores = list(positions), _scores(group)
+    return _frame([group[i] for i in positions], [scores[i] for i in positions])
+
+
+_Fields = tuple[int, int, int, int]
+
+
+def _fields(span: Span) -> _Fields:
+    return span.start, span.end, span.label, span.id
+
+
+def _scores(group: SpanGroup) -> Sequence[float | None]:
     scores = group.attrs.get("scores")
-    if scores is None or len(scores) != len(group):
-        scores = [None] * len(group)
-    found: list[tuple[Span, float | None, list[tuple[Span, float | None]]]] = []
-    latest: dict[str, list[tuple[Span, float | None]]] = {}
-    for span, score in zip(group, scores, strict=True):
+    return scores if scores is not None and len(scores) == len(group) else [None] * len(group)
+
+
+def _group(spans: Sequence[Span]) -> list[list[int]]:
+    """Where the spans of each frame are, V first."""
+    found: list[list[int]] = []
+    latest: dict[int, list[int]] = {}
+    for i, span in enumerate(spans):
         if span.label_ == PREDICATE:
-            latest[span.id_] = []
-            found.append((span, score, latest[span.id_]))
-        elif span.id_ in latest:
-            latest[span.id_].append((span, score))
-    return [_frame(*each) for each in found]
+            latest[span.id] = [i]
+            found.append(latest[span.id])
+        elif span.id in latest:
+            latest[span.id].append(i)
+    return found
 
 
-def _frame(
-    verb: Span, verb_score: float | None, arguments: list[tuple[Span, float | None]]
-) -> Frame:
-    doc = verb.doc
-    offset, roleset = _parse_frame_id(verb.id_)
-    position = verb.start + offset
-    return Frame(
-        # An id of someone else's making may point anywhere.
-        doc[position] if 0 <= position < len(doc) else verb[0],
-        roleset,
-        tuple(span for span, _ in arguments),
-        verb,
-        tuple(score for _, score in arguments),
-        verb_score,
-    )
+def _frame(spans: Sequence[Span], scores: Sequence[float | None]) -> Frame:
+    verb = spans[0]
+    _, roleset = _parse_frame_id(verb.id_)
+    return Frame(_predicate(verb), roleset, tuple(spans[1:]), verb, tuple(scores[1:]), scores[0])
+
+
+def _predicate(verb: Span) -> Token:
+    position = verb.start + _parse_frame_id(verb.id_)[0]
+    # An id of someone else's making may point anywhere.
+    return verb.doc[position] if 0 <= position < len(verb.doc) else verb[0]
 
 
 def _frame_id(predicate: int, verb: int, roleset: str) -> str:

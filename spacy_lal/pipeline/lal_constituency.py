@@ -77,9 +77,13 @@ def make_lal_constituency(
         Doc gets the trees alone. spans_key: the span group that holds the trees.
     sentences: "split" keeps the Doc's sentences and finds them by rule where it has none,
         "existing" insists on them, "doc" reads every Doc as one sentence.
-    max_sentence_length: in words; joint decoding of 512 takes a gigabyte and some 15 seconds, of
-        256 an eighth and one. Over it, `long_sentences` says whether to parse a sentence in
-        pieces ("split"), to leave it without constituents and tags ("flat") or to raise ("error").
+    max_sentence_length: in words; over it, `long_sentences` says whether to parse a sentence in
+        pieces ("split", after punctuation where there is any, else at full length), to leave it
+        without constituents and tags ("flat") or to raise ("error"). Charts take time by the third
+        power of length and memory by the second. A joint parser with the margin objective searches
+        among all trees: 512 words take a gigabyte and some 15 seconds, 256 an eighth and one. With
+        the CRF objective, over 100 words it searches among probable spans alone, which takes little
+        of either (`models/parser/joint.py`).
     """
     return ConstituencyPipe(
         nlp.vocab,

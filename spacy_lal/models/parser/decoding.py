@@ -16,15 +16,15 @@ from ...structure.chart import (
     root_positions,
     span_position,
 )
-from ...structure.lexicalised import best_joint_tree
 from ...structure.tree_distribution import TreeDistribution
 from ..batching.batches import ParserScores
 from ..batching.parses import SentenceParse
 from .decoders import Decoder, SpanMarginals
 from .dependencies import best_relations
 from .gold_charts import GoldNodes, gold_nodes
-from .losses import log_weight
+from .joint import best_joint
 from .network import OneStageScores, Scores, TwoStageScores
+from .tree_weight import tree_log_weight
 
 
 class _Found(NamedTuple):
@@ -125,9 +125,7 @@ def _one_stage(
         _, tree = best_tree(torch.maximum(values.constituent, values.empty), lengths)
         labelled = tree & better
     else:
-        joint = best_joint_tree(
-            values.constituent, values.empty, decoder.arcs(of.arcs, lengths), lengths
-        )
+        joint = best_joint(values, decoder.arcs(of.arcs, lengths), lengths, marginals)
         labelled, heads = joint.labelled, joint.heads
     if sub_head is not None:
         labelled = labelled & (values.labels != sub_head)
@@ -136,7 +134,7 @@ def _one_stage(
         return _Found(labels, None, None, heads)
     of_labels = of.labels.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
     probabilities = (of_labels - marginals.total).exp() * marginals.probability
-    log_prob = log_weight(of.labels, labels, lengths, sub_head) - crf.log_partition
+    log_prob = tree_log_weight(of.labels, labels, lengths, sub_head) - crf.log_partition
     return _Found(labels, probabilities, log_prob, heads)
 
 

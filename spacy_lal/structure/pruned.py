@@ -1,0 +1,169 @@
+"""Joint decoding over few of a sentence's spans: the search of `lexicalised` for long sentences.
+
+All spans and all heads are O(n^4). Where a coarser model knows which spans are at all probable, the
+search needs no others (coarse-to-fine pruning, Charniak et al. 2006). Here a chart is a list of
+kept spans, and T, defined in `lexicalised`, is a table by kept span and head. A kept span has the
+splits whose two children are kept. The tree found is the best of those made of kept spans; where
+the best of all trees is among them, it is that one.
+
+T is two maxima a span. That over splits adds two rows of the table for each split. That over the
+words h' which may depend on a head h outside skips words that can't win for any h, which are most:
+those with comp[h'] + max over h of A[h' <- h] less than comp[h''] + min over h of A[h'' <- h] for
+another word h''.
+
+Time is O(n (splits + words not skipped)), both summed over kept spans, memory O(n spans).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from .chart import packed_spans, span_position
+from .lexicalised import JointTree
+
+# Numbers in the sums of one operation, unless one span has more.
+BLOCK = 1 << 19
+
+Floats = NDArray[np.floating]
+Ints = NDArray[np.int64]
+
+
+def best_joint_tree_within(
+    keep: Tensor, constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: Tensor
+) -> JointTree:
+    """The highest-scoring joint tree of each sentence all of whose nodes are in `keep`.
+
+    keep: mask [B, S]. All else, ties included, is as in `lexicalised.best_joint_tree`. Sentences
+    are decoded one by one, on the CPU. Where the kept spans make no tree the score is -inf and
+    there are no nodes. Raises ValueError if `keep` lacks a sentence or a word.
+    """
+    best = JointTree(
+        arcs.new_full((len(arcs),), -torch.inf),
+        torch.zeros_like(keep),
+        torch.zeros_like(keep),
+        torch.zeros_like(arcs[..., 0], dtype=torch.long),
+    )
+    for row, n in enumerate(lengths.tolist()):
+        starts, ends = packed_spans(n)
+        at = span_position(arcs.shape[1], starts, ends).to(keep.device)
+        kept = keep[row, at].cpu()
+        if not (kept[:n].all() and kept[-1]):
+            raise ValueError("the words and the whole of a sentence must be kept")
+        at = at[kept.to(at.device)]
+        chart = _KeptChart(
+            starts[kept].numpy(),
+            ends[kept].numpy(),
+            constituent[row, at].cpu().numpy(),
+            empty[row, at].cpu().numpy(),
+            arcs[row, :n, : n + 1].cpu().numpy(),
+        )
+        best.score[row] = chart.score
+        if chart.score > -np.inf:
+            nodes, certain, heads = chart.walk()
+            best.spans[row, at[nodes]] = True
+            best.labelled[row, at[nodes]] = (constituent > empty)[row, at[nodes]]
+            best.labelled[row, at[certain]] = True
+            best.heads[row, :n] = torch.tensor(heads, device=arcs.device)
+    return best
+
+
+class _KeptChart:
+    """The kept spans of one sentence, numbered by width, then start; T of all of them.
+
+    starts, ends, constituent, empty: of the K spans [K], words first, the sentence last;
+    arcs [n, n+1]. table [K, n] is T.
+    """
+
+    def __init__(
+        self, starts: Ints, ends: Ints, constituent: Floats, empty: Floats, arcs: Floats
+    ) -> None:
+        n = len(arcs)
+        self.starts, self.ends, self.arcs = starts, ends, np.ascontiguousarray(arcs[:, 1:])
+        either = np.maximum(constituent, empty)
+        either[-1] = constituent[-1]
+        self.number = np.full((n + 1, n + 1), -1)
+        self.number[starts, ends] = np.arange(len(starts))
+        self.table = np.full((len(starts), n), -np.inf, arcs.dtype)
+        words = np.arange(n)
+        bounds = self.arcs.max(1), self.arcs.min(1)
+        self.table[:n] = self.arcs + either[:n, None]
+        self.table[words, words] = either[:n]
+
+        is_kept = self.number >= 0
+        parent, split = np.nonzero(is_kept[starts] & is_kept.T[ends])
+        left, right = self.number[starts[parent], split], self.number[split, ends[parent]]
+        # spans that have splits, with the first of them; those of one width are filled together
+        spans, first, counts = np.unique(parent, return_index=True, return_counts=True)
+        widths = (ends - starts)[spans]
+        cuts = np.flatnonzero(np.diff(widths)) + 1
+        for low, high in zip([0, *cuts], [*cuts, len(spans)], strict=True):
+            most = int(counts[low:high].max()) if high > low else 1
+            step = max(1, BLOCK // (most * n))
+            for at in range(low, high, step):
+                some = slice(at, min(at + step, high))
+                which = _repeating_last(first[some], counts[some])
+                comp = (self.table[left[which]] + self.table[right[which]]).max(1)
+                own = spans[some]
+                inside = (words >= starts[own, None]) & (words < ends[own, None])
+                comp[~inside] = -np.inf
+                outside = self._as_dependents(comp, *bounds) + constituent[own, None]
+                self.table[own] = np.where(inside, comp + either[own, None], outside)
+        self.tops = self.table[-1] + arcs[:, 0]
+        self.score = float(self.tops.max())
+
+    def _as_dependents(self, comp: Floats, highest: Floats, lowest: Floats) -> Floats:
+        """[spans, n]: the best of comp[h'] + A[h' <- h] for each h, from comp [spans, n].
+
+        highest, lowest: of each row of A.
+        """
+        row, word = np.nonzero(comp + highest >= (comp + lowest).max(1, keepdims=True))
+        counts = np.bincount(row, minlength=len(comp))
+        which = _repeating_last(np.cumsum(counts) - counts, counts)
+        best = np.empty_like(comp)
+        step = max(1, BLOCK // (which.shape[1] * len(highest)))
+        for at in range(0, len(comp), step):
+            some = which[at : at + step]
+            own = comp[row[some], word[some]]
+            best[at : at + step] = (self.arcs[word[some]] + own[..., None]).max(1)
+        return best
+
+    def walk(self) -> tuple[list[int], list[int], list[int]]:
+        """From the root down: choices aren't kept, to find one again is O(n).
+
+        Returns the tree's spans, those of them that are constituents whatever they are worth, and
+        the head of each word, 0 the root, k word k.
+        """
+        starts, ends = self.starts.tolist(), self.ends.tolist()
+        root = len(starts) - 1
+        heads = [0] * len(self.arcs)
+        nodes, certain = [], [root]
+        todo = [(root, int(self.tops.argmax()))]
+        while todo:
+            node, head = todo.pop()
+            nodes.append(node)
+            start, end = starts[node], ends[node]
+            if end - start == 1:
+                continue
+            left, right = self.number[start, start + 1 : end], self.number[start + 1 : end, end]
+            sums = self.table[left, head] + self.table[right, head]
+            split = int(np.where((left < 0) | (right < 0), -np.inf, sums).argmax())
+            child, other = int(left[split]), int(right[split])
+            if head > start + split:
+                child, other = other, child
+            first, last = starts[other], ends[other]
+            word = first + int(
+                (self.table[other, first:last] + self.arcs[first:last, head]).argmax()
+            )
+            heads[word] = head + 1
+            if last - first > 1:
+                certain.append(other)
+            todo += [(child, head), (other, word)]
+        return nodes, certain, heads
+
+
+def _repeating_last(first: Ints, counts: Ints) -> Ints:
+    """[N, most]: the numbers of N runs, each from `first` on; short ones repeat their last."""
+    return first[:, None] + np.minimum(np.arange(counts.max()), counts[:, None] - 1)
