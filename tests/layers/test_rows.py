@@ -159,8 +159,8 @@ def test_without_tags_it_is_a_plain_bilstm():
         expected, _ = theirs(x[b : b + 1, :n])
         expected = torch.cat([rows.start.expand(1, -1), expected[0], rows.stop.expand(1, -1)])
         torch.testing.assert_close(found[b, : n + 2], expected, rtol=0, atol=1e-5)
-    rows.set_dropout(0.5)
-    assert rows.dropout == rows.lower.dropout == 0.5
+    set_dropout(rows, 0.5)
+    assert rows.dropout.rate == rows.lower.dropout.rate == 0.5
 
 
 def test_without_any_layer_rows_are_the_words_vectors():

@@ -386,15 +386,36 @@ def test_sourced_into_another_pipeline(nlp: Language) -> None:
 
 
 def test_a_pipeline_from_before_heads_still_loads(tmp_path: Path) -> None:
-    """Its weights' header says nothing of relations and dependencies."""
+    """Its weights' header says nothing of relations, and names settings as 0.1 did."""
     train(tiny_pipeline()).to_disk(tmp_path)
     path = tmp_path / "lal_constituency" / WEIGHTS
     with safetensors.safe_open(path, "pt") as file:
         headers = json.loads(file.metadata()["headers"])
-    (of_parser,) = (header for header in headers if "relations" in header)
-    assert of_parser.pop("relations") == []
-    assert "dependencies" not in of_parser
-    tensors = safetensors.torch.load(path.read_bytes())
+    (number,) = (k for k, header in enumerate(headers) if "relations" in header)
+    rows, encoder = TINY["rows"], TINY["encoder"]
+    headers[number] = {
+        **{name: headers[number][name] for name in ("d_in", "labels", "tags")},
+        "rows": {
+            "kind": "bilstm",
+            "d_hidden": rows["hidden_width"],
+            "depth": rows["depth"],
+            "tag_depth": 1,
+            "d_tag": rows["tag_width"],
+        },
+        "encoder": {
+            "n_label_heads": encoder["heads"],
+            "d_label_key": encoder["key_width"],
+            "d_label_value": encoder["value_width"],
+            "d_label_proj": encoder["projection_width"],
+            "label_feed_forward": False,
+            "arrangement": "concatenate",
+        },
+        "d_hidden": TINY["hidden_width"],
+    }
+    tensors = {
+        name.replace("input_encoder.", "rows."): tensor
+        for name, tensor in safetensors.torch.load(path.read_bytes()).items()
+    }
     path.write_bytes(safetensors.torch.save(tensors, {"headers": json.dumps(headers)}))
     old = spacy.load(tmp_path)
     pipe = old.get_pipe("lal_constituency")

@@ -24,7 +24,7 @@ from spacy_lal.models.parser.losses import (
     margin_loss,
     two_stage_loss,
 )
-from spacy_lal.models.parser.network import TwoStageScores
+from spacy_lal.models.parser.network import OneStageScores, TwoStageScores
 from spacy_lal.structure.binarise import binarise
 from spacy_lal.structure.chart import (
     best_tree,
@@ -180,7 +180,7 @@ def test_a_tree_whose_root_is_a_constituent(case, labels_root) -> None:  # type:
     n, scores, _, by_node = case
     scores[0, -1, 0] += 4
     by_node[0, n, 0] += 4
-    batch = SentenceBatch([0], torch.tensor([n]), TwoStageScores(torch.zeros(1, n, 1), scores))
+    batch = SentenceBatch([0], torch.tensor([n]), OneStageScores(torch.zeros(1, n, 1), scores))
     (parse,) = decode(
         ParserScores([], [batch]),
         make_map_decoder(share=1.0),
