@@ -3,8 +3,8 @@
     python benchmarks/autograd.py [--threads 1] [--repeats 9] [--json FILE]
 
 `SpanScorer` computes the hidden vectors of spans chunk by chunk, and anew on the way back;
-`LayerNorm.of_sums` never reduces its large tensor; label scores of chosen pairs have a backward
-pass of their own. Each is measured beside the same equation in plain torch, in the fastest forms
+`LayerNorm.normalise_sums` never reduces its large tensor; label scores of chosen pairs have a
+backward pass of their own. Each is measured beside the same equation in plain torch, in the fastest forms
 that we know: "checkpointed" recomputes chunks by `torch.utils.checkpoint`. Sizes are those of the
 parsers trained on the English Web Treebank, and the paper's. All forms give the same scores and
 gradients (checked).
@@ -56,7 +56,7 @@ def plain_norm_of_sums(norm: LayerNorm, left: Tensor, right: Tensor) -> Tensor:
 
 
 def factored_norm_of_sums(norm: LayerNorm, left: Tensor, right: Tensor) -> Tensor:
-    """The variance from inner products, as `LayerNorm.of_sums` has it."""
+    """The variance from inner products, as `LayerNorm.normalise_sums` has it."""
     left, right = centred(left), centred(right)
     squares = torch.baddbmm(
         right.square().sum(-1).unsqueeze(2) + left.square().sum(-1).unsqueeze(1),
@@ -169,7 +169,7 @@ def cases() -> Iterator[tuple[str, dict[str, Form], list[Tensor]]]:
         yield (
             f"layer norm of sums, {batch} x {words} words, {heads} heads x {d}",
             {
-                "by hand": partial(norm.of_sums, left, right),
+                "by hand": partial(norm.normalise_sums, left, right),
                 "plain": partial(plain_norm_of_sums, norm, left, right),
                 "plain, factored": partial(factored_norm_of_sums, norm, left, right),
             },

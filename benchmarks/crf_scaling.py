@@ -59,7 +59,7 @@ from spacy_lal.layers.span_attention import SpanTransformerLayer
 from spacy_lal.models.batching.batches import ParserScores, SentenceBatch, read_docs
 from spacy_lal.models.bridge.shim import torch_shim
 from spacy_lal.models.parser.decoders import make_map_decoder, make_mbr_decoder
-from spacy_lal.models.parser.decoding import decode
+from spacy_lal.models.parser.decoding import decode_trees
 from spacy_lal.pipeline.constituency import ConstituencyPipe
 from spacy_lal.structure.chart import chart_size
 from spacy_lal.structure.tree_distribution import TreeDistribution
@@ -198,7 +198,7 @@ def decoding(
             padded = ParserScores(padded.sentences, list(padded.batches))
             one = in_one_batch(pipe.model, docs)
             for key, scores in (("one_batch", one), ("padded", padded)):
-                spent = seconds(partial(decode, scores, decoder), repeats, process_time)
+                spent = seconds(partial(decode_trees, scores, decoder), repeats, process_time)
                 found[key].append(1e6 * spent / words)
             copies = iter([bare(golds_of_batch) for _ in range(repeats + 1)])
             list(nlp.pipe(next(copies)))

@@ -41,8 +41,8 @@ def set_errors(
         raise ValueError(f"{counts} for {len(doc)} tokens")
     scores = None if scores is None else [float(score) for score in scores]
     runs = list(_runs(labels))
-    of_runs = [None if scores is None else max(scores[start:end]) for start, end, _ in runs]
-    attrs: dict[str, Any] = {"scores": of_runs}
+    run_scores = [None if scores is None else max(scores[start:end]) for start, end, _ in runs]
+    attrs: dict[str, Any] = {"scores": run_scores}
     if scores is not None:
         attrs["token_scores"] = scores
     spans = [Span(doc, *run) for run in runs]

@@ -69,8 +69,8 @@ class Explanation:
         """
         if self.attention.ndim == 2:
             return self.attention
-        of_span: numpy.ndarray = self.attention[:, start + 1 : end + 1].mean(1)
-        return of_span
+        span_attention: numpy.ndarray = self.attention[:, start + 1 : end + 1].mean(1)
+        return span_attention
 
 
 def explain(

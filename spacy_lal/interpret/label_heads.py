@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from torch import Tensor
 
-from ..layers.rows import row_mask
+from ..layers.input_encoders import row_mask
 from ..models.batching.batches import ParserScores, padded_batches, read_docs
 from ..models.batching.sentences import Sentence
 from ..models.bridge.shim import torch_shim
@@ -59,10 +59,10 @@ def span_contributions(
     """
     if method not in get_args(Normalisation):
         raise ValueError(f"method must be one of {get_args(Normalisation)}, not {method!r}")
-    of_spans = sums[ends] - sums[starts]
-    least = of_spans.amin(-1, keepdim=True)
-    spread = of_spans.amax(-1, keepdim=True) - least
-    scaled = torch.where(spread > 0, (of_spans - least) / spread, 1.0)
+    span_sums = sums[ends] - sums[starts]
+    least = span_sums.amin(-1, keepdim=True)
+    spread = span_sums.amax(-1, keepdim=True) - least
+    scaled = torch.where(spread > 0, (span_sums - least) / spread, 1.0)
     if method == "softmax":
         return scaled.softmax(-1)
     return scaled / scaled.sum(-1, keepdim=True)
@@ -108,8 +108,10 @@ def label_heads(
                 mask = row_mask(lengths, x.shape[1])
                 rows = encoder.encode(network.input_encoder(x, lengths)[0], mask)
                 attention = layer.attention(rows, mask)
-                of_heads = head_sums(layer(rows, mask).double(), layer.n_heads) if sums else None
-            yield HeadBatch(members, lengths, attention, of_heads)
+                feature_sums = (
+                    head_sums(layer(rows, mask).double(), layer.n_heads) if sums else None
+                )
+            yield HeadBatch(members, lengths, attention, feature_sums)
 
     sentences, flat, _ = read_docs(model, docs, is_train=False)
     return sentences, batches()

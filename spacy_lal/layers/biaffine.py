@@ -42,7 +42,7 @@ class Biaffine(nn.Module):
         lower = torch.cat([self.right, self.bias.unsqueeze(1)], 1)
         return torch.cat([upper, lower.unsqueeze(1)], 1)
 
-    def of_positions(self, left: Tensor, right: Tensor) -> Tensor:
+    def position_by_position(self, left: Tensor, right: Tensor) -> Tensor:
         """Scores of x_k with y_k alone: [B,n,d] twice -> [B,n,n_outputs]."""
         n_outputs, d_left, d_right = self.bilinear.shape
         weight = self.bilinear.transpose(0, 1).reshape(d_left, -1)

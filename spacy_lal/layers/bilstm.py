@@ -57,9 +57,9 @@ class BiLSTM(nn.Module):
 
 def _initialize(lstm: nn.LSTM) -> None:
     """Orthogonal recurrent weights, and gates that remember at first (Jozefowicz et al. 2015)."""
-    of_inputs, of_states, *biases = (p.data for p in lstm.parameters())
-    nn.init.xavier_uniform_(of_inputs)
-    for gate in of_states.chunk(4):
+    input_weight, state_weight, *biases = (p.data for p in lstm.parameters())
+    nn.init.xavier_uniform_(input_weight)
+    for gate in state_weight.chunk(4):
         nn.init.orthogonal_(gate)
     for bias in biases:
         nn.init.zeros_(bias)

@@ -54,7 +54,7 @@ class DependencyScorer(nn.Module):
         governors = self._view(self.relation_head, x)
         governed = self._view(self.relation_dependent, x[:, 1:])
         if self.relation_of == "dependent":
-            return arcs, self.relation.of_positions(governors[:, 1:], governed).unsqueeze(2)
+            return arcs, self.relation.position_by_position(governors[:, 1:], governed).unsqueeze(2)
         return arcs, self.relation(governors, governed).transpose(1, 2)
 
     def _view(self, projection: nn.Linear, x: Tensor) -> Tensor:

@@ -91,7 +91,7 @@ class LabelAttention(PartitionedAttention):
         if self.query_matrix:
             normalised = self.layer_norm(reduced.transpose(1, 2) + rows.unsqueeze(2))
         else:
-            normalised = self.layer_norm.of_sums(reduced.squeeze(2), rows)
+            normalised = self.layer_norm.normalise_sums(reduced.squeeze(2), rows)
         return normalised.flatten(2)
 
     def _vector_scores(self, x: Tensor) -> Tensor:

@@ -61,7 +61,7 @@ def _of_all_pairs(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends
     batch, n, _ = factors.left.shape
     n_labels, d = len(factors.weight), factors.left.shape[2]
     bilinear = factors.weight[:, :-1, :-1].permute(1, 0, 2).reshape(d, -1)
-    of_left, of_right = factors.weight[:, :, -1], factors.weight[:, -1, :-1]
+    left_term, right_term = factors.weight[:, :, -1], factors.weight[:, -1, :-1]
     scores = factors.left.new_empty(len(sentences), n_labels)
     order = sentences.argsort()
     step = max(1, ROWS // n)
@@ -74,8 +74,8 @@ def _of_all_pairs(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends
         which = order[begin:end]
         rows, start, stop = sentences[which] - first, starts[which], ends[which]
         scores[which] = pairs[rows, start, :, stop]
-        scores[which] += F.linear(left, of_left[:, :-1], of_left[:, -1])[rows, start]
-        scores[which] += F.linear(right, of_right)[rows, stop]
+        scores[which] += F.linear(left, left_term[:, :-1], left_term[:, -1])[rows, start]
+        scores[which] += F.linear(right, right_term)[rows, stop]
     return scores
 
 
@@ -100,13 +100,13 @@ class _Bilinear(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         left, right, weight = ctx.saved_tensors
         flat = weight.flatten(1)
-        of_weight = torch.zeros_like(flat)
-        of_left, of_right = torch.empty_like(left), torch.empty_like(right)
+        d_weight = torch.zeros_like(flat)
+        left_term, right_term = torch.empty_like(left), torch.empty_like(right)
         for start in range(0, len(left), CHUNK):
             here = slice(start, start + CHUNK)
             x, y, grad = left[here], right[here], grads[0][here]
-            of_weight.addmm_(grad.T, (x.unsqueeze(2) * y.unsqueeze(1)).flatten(1))
+            d_weight.addmm_(grad.T, (x.unsqueeze(2) * y.unsqueeze(1)).flatten(1))
             matrix = (grad @ flat).view(len(x), x.shape[1], y.shape[1])
-            of_left[here] = torch.bmm(matrix, y.unsqueeze(2)).squeeze(2)
-            of_right[here] = torch.bmm(x.unsqueeze(1), matrix).squeeze(1)
-        return of_left, of_right, of_weight.view_as(weight)
+            left_term[here] = torch.bmm(matrix, y.unsqueeze(2)).squeeze(2)
+            right_term[here] = torch.bmm(x.unsqueeze(1), matrix).squeeze(1)
+        return left_term, right_term, d_weight.view_as(weight)

@@ -67,10 +67,10 @@ class LayerAttention(nn.Module):
             return logits
         n_layers, n_tokens, d = h.shape
         heads = (self.n_heads, d // self.n_heads)
-        of_heads = self.output.weight.view(-1, *heads)
+        output = self.output.weight.view(-1, *heads)
         # what every class gets from every layer and head: [L,J,C,d], [L,J,C]
-        values = torch.einsum("cjv,ljvd->ljcd", of_heads, self.value.view(n_layers, *heads, d))
-        biases = torch.einsum("cjv,ljv->ljc", of_heads, self.value_bias.view(n_layers, *heads))
+        values = torch.einsum("cjv,ljvd->ljcd", output, self.value.view(n_layers, *heads, d))
+        biases = torch.einsum("cjv,ljv->ljc", output, self.value_bias.view(n_layers, *heads))
         if self.pooling == "average":
             mean = torch.einsum("lnd,lcd->nc", h, values.sum(1)) / n_layers
             return mean + biases.sum(1).mean(0) + self.output.bias
@@ -93,14 +93,14 @@ class LayerAttention(nn.Module):
     def _attention(self, h: Tensor) -> Tensor:
         keys = F.relu(torch.baddbmm(self.key_bias.unsqueeze(1), h, self.key.transpose(1, 2)))
         keys = self.dropout(keys) * self.score.unsqueeze(1)
-        of_heads = keys.unflatten(-1, (self.n_heads, h.shape[2] // self.n_heads))
-        scores = of_heads.sum(-1) + self.score_bias.unsqueeze(1)
+        head_keys = keys.unflatten(-1, (self.n_heads, h.shape[2] // self.n_heads))
+        scores = head_keys.sum(-1) + self.score_bias.unsqueeze(1)
         return torch.softmax(scores, 0)
 
 
 def _weight(n_layers: int, d: int) -> nn.Parameter:
     """One matrix [d,d] a layer: rows of head j stand together."""
     weight = nn.Parameter(torch.empty(n_layers, d, d))
-    for of_layer in weight.data:
-        nn.init.xavier_uniform_(of_layer)
+    for layer_weight in weight.data:
+        nn.init.xavier_uniform_(layer_weight)
     return weight

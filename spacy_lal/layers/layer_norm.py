@@ -37,7 +37,7 @@ class LayerNorm(nn.Module):
             inverse = 1 / (deviation_of_centred(rows) + self.eps)
             return torch.addcmul(self.b_2, rows * inverse, self.a_2)
 
-    def of_sums(self, left: Tensor, right: Tensor) -> Tensor:
+    def normalise_sums(self, left: Tensor, right: Tensor) -> Tensor:
         """Normalise left + right for all pairs of rows: [B,H,width], [B,n,width] -> [B,n,H,width].
 
         The variance of a sum follows from the two rows' own and their inner product, so the

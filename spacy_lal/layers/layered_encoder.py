@@ -78,8 +78,10 @@ class LayeredBiLSTM(nn.Module):
         after = after.scatter(1, lengths.unsqueeze(1) - 1, self.n_words)
         ahead, back = states.chunk(2, -1)
         loss = states.new_zeros(())
-        for head, of_direction, target in zip(
+        for head, direction_states, target in zip(
             self.language, (ahead, back), (after, before), strict=True
         ):
-            loss = loss + F.cross_entropy(head(of_direction[here]), target[here], reduction="sum")
+            loss = loss + F.cross_entropy(
+                head(direction_states[here]), target[here], reduction="sum"
+            )
         return loss

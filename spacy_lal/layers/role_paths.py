@@ -21,9 +21,9 @@ class RolePaths(nn.Module):
 
     def __init__(self, n_relations: int, d: int) -> None:
         super().__init__()
-        of_shape, of_branch, of_predicate = 2 * DOWNS * UPS, 2 * DOWNS * (n_relations + 1), DOWNS
+        n_shapes, n_branches, n_predicates = 2 * DOWNS * UPS, 2 * DOWNS * (n_relations + 1), DOWNS
         self.table = nn.Parameter(
-            torch.randn(of_shape + of_branch + of_predicate * n_relations, d) * 0.5
+            torch.randn(n_shapes + n_branches + n_predicates * n_relations, d) * 0.5
         )
         self.dropout = Dropout()
 
@@ -49,16 +49,16 @@ def path_vectors(
     n = up.shape[1]
     n_relations = (len(table) - 2 * DOWNS * UPS - 2 * DOWNS) // (3 * DOWNS)
     side = down * 2 + (torch.arange(n, device=up.device) < predicates.unsqueeze(1))
-    of_branch = relations[sentences].gather(1, branch.clamp(min=0))
-    of_branch = torch.where(branch >= 0, of_branch, n_relations)
-    of_predicate = relations[sentences, predicates].unsqueeze(1)
+    branch_relation = relations[sentences].gather(1, branch.clamp(min=0))
+    branch_relation = torch.where(branch >= 0, branch_relation, n_relations)
+    predicate_relation = relations[sentences, predicates].unsqueeze(1)
     second = 2 * DOWNS * UPS
     third = second + 2 * DOWNS * (n_relations + 1)
     rows = torch.stack(
         [
             side * UPS + up,
-            second + side * (n_relations + 1) + of_branch,
-            third + down * n_relations + of_predicate,
+            second + side * (n_relations + 1) + branch_relation,
+            third + down * n_relations + predicate_relation,
         ],
         -1,
     )

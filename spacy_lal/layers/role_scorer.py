@@ -18,20 +18,22 @@ def role_scores(
     factors: of `RoleScorer`; the k-th predicate is word predicates[k] of sentence sentences[k].
     added [P,n,b], as wide as factors.right: to the words' vectors, as that predicate sees them.
     """
-    of_predicates = factors.left[sentences, predicates]
-    of_words = factors.right[sentences]
+    predicate_vectors = factors.left[sentences, predicates]
+    word_vectors = factors.right[sentences]
     if added is not None:
-        of_words = of_words + added
+        word_vectors = word_vectors + added
     weight = factors.weight
     if weight.dim() == 2:
-        of_labels = of_predicates.unsqueeze(1) * weight[:, :-1]  # [P, L, r]
-        return of_words @ of_labels.transpose(1, 2) + weight[:, -1]
+        label_vectors = predicate_vectors.unsqueeze(1) * weight[:, :-1]  # [P, L, r]
+        return word_vectors @ label_vectors.transpose(1, 2) + weight[:, -1]
     n_labels, d_predicate, d_role = weight.shape
     flat = weight.transpose(0, 1).reshape(d_predicate, -1)
-    of_labels = F.pad(of_predicates, (0, 1), value=1.0) @ flat
-    of_labels = of_labels.view(-1, n_labels, d_role)
+    label_vectors = F.pad(predicate_vectors, (0, 1), value=1.0) @ flat
+    label_vectors = label_vectors.view(-1, n_labels, d_role)
     # [r;1] without writing the ones behind every word
-    return of_words @ of_labels[..., :-1].transpose(1, 2) + of_labels[..., -1].unsqueeze(1)
+    return word_vectors @ label_vectors[..., :-1].transpose(1, 2) + label_vectors[
+        ..., -1
+    ].unsqueeze(1)
 
 
 class RoleScorer(nn.Module):

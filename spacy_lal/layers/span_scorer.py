@@ -149,25 +149,25 @@ class _SpanScores(torch.autograd.Function):
             hidden = torch.addcmul(shift, rows, scale).relu_()
             if keep is not None:
                 hidden.mul_(keep[sentences])
-            of_scores = grad[sentences, spans, 1:].flatten(0, 1)
-            grad_weight.addmm_(of_scores.T, hidden.flatten(0, 1))
-            grad_bias += of_scores.sum(0)
-            of_hidden = torch.mm(of_scores, weight).view_as(hidden)
+            d_scores = grad[sentences, spans, 1:].flatten(0, 1)
+            grad_weight.addmm_(d_scores.T, hidden.flatten(0, 1))
+            grad_bias += d_scores.sum(0)
+            d_hidden_rows = torch.mm(d_scores, weight).view_as(hidden)
             if keep is not None:
-                of_hidden.mul_(keep[sentences])
-            of_hidden = torch.ops.aten.threshold_backward(of_hidden, hidden, 0)
-            grad_shift += of_hidden.sum((0, 1))
-            products = torch.mul(of_hidden, rows, out=hidden)
+                d_hidden_rows.mul_(keep[sentences])
+            d_hidden_rows = torch.ops.aten.threshold_backward(d_hidden_rows, hidden, 0)
+            grad_shift += d_hidden_rows.sum((0, 1))
+            products = torch.mul(d_hidden_rows, rows, out=hidden)
             grad_scale += products.sum((0, 1))
             # How much the deviation, itself a function of the row, holds back the gradient.
             through = (products @ scale).unsqueeze(-1) / (deviation * (rows.shape[-1] - 1))
-            of_hidden.mul_(scale).mul_(inverse).addcmul_(rows, through, value=-1)
+            d_hidden_rows.mul_(scale).mul_(inverse).addcmul_(rows, through, value=-1)
             offset = 0
             for width in widths:
                 n = starts.shape[1] - width
-                of_width = of_hidden[:, offset : offset + n]
-                grad_ends[sentences, width:] += of_width
-                grad_starts[sentences, :n] -= of_width
+                d_width = d_hidden_rows[:, offset : offset + n]
+                grad_ends[sentences, width:] += d_width
+                grad_starts[sentences, :n] -= d_width
                 offset += n
         return (
             centred(grad_starts),

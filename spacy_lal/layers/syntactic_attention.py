@@ -90,8 +90,8 @@ class SyntacticAttention(nn.Module):
     def forward(self, x: Tensor, mask: Tensor, syntax: Tensor | None = None) -> Tensor:
         batch, n, _ = x.shape
         own = self.n_own
-        of_heads = self.queries_keys_values(x).view(batch, n, -1, self.d_head).transpose(1, 2)
-        queries, keys, values = of_heads.split([own, own, self.n_heads], 1)
+        projected = self.queries_keys_values(x).view(batch, n, -1, self.d_head).transpose(1, 2)
+        queries, keys, values = projected.split([own, own, self.n_heads], 1)
         logits = (queries * self.d_head**-0.5) @ keys.transpose(2, 3)
         weights = torch.softmax(logits.masked_fill(~mask[:, None, None], -torch.inf), -1)
         if syntax is not None:

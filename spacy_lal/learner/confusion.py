@@ -112,7 +112,7 @@ def suffix_alternations(
     they share suffixes by chance ("plan", "plane").
     """
     suffixes = _suffixes(words, stem)
-    found = Counter(pair for of_stem in suffixes.values() for pair in _alternating(of_stem))
+    found = Counter(pair for stem_forms in suffixes.values() for pair in _alternating(stem_forms))
     enough = max(least, 0.01 * max(found.values(), default=0))
     return {pair: count for pair, count in found.items() if count >= enough}
 
@@ -214,11 +214,11 @@ def similar_words(
         for word, counts in following.items()
     }
     families: Families = {}
-    for one, of_one in roots.items():
+    for one, one_roots in roots.items():
         similar = Counter(
             {
-                two: sum(root * of_two.get(after, 0.0) for after, root in of_one.items())
-                for two, of_two in roots.items()
+                two: sum(root * two_roots.get(after, 0.0) for after, root in one_roots.items())
+                for two, two_roots in roots.items()
                 if two != one
             }
         )

@@ -88,10 +88,10 @@ class ErrorModel:
         merged: dict[str, dict[str, float]] = {}
         for kind in self.kinds.values():
             for phrase, weights in kind.replacements.items():
-                of_phrase = merged.setdefault(phrase, {})
+                phrase_weights = merged.setdefault(phrase, {})
                 for other, weight in weights.items():
                     if kind.rate * weight > 0:
-                        of_phrase[other] = of_phrase.get(other, 0.0) + kind.rate * weight
+                        phrase_weights[other] = phrase_weights.get(other, 0.0) + kind.rate * weight
         return {
             phrase: (tuple(weights), tuple(weights.values()), sum(weights.values()))
             for phrase, weights in merged.items()

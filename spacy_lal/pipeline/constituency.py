@@ -21,9 +21,9 @@ from ..models.batching.batches import ParserScores
 from ..models.batching.parses import SentenceParse
 from ..models.batching.sentences import Sentence, split_sentences
 from ..models.parser.decoders import Decoder, MinimumBayesRisk
-from ..models.parser.decoding import decode
+from ..models.parser.decoding import decode_trees
 from ..models.parser.gold_charts import GoldNodes, gold_labels, gold_nodes
-from ..models.parser.kbest import k_best_parses
+from ..models.parser.k_best_parses import k_best_parses
 from ..models.parser.losses import Objective, two_stage_loss
 from ..models.parser.network import Scores, TwoStageScores
 from ..scorers.attachment import score_attachment
@@ -222,7 +222,7 @@ class ConstituencyPipe(ParserPipe):
         docs = list(docs)
         self._check_initialised()
         scores = self.model.predict(docs)
-        return scores.sentences, decode(
+        return scores.sentences, decode_trees(
             scores,
             self.decoder,
             probabilistic=self.objective.probabilistic,
@@ -237,8 +237,8 @@ class ConstituencyPipe(ParserPipe):
         One list a sentence: fewer than k trees where there are fewer, an empty list for a sentence
         that isn't parsed; one that is parsed in pieces has a list for each piece. The Doc is not
         changed. A parser that listens to another component needs a Doc which that one has seen.
-        See `models/parser/kbest.py` for what is searched. Raises ValueError for margins, which are
-        no probabilities, and k < 1.
+        See `models/parser/k_best_parses.py` for what is searched. Raises ValueError for margins,
+        which are no probabilities, and k < 1.
         """
         self._check_initialised()
         if not self.objective.probabilistic:

@@ -22,7 +22,7 @@ from thinc.model import set_dropout_rate
 from ..annotations import FRAMES_KEY, PREDICATE, FrameSpans, get_frames, set_frames
 from ..models.batching.batches import ParserScores, SentenceBatch
 from ..models.batching.sentences import LongSentencePolicy, SentencePolicy
-from ..models.lisa.decoding import LisaParse, RoleDecoder, decode
+from ..models.lisa.decoding import LisaParse, RoleDecoder, decode_frames
 from ..models.lisa.losses import joint_label, joint_loss, parse_loss, role_loss, split_joint_label
 from ..models.lisa.model import (
     NAMES,
@@ -442,7 +442,7 @@ class LisaSRL(ParserPipe):
             return [i for i, token in enumerate(sentences[k].words.tolist()) if token in of_doc]
 
         wanted = self.overwrite_heads or not all(doc.has_annotation("DEP") for doc in docs)
-        parses = decode(
+        parses = decode_frames(
             scores,
             self.cfg["joint"],
             self.tags,

@@ -124,8 +124,10 @@ def _scored_sentences(example: Example, key: str, params: EvalbParameters) -> It
     for first, last in _sentences(doc):
         start, end = word[first], word[last]
         if start < end:
-            of_gold, of_found = (_starting_in(spans, start, end) for spans in (gold, found))
-            yield _Sentence(of_gold, of_found, kept, kept[start] == kept[end])
+            gold_brackets, found_brackets = (
+                _starting_in(spans, start, end) for spans in (gold, found)
+            )
+            yield _Sentence(gold_brackets, found_brackets, kept, kept[start] == kept[end])
 
 
 def _starting_in(spans: list[LabelledSpan], start: int, end: int) -> list[LabelledSpan]:

@@ -58,8 +58,8 @@ class DetectionReport:
             self.tokens += 1
             _count(self.overall, ours != CORRECT, theirs != CORRECT)
             for label in {ours, theirs} - {CORRECT}:
-                of_type = self.types.setdefault(label, Detection())
-                _count(of_type, ours == label, theirs == label)
+                type_counts = self.types.setdefault(label, Detection())
+                _count(type_counts, ours == label, theirs == label)
 
 
 def _count(counts: Detection, gold: bool, found: bool) -> None:

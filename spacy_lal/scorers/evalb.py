@@ -562,8 +562,8 @@ def evaluate_files(
     for path in (gold, test):
         if not Path(path).is_file():
             raise FileNotFoundError(f"file of trees not found: {path}")
-    of_gold, of_test = read_lines(gold), read_lines(test)
-    for path, lines in ((gold, of_gold), (test, of_test)):
+    gold_lines, test_lines = read_lines(gold), read_lines(test)
+    for path, lines in ((gold, gold_lines), (test, test_lines)):
         if not any(map(str.strip, lines)):
             raise ValueError(f"no trees in {path}")
-    return evaluate(of_gold, of_test, params)
+    return evaluate(gold_lines, test_lines, params)

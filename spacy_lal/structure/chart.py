@@ -289,8 +289,8 @@ class Marginals(torch.autograd.Function):
         masses, *saved = ctx.saved_tensors
         tables = InsidePass(*saved)
         means, below = _means(tables, grads[0])
-        of_scores = _covariances(tables, masses, means, below, surprise=False)
-        return of_scores, _whole(means, tables.lengths), None, None, None, None
+        d_scores = _covariances(tables, masses, means, below, surprise=False)
+        return d_scores, _whole(means, tables.lengths), None, None, None, None
 
 
 class Entropy(torch.autograd.Function):
@@ -310,8 +310,8 @@ class Entropy(torch.autograd.Function):
         tables = InsidePass(*saved)
         masses = _masses(tables, grads[0])
         # d entropy = -cov(1[span], score), and surprise is the constant log Z less the score
-        of_scores = _covariances(tables, masses, means, below, surprise=True)
-        return of_scores, None, None, None, None
+        d_scores = _covariances(tables, masses, means, below, surprise=True)
+        return d_scores, None, None, None, None
 
 
 def inside(scores: Tensor, lengths: Tensor) -> Tensor:

@@ -33,12 +33,12 @@ def dependency_paths(heads: Tensor, sentences: Tensor, predicates: Tensor) -> De
     """
     n = heads.shape[1]
     above = [torch.arange(n, device=heads.device).expand(len(sentences), n)]
-    of_sentences = heads[sentences]
+    sentence_heads = heads[sentences]
     for _ in range(MAX_UP):
-        above.append(of_sentences.gather(1, above[-1]))
+        above.append(sentence_heads.gather(1, above[-1]))
     over = [predicates.unsqueeze(1)]
     for _ in range(MAX_DOWN):
-        over.append(of_sentences.gather(1, over[-1]))
+        over.append(sentence_heads.gather(1, over[-1]))
     up = torch.full_like(above[0], MAX_UP + 1)
     down = torch.full_like(up, MAX_DOWN + 1)
     branch = torch.full_like(up, -1)

@@ -16,7 +16,7 @@ from .chart import (
     inside_pass,
     spans_within,
 )
-from .kbest import k_best
+from .k_best_trees import k_best
 
 
 class TreeDistribution:

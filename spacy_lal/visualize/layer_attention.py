@@ -32,11 +32,11 @@ def layer_attention_svg(
     columns = [(f"head {j + 1}", weights[:, j]) for j in range(n_heads)]
     columns.append(("mean", weights.mean(1)))
     parts = [text(16, 22, title, size=15, weight="bold")]
-    for column, (name, of_head) in enumerate(columns):
+    for column, (name, head_weights) in enumerate(columns):
         # the mean stands apart
         x = left + CELL_X * column + (10 if column == n_heads else 0)
         parts.append(text(x + CELL_X / 2, top - 8, name, size=10, anchor="middle", fill=FAINT))
-        for k, weight in enumerate(of_head.tolist()):
+        for k, weight in enumerate(head_weights.tolist()):
             y = top + CELL_Y * (n_layers - 1 - k)
             fill = shade(weight / greatest)
             cell = f"{labels[k]}, {name}: {weight:.3f}"

@@ -31,7 +31,7 @@ def test_of_sums_equals_the_equation(norm):
     left = torch.randn(3, 4, norm.width, dtype=torch.float64)
     right = torch.randn(3, 5, norm.width, dtype=torch.float64)
     expected = literal(norm, left.unsqueeze(1) + right.unsqueeze(2))
-    torch.testing.assert_close(norm.of_sums(left, right), expected, rtol=0, atol=1e-10)
+    torch.testing.assert_close(norm.normalise_sums(left, right), expected, rtol=0, atol=1e-10)
 
 
 def test_gradients(norm):
@@ -45,9 +45,11 @@ def test_gradients(norm):
 def test_gradients_of_sums(norm):
     left = torch.randn(2, 3, norm.width, dtype=torch.float64, requires_grad=True)
     right = torch.randn(2, 4, norm.width, dtype=torch.float64, requires_grad=True)
-    assert gradcheck(lambda left, right, *_: norm.of_sums(left, right), (left, right))
+    assert gradcheck(lambda left, right, *_: norm.normalise_sums(left, right), (left, right))
     loss = torch.randn(2, 4, 3, norm.width, dtype=torch.float64)
-    actual = torch.autograd.grad((norm.of_sums(left, right) * loss).sum(), list(norm.parameters()))
+    actual = torch.autograd.grad(
+        (norm.normalise_sums(left, right) * loss).sum(), list(norm.parameters())
+    )
     expected = torch.autograd.grad(
         (literal(norm, left.unsqueeze(1) + right.unsqueeze(2)) * loss).sum(),
         list(norm.parameters()),
@@ -63,7 +65,7 @@ def test_constant_rows_have_finite_gradients():
     y.sum().backward()
     assert x.grad.isfinite().all()
     left, right = torch.ones(1, 2, 4, requires_grad=True), torch.ones(1, 3, 4, requires_grad=True)
-    norm.of_sums(left, right).sum().backward()
+    norm.normalise_sums(left, right).sum().backward()
     assert left.grad.isfinite().all()
     assert right.grad.isfinite().all()
 
@@ -72,4 +74,4 @@ def test_width_one_is_the_identity():
     norm = LayerNorm(1)
     x = torch.randn(2, 3, 1)
     assert norm(x) is x
-    torch.testing.assert_close(norm.of_sums(x, x), x.unsqueeze(1) + x.unsqueeze(2))
+    torch.testing.assert_close(norm.normalise_sums(x, x), x.unsqueeze(1) + x.unsqueeze(2))

@@ -19,8 +19,8 @@ from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
 from spacy_lal.models.batching.parses import SentenceParse
 from spacy_lal.models.batching.sentences import Sentence
 from spacy_lal.models.parser.decoders import Decoder, make_map_decoder, make_mbr_decoder
-from spacy_lal.models.parser.decoding import decode
-from spacy_lal.models.parser.kbest import WIDER, k_best_parses
+from spacy_lal.models.parser.decoding import decode_trees
+from spacy_lal.models.parser.k_best_parses import WIDER, k_best_parses
 from spacy_lal.models.parser.network import OneStageScores, TwoStageScores
 from spacy_lal.pipeline.constituency import ConstituencyPipe
 from spacy_lal.structure.binarise import collapse_unaries
@@ -187,7 +187,7 @@ def test_any_scores(kind: str) -> None:
     (batch,) = scores.batches
     truths = [Truth(batch, row, sub_head) for row in batch.members]
     for decoder in DECODERS:
-        parses = decode(scores, decoder, sub_head=sub_head)
+        parses = decode_trees(scores, decoder, sub_head=sub_head)
         assert len(parses) == len(truths)
         for number, parse in parses.items():
             check_parse(parse, truths[number], 1e-9)
@@ -206,7 +206,7 @@ def test_nothing_is_more_than_certain() -> None:
     # the best tree would be another one where a group is no left child
     batch.scores.weight[0, -1, -1] = -1e5
     certain, ranked = 0, k_best_parses(scores, 1)
-    for number, parse in decode(scores, make_map_decoder()).items():
+    for number, parse in decode_trees(scores, make_map_decoder()).items():
         (best,) = ranked[number]
         assert parse.log_prob <= 0
         assert best.log_prob <= 0

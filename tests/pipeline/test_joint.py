@@ -21,7 +21,7 @@ from spacy.training import Example
 from spacy_lal.annotations import get_constituents
 from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
 from spacy_lal.models.parser.decoders import SpanMarginals
-from spacy_lal.models.parser.decoding import decode
+from spacy_lal.models.parser.decoding import decode_trees
 from spacy_lal.models.parser.network import OneStageScores
 from spacy_lal.pipeline.constituency import ConstituencyPipe
 from spacy_lal.pipeline.weights import WEIGHTS
@@ -163,7 +163,7 @@ def test_both_come_from_one_decode(
     check_joint(doc)
     pipe = pipeline.get_pipe("lal_constituency")
     scores = predict(pipeline, [bare_doc(pipeline, doc)])
-    parses = decode(scores, pipe.decoder, sub_head=pipe.labels.index(SUB_HEAD) + 1)
+    parses = decode_trees(scores, pipe.decoder, sub_head=pipe.labels.index(SUB_HEAD) + 1)
     for k, parse in parses.items():
         tokens = scores.sentences[k].words
         assert parse.heads is not None

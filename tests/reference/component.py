@@ -4,14 +4,14 @@ import numpy
 
 from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
 from spacy_lal.models.batching.sentences import Sentence
-from spacy_lal.models.parser.decoding import decode
+from spacy_lal.models.parser.decoding import decode_trees
 
 
 def parses_of(scores, lengths, decoder, **options):
     """{row: parse} of one padded batch; options are those of `decode`."""
     tokens = [Sentence(row, 0, n, numpy.arange(n)) for row, n in enumerate(lengths.tolist())]
     batch = SentenceBatch(list(range(len(tokens))), lengths, scores)
-    return decode(ParserScores(tokens, [batch]), decoder, **options)
+    return decode_trees(ParserScores(tokens, [batch]), decoder, **options)
 
 
 def constituents(parse):

@@ -11,8 +11,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from spacy_lal.layers.dependency_scorer import DependencyScorer
 from spacy_lal.layers.encoder import LabelAttentionEncoder
+from spacy_lal.layers.input_encoders import PositionInputEncoder
 from spacy_lal.layers.released import dependency_scorer_state, encoder_state, span_scorer_state
-from spacy_lal.layers.rows import PositionRows
 from spacy_lal.layers.span_scorer import SpanScorer
 from spacy_lal.models.parser.decoders import make_map_decoder
 from spacy_lal.models.parser.dependencies import dependency_loss
@@ -157,13 +157,13 @@ def test_released_parameters_are_as_large_as_listed(variants, load_json):
 
 
 def build_rows(parameters, fixture):
-    """`PositionRows` over one-hot words and tags, holding the released embeddings.
+    """`PositionInputEncoder` over one-hot words and tags, holding the released embeddings.
 
     Its tags are certain: their scores are so far apart that the softmax is one-hot.
     """
     tags, words = (parameters[f"embedding.embs.{k}.weight"].double() for k in (0, 1))
     positions = parameters["embedding.position_table"]
-    rows = PositionRows(
+    rows = PositionInputEncoder(
         len(words) + len(tags),
         len(tags),
         d_model=tags.shape[1] + positions.shape[1],

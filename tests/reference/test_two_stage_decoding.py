@@ -5,7 +5,7 @@ import torch
 
 from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
 from spacy_lal.models.parser.decoders import make_map_decoder, make_mbr_decoder
-from spacy_lal.models.parser.decoding import decode
+from spacy_lal.models.parser.decoding import decode_trees
 from spacy_lal.models.parser.network import TwoStageScores
 from spacy_lal.structure.chart import pack
 
@@ -41,7 +41,7 @@ def trees(scores, decoder):
                 parse.starts.tolist(), parse.ends.tolist(), (parse.labels - 1).tolist(), strict=True
             )
         )
-        for parse in decode(scores, decoder).values()
+        for parse in decode_trees(scores, decoder).values()
     ]
 
 

@@ -83,11 +83,11 @@ def from_v1(header: Header, tensors: dict[str, Tensor]) -> tuple[Header, dict[st
             "dependencies": _renamed(header.get("dependencies"), _DEPENDENCIES),
             "spans": _part(header.get("spans")),
         }
-    of_today = {
+    renamed_tensors = {
         "input_encoder." + name.removeprefix("rows.") if name.startswith("rows.") else name: value
         for name, value in tensors.items()
     }
-    return own | {"settings": settings}, of_today
+    return own | {"settings": settings}, renamed_tensors
 
 
 def _renamed(values: dict[str, Any] | None, names: dict[str, str]) -> Any:

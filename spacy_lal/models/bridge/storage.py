@@ -52,13 +52,13 @@ def load_weights(model: Model, path: Path) -> None:
         headers, tensors = read_weights(path.read_bytes())
         if len(headers) not in (0, len(shims)):
             raise ValueError(f"weights of {len(headers)} modules, but the model has {len(shims)}")
-        of_modules: list[dict[str, Tensor]] = [{} for _ in headers]
+        module_tensors: list[dict[str, Tensor]] = [{} for _ in headers]
         for name, tensor in tensors.items():
             number, _, own_name = name.partition(".")
             if number not in map(str, range(len(headers))):
                 raise ValueError(f"{name} belongs to none of the {len(headers)} modules")
-            of_modules[int(number)][own_name] = tensor
-        for shim, header, own in zip(shims, headers, of_modules, strict=False):
+            module_tensors[int(number)][own_name] = tensor
+        for shim, header, own in zip(shims, headers, module_tensors, strict=False):
             shim.load(header, own)
     except ValueError as err:
         raise ValueError(f"{path}: {err}") from err

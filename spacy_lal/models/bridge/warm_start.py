@@ -94,9 +94,11 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
                 value[:, embedded:] = 0.0
                 taken += value[:, :embedded].numel()
     wrapped = _wrapped(model)
-    of_source = _wrapped(source)
+    source_modules = _wrapped(source)
     for k, module in enumerate(wrapped):
-        given_parameters = dict(of_source[k].named_parameters()) if k < len(of_source) else {}
+        given_parameters = (
+            dict(source_modules[k].named_parameters()) if k < len(source_modules) else {}
+        )
         for name, parameter in module.named_parameters():
             total += parameter.numel()
             other = given_parameters.get(name)

@@ -130,9 +130,9 @@ def _forward(
     language_loss = flat.new_zeros(())
     for _, lengths, tokens in token_batches(docs, sentences, model.attrs["max_batch_spans"]):
         here = torch.arange(tokens.shape[1]) < lengths.unsqueeze(1)
-        of_words = tokens[here]
-        order[of_words] = torch.arange(done, done + len(of_words))
-        done += len(of_words)
+        word_tokens = tokens[here]
+        order[word_tokens] = torch.arange(done, done + len(word_tokens))
+        done += len(word_tokens)
         x, lengths = flat[tokens.to(flat.device)], lengths.to(flat.device)
         if is_train:
             words = None if numbers is None else numbers[tokens].to(flat.device)

@@ -47,18 +47,18 @@ def _forward(
         # without tokens the transformer has no layers, and its listener says so
         empty = model.ops.alloc3f(listener.attrs["layers"] - skipped, 0, listener.get_dim("nO"))
         return empty, lambda d_stack: []
-    of_docs, backprop_listener = listener(docs, is_train)
+    doc_layers, backprop_listener = listener(docs, is_train)
     xp = model.ops.xp
-    of_layers = list(zip(*of_docs, strict=True))[skipped:]
-    stack = xp.stack([xp.concatenate(of_layer) for of_layer in of_layers])
+    layer_rows = list(zip(*doc_layers, strict=True))[skipped:]
+    stack = xp.stack([xp.concatenate(layer) for layer in layer_rows])
 
     def backprop(d_stack: Floats3d) -> list[Doc]:
         d_docs: list[list[Floats2d]] = []
         start = 0
-        for layers in of_docs:
+        for layers in doc_layers:
             end = start + len(layers[0])
             unused = [xp.zeros_like(layer) for layer in layers[:skipped]]
-            d_docs.append([*unused, *(of_layer[start:end] for of_layer in d_stack)])
+            d_docs.append([*unused, *(layer[start:end] for layer in d_stack)])
             start = end
         docs_back: list[Doc] = backprop_listener(d_docs)
         return docs_back

@@ -175,8 +175,8 @@ def _forward(
     def backprop(d_stack: Floats3d) -> list[Doc]:
         given = xp2torch(d_stack, device=stack.device)
         for batch, backprop_batch in read:
-            of_batch = sum(map(len, batch.windows))
-            d_found = given.new_zeros(len(given), of_batch, given.shape[-1])
+            batch_pieces = sum(map(len, batch.windows))
+            d_found = given.new_zeros(len(given), batch_pieces, given.shape[-1])
             d_found[:, batch.rows] = given[:, batch.tokens]
             backprop_batch(d_found)
         return []
@@ -201,8 +201,8 @@ def _batches(spans: list[list[Span]], docs: list[Doc], at_once: bool = False) ->
     offsets = numpy.cumsum([0, *map(len, docs)])
     windows = [
         (int(offset) + span.start, span)
-        for offset, of_doc in zip(offsets[:-1], spans, strict=True)
-        for span in of_doc
+        for offset, doc_spans in zip(offsets[:-1], spans, strict=True)
+        for span in doc_spans
     ]
     deepest = _deepest([(start, len(span)) for start, span in windows], int(offsets[-1]))
     numbers = sorted(range(len(windows)), key=lambda number: len(windows[number][1]))
@@ -214,8 +214,8 @@ def _batches(spans: list[list[Span]], docs: list[Doc], at_once: bool = False) ->
             rows.append(done + own)
             tokens.append(start + own)
             done += len(span)
-        of_some = [_window_doc(windows[number][1]) for number in some]
-        yield _Batch(of_some, numpy.concatenate(rows), numpy.concatenate(tokens))
+        window_docs = [_window_doc(windows[number][1]) for number in some]
+        yield _Batch(window_docs, numpy.concatenate(rows), numpy.concatenate(tokens))
 
 
 def _deepest(windows: list[tuple[int, int]], n_tokens: int) -> NDArray[numpy.int64]:
@@ -262,8 +262,8 @@ def _read(
     def backprop(d_stack: Tensor) -> None:
         given = d_stack * known.unsqueeze(-1)
         gradients = [torch.zeros_like(layer) for layer in hidden]
-        for gradient, of_tokens in zip(gradients[skipped:], given, strict=True):
-            gradient.flatten(0, 1).index_add_(0, rows, of_tokens.to(gradient.dtype))
+        for gradient, token_gradients in zip(gradients[skipped:], given, strict=True):
+            gradient.flatten(0, 1).index_add_(0, rows, token_gradients.to(gradient.dtype))
         batch.model_output = gradients
         backprop_transformer(batch)
 

@@ -46,10 +46,10 @@ class WordCharEmbedding(WordEmbedding):
 
     def encode(self, words: list[str]) -> tuple[Tensor, Tensor, Tensor]:
         """Rows of words [U], rows of their characters [U, C], numbers of these [U]."""
-        of_words, of_characters = self.index
-        ids = torch.tensor([of_words.get(word_form(word), 0) for word in words], dtype=torch.long)
+        word_index, character_index = self.index
+        ids = torch.tensor([word_index.get(word_form(word), 0) for word in words], dtype=torch.long)
         spelled = [
-            torch.tensor([of_characters.get(c, 0) for c in self._ends(word)]) for word in words
+            torch.tensor([character_index.get(c, 0) for c in self._ends(word)]) for word in words
         ]
         lengths = torch.tensor([len(characters) for characters in spelled], dtype=torch.long)
         if not spelled:

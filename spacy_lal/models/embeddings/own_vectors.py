@@ -77,7 +77,7 @@ def build_with_own_vectors_v1(
 
     embed: any Tok2Vec model. width: of the learned linear projection of the static vectors.
     """
-    of_embed = embed.maybe_get_dim("nO")
+    embed_width = embed.maybe_get_dim("nO")
     return Model(
         "with_own_vectors",
         _forward,
@@ -86,7 +86,7 @@ def build_with_own_vectors_v1(
         refs={"embed": embed},
         shims=[TorchShim(_build)],
         attrs={"width": width},
-        dims={"nO": None if of_embed is None else of_embed + width},
+        dims={"nO": None if embed_width is None else embed_width + width},
     )
 
 

@@ -26,14 +26,14 @@ def build_with_vectors_v1(
     # spaCy sets every "dropout_rate" it finds, and would drop features of a whole batch here
     del vectors.attrs["dropout_rate"]
     pair: Model[list[Doc], Ragged] = concatenate(chain(embed, list2ragged()), vectors)
-    of_embed = embed.maybe_get_dim("nO")
+    embed_width = embed.maybe_get_dim("nO")
     return Model(
         "with_vectors",
         _forward,
         init=_init,
         layers=[chain(pair, ragged2list())],
         refs={"embed": embed, "vectors": vectors},
-        dims={"nO": None if width is None or of_embed is None else of_embed + width},
+        dims={"nO": None if width is None or embed_width is None else embed_width + width},
     )
 
 

@@ -205,8 +205,10 @@ def _by_predicate(
     """The sentence of each row, and which of its words the row is for, -1 for none."""
     rows, words = [], []
     for row, sentence in enumerate(sentences):
-        of_doc = predicates[sentence.doc] if predicates else ()
-        found = [i for i, token in enumerate(sentence.words.tolist()) if token in of_doc] or [-1]
+        doc_values = predicates[sentence.doc] if predicates else ()
+        found = [i for i, token in enumerate(sentence.words.tolist()) if token in doc_values] or [
+            -1
+        ]
         rows += [row] * len(found)
         words += found
     return rows, torch.tensor(words)
@@ -218,10 +220,10 @@ def _in_words(
     """Heads [B,n] by the words of their sentence, -1 where they are not given or outside of it."""
     padded = numpy.full((len(sentences), size), -1, dtype=numpy.int64)
     for row, sentence in enumerate(sentences):
-        of_doc = heads[sentence.doc]
-        if of_doc is None:
+        doc_values = heads[sentence.doc]
+        if doc_values is None:
             continue
-        position = numpy.full(len(of_doc) + 1, -1, dtype=numpy.int64)
+        position = numpy.full(len(doc_values) + 1, -1, dtype=numpy.int64)
         position[sentence.words] = numpy.arange(len(sentence.words))
-        padded[row, : len(sentence.words)] = position[of_doc[sentence.words]]
+        padded[row, : len(sentence.words)] = position[doc_values[sentence.words]]
     return torch.from_numpy(padded)

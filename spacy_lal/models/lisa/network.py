@@ -9,10 +9,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ...layers.dropout import FeatureDropout
+from ...layers.input_encoders import BiLSTMInputEncoder
 from ...layers.label_factors import LabelFactors
 from ...layers.role_paths import RolePaths
 from ...layers.role_scorer import RoleScorer
-from ...layers.rows import BiLSTMRows
 from ..bridge.weights import Header
 from .settings import LisaSettings
 
@@ -74,7 +74,7 @@ class LisaNetwork(nn.Module):
     ) -> None:
         """joint, roles, tags, relations: how many names there are of each."""
         super().__init__()
-        self.input_encoder: BiLSTMRows | None = None
+        self.input_encoder: BiLSTMInputEncoder | None = None
         if settings.input_encoder is not None:
             self.input_encoder = settings.input_encoder.build(d_in, tags)
             d_in += self.input_encoder.output_dim

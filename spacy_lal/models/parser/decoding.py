@@ -39,7 +39,7 @@ class _Found(NamedTuple):
 
 
 @torch.no_grad()
-def decode(
+def decode_trees(
     scores: ParserScores[Scores],
     decoder: Decoder,
     *,
@@ -132,8 +132,8 @@ def _one_stage(
     labels = torch.where(labelled, values.labels, 0)
     if crf is None or marginals is None:
         return _Found(labels, None, None, heads)
-    of_labels = of.labels.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
-    probabilities = (of_labels - marginals.total).exp() * marginals.probability
+    label_log_probs = of.labels.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+    probabilities = (label_log_probs - marginals.total).exp() * marginals.probability
     log_prob = tree_log_weight(of.labels, labels, lengths, sub_head) - crf.log_partition
     return _Found(labels, probabilities, log_prob, heads)
 
@@ -149,12 +149,12 @@ def _two_stages(of: TwoStageScores, lengths: Tensor, decoder: Decoder) -> _Found
     found = decoder.labels(scores, chosen)
     labels = torch.zeros(tree.shape, dtype=torch.long, device=tree.device)
     labels[rows, at] = found
-    of_labels = torch.log_softmax(scores, -1).gather(-1, found.unsqueeze(-1)).squeeze(-1)
+    label_log_probs = torch.log_softmax(scores, -1).gather(-1, found.unsqueeze(-1)).squeeze(-1)
     probabilities = torch.zeros_like(of.spans)
-    probabilities[rows, at] = of_labels.exp() * chosen
-    of_nodes = torch.zeros_like(of.spans)
-    of_nodes[rows, at] = of_labels + of.spans[rows, at]
-    log_prob = of_nodes.sum(1)
+    probabilities[rows, at] = label_log_probs.exp() * chosen
+    node_scores = torch.zeros_like(of.spans)
+    node_scores[rows, at] = label_log_probs + of.spans[rows, at]
+    log_prob = node_scores.sum(1)
     # The probability of a tree is that of its left binarisation, as in training. Where another one
     # was found, it has the same constituents and other nodes between them.
     other = _binarised_otherwise(labels, tree, lengths)
@@ -165,10 +165,10 @@ def _two_stages(of: TwoStageScores, lengths: Tensor, decoder: Decoder) -> _Found
         new = ~tree[nodes.sentences, position]
         rows, at = nodes.sentences[new], position[new]
         unlabelled = torch.log_softmax(label_scores(of.factors, rows, starts[at], ends[at]), -1)
-        of_nodes[rows, at] = unlabelled[:, 0] + of.spans[rows, at]
+        node_scores[rows, at] = unlabelled[:, 0] + of.spans[rows, at]
         binarised = torch.zeros_like(tree)
         binarised[nodes.sentences, position] = True
-        log_prob[which] = of_nodes[which].masked_fill(~binarised[which], 0.0).sum(1)
+        log_prob[which] = node_scores[which].masked_fill(~binarised[which], 0.0).sum(1)
     return _Found(labels, probabilities, log_prob - crf.log_partition)
 
 

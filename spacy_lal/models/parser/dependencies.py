@@ -35,16 +35,16 @@ def dependency_loss(
     relations [B, n, n+1 or 1, R]; heads [B, n], 0 the root, and labels [B, n], the relations;
     -1 where there is no gold, which does not count.
     """
-    of_arcs = F.cross_entropy(
+    arc_loss = F.cross_entropy(
         mask_padding(arcs, lengths).flatten(0, 1), heads.flatten(), ignore_index=-1, reduction="sum"
     )
-    of_relations = F.cross_entropy(
+    relation_loss = F.cross_entropy(
         _at_heads(relations, heads.clamp(min=0)).flatten(0, 1),
         labels.masked_fill(heads < 0, -1).flatten(),
         ignore_index=-1,
         reduction="sum",
     )
-    return of_arcs, of_relations
+    return arc_loss, relation_loss
 
 
 def _at_heads(relations: Tensor, heads: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
-from ...layers.rows import BiLSTMRows, BranchRows, PositionRows
+from ...layers.input_encoders import BiLSTMInputEncoder, BranchInputEncoder, PositionInputEncoder
 from ..bridge.settings import Settings, renamed
 
 
@@ -34,8 +34,8 @@ class BiLSTMInput(Settings):
     def arguments(self) -> dict[str, Any]:
         return renamed(self, {"hidden_width": "d_hidden", "tag_width": "d_tag"})
 
-    def build(self, d_in: int, n_tags: int) -> BiLSTMRows:
-        return BiLSTMRows(d_in, n_tags, **self.arguments())
+    def build(self, d_in: int, n_tags: int) -> BiLSTMInputEncoder:
+        return BiLSTMInputEncoder(d_in, n_tags, **self.arguments())
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class PositionInput(Settings):
     max_length: int = 512
     predicts_tags: ClassVar[bool] = True
 
-    def build(self, d_in: int, n_tags: int) -> PositionRows:
-        return PositionRows(d_in, n_tags, d_model=self.width, max_length=self.max_length)
+    def build(self, d_in: int, n_tags: int) -> PositionInputEncoder:
+        return PositionInputEncoder(d_in, n_tags, d_model=self.width, max_length=self.max_length)
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,8 @@ class BranchInput(Settings):
         made = BiLSTMInput.from_json(bilstm) if bilstm is not None else None
         return super().from_json(values | {"bilstm": made})
 
-    def build(self, d_in: int, n_tags: int) -> BranchRows:
-        return BranchRows(
+    def build(self, d_in: int, n_tags: int) -> BranchInputEncoder:
+        return BranchInputEncoder(
             d_in,
             n_tags,
             d_model=self.width,

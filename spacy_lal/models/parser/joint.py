@@ -44,8 +44,8 @@ def best_joint(
             found = _best_of_probable(marginals.probability[rows], *problem)
         else:
             found = best_joint_tree(*problem)
-        for field, of_rows in zip(best, found, strict=True):
-            field[rows] = of_rows
+        for field, row_values in zip(best, found, strict=True):
+            field[rows] = row_values
     return best
 
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from torch import Tensor, nn
 
 from ...layers.dependency_scorer import DependencyScorer
+from ...layers.input_encoders import row_mask
 from ...layers.label_factors import LabelFactors
-from ...layers.rows import row_mask
 from ...layers.span_scorer import SpanScorer
 from ..bridge.weights import Header
 from .settings import ParserSettings
@@ -56,7 +56,7 @@ class ParserNetwork(nn.Module):
     """Word vectors [B, n, d_in], lengths [B] -> annotations and fenceposts (Mrini et al. 2020,
     section 3).
 
-    The input encoder (`layers/rows.py`), then the encoder with its Label Attention Layer
+    The input encoder (`layers/input_encoders.py`), then the encoder with its Label Attention Layer
     (`layers/encoder.py`). A subclass scores what it reads off them.
     """
 

@@ -39,11 +39,11 @@ def log_weight_by_nodes(
     starts, ends = packed_spans(n)
     weights = []
     for row, length in enumerate(lengths.tolist()):
-        of_row, found = scores[row].cpu(), labels[row].cpu()
-        empty = of_row[:, 0]
+        row_scores, found = scores[row].cpu(), labels[row].cpu()
+        empty = row_scores[:, 0]
         if sub_head is not None:
-            empty = torch.logaddexp(empty, of_row[:, sub_head])
-        value = torch.where(found > 0, of_row.gather(1, found.unsqueeze(1)).squeeze(1), empty)
+            empty = torch.logaddexp(empty, row_scores[:, sub_head])
+        value = torch.where(found > 0, row_scores.gather(1, found.unsqueeze(1)).squeeze(1), empty)
         wide = (found > 0) & (ends - starts > 1)
         spans = {(0, length), *zip(starts[wide].tolist(), ends[wide].tolist(), strict=True)}
         words = {(k, k + 1) for k in range(length)}

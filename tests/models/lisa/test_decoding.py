@@ -17,7 +17,7 @@ from spacy_lal.models.batching.sentences import Sentence
 from spacy_lal.models.lisa.decoding import (
     LisaParse,
     RoleDecoder,
-    decode,
+    decode_frames,
     from_self_loops,
     with_one_predicate,
 )
@@ -210,7 +210,7 @@ def role_table(scores: ParserScores[LisaScores], predicate: int) -> Tensor:
 
 
 def test_tags_and_predicates_are_marginal(scores: ParserScores[LisaScores]) -> None:
-    parses = decode(scores, JOINT, TAGS, RoleDecoder(LABELS))
+    parses = decode_frames(scores, JOINT, TAGS, RoleDecoder(LABELS))
     assert sorted(parses) == [0, 1]
     assert all(isinstance(parse, LisaParse) for parse in parses.values())
     assert [TAGS[k] for k in parses[1].tags] == ["NN", "NN"]
@@ -223,7 +223,7 @@ def test_tags_and_predicates_are_marginal(scores: ParserScores[LisaScores]) -> N
 
 def test_spans_have_the_probability_of_their_words(scores: ParserScores[LisaScores]) -> None:
     decoder = RoleDecoder(LABELS)
-    parses = decode(scores, JOINT, TAGS, decoder)
+    parses = decode_frames(scores, JOINT, TAGS, decoder)
     certainty = {(1, 1): 0.85, (0, 0): 0.65, (0, 2): 1.0}
     for (member, predicate), sure in certainty.items():
         (frame,) = [each for each in parses[member].frames if each.predicate == predicate]
@@ -241,33 +241,33 @@ def test_spans_have_the_probability_of_their_words(scores: ParserScores[LisaScor
 
 def test_predicates_can_be_given(scores: ParserScores[LisaScores]) -> None:
     given: dict[int, list[int] | None] = {0: [1], 1: None}
-    parses = decode(scores, JOINT, TAGS, RoleDecoder(LABELS), predicates=given.__getitem__)
+    parses = decode_frames(scores, JOINT, TAGS, RoleDecoder(LABELS), predicates=given.__getitem__)
     assert [frame.predicate for frame in parses[0].frames] == [1]
     assert [frame.predicate for frame in parses[1].frames] == [1]
     (frame,) = parses[0].frames
     assert [s for s, span in zip(frame.scores, frame.spans, strict=True) if span[2] == "V"] == [1.0]
     given = {0: [], 1: []}
-    parses = decode(scores, JOINT, TAGS, RoleDecoder(LABELS), predicates=given.__getitem__)
+    parses = decode_frames(scores, JOINT, TAGS, RoleDecoder(LABELS), predicates=given.__getitem__)
     assert all(not parse.frames for parse in parses.values())
     assert [TAGS[k] for k in parses[0].tags] == ["NN", "NN", "VB"]
 
 
 def test_heads_and_relations(scores: ParserScores[LisaScores]) -> None:
-    parses = decode(scores, JOINT, TAGS, RoleDecoder(LABELS), heads=nonprojective, root=0)
+    parses = decode_frames(scores, JOINT, TAGS, RoleDecoder(LABELS), heads=nonprojective, root=0)
     # 3 + 2, as the word that is not there is nobody's head
     assert parses[1].heads.tolist() == [2, 0]
     assert parses[0].heads.tolist() == [2, 3, 0]
     # relation 0 is the root's alone
     assert parses[1].relations.tolist() == [2, 0]
     assert parses[0].relations.tolist() == [2, 1, 0]
-    free = decode(scores, JOINT, TAGS, RoleDecoder(LABELS), heads=nonprojective)
+    free = decode_frames(scores, JOINT, TAGS, RoleDecoder(LABELS), heads=nonprojective)
     assert free[0].relations.tolist() == [0, 0, 0]
 
 
 def test_decoding_without_tags(scores: ParserScores[LisaScores]) -> None:
     (batch,) = scores.batches
     batch.scores = batch.scores._replace(joint=batch.scores.joint[..., 1:3])
-    parses = decode(scores, ["/False", "/True"], [], RoleDecoder(LABELS))
+    parses = decode_frames(scores, ["/False", "/True"], [], RoleDecoder(LABELS))
     assert [len(parses[k].tags) for k in (0, 1)] == [3, 2]
     assert [frame.predicate for frame in parses[0].frames] == [1]
 

@@ -13,7 +13,7 @@ from torch.autograd import gradcheck
 from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
 from spacy_lal.models.parser import gold_charts
 from spacy_lal.models.parser.decoders import SpanMarginals, make_map_decoder, make_mbr_decoder
-from spacy_lal.models.parser.decoding import decode
+from spacy_lal.models.parser.decoding import decode_trees
 from spacy_lal.models.parser.gold_charts import GoldNodes
 from spacy_lal.models.parser.losses import (
     crf_loss,
@@ -181,7 +181,7 @@ def test_a_tree_whose_root_is_a_constituent(case, labels_root) -> None:  # type:
     scores[0, -1, 0] += 4
     by_node[0, n, 0] += 4
     batch = SentenceBatch([0], torch.tensor([n]), OneStageScores(torch.zeros(1, n, 1), scores))
-    (parse,) = decode(
+    (parse,) = decode_trees(
         ParserScores([], [batch]),
         make_map_decoder(share=1.0),
         probabilistic=False,
@@ -248,7 +248,7 @@ def test_two_stages_choose_a_tree_then_its_labels(rank: int | None) -> None:
         scores = random_scores(rank, seed=seed)
         batch = SentenceBatch(list(range(len(LENGTHS))), torch.tensor(LENGTHS), scores)
         found = {
-            name: decode(ParserScores([], [batch]), decoder)
+            name: decode_trees(ParserScores([], [batch]), decoder)
             for name, decoder in (("map", make_map_decoder()), ("mbr", make_mbr_decoder(None)))
         }
         for row, n in enumerate(LENGTHS):

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ...layers.label_factors import label_scores
 from ...structure.chart import inside, packed_spans, span_position
-from ...structure.kbest import k_best
+from ...structure.k_best_trees import k_best
 from ..batching.batches import ParserScores, SentenceBatch
 from ..batching.parses import SentenceParse
 from .losses import log_weight
@@ -47,10 +47,10 @@ def _of_sentence(
     here = span_position(of.tags.shape[1], starts, ends)
     two_stages = isinstance(of, TwoStageScores)
     if isinstance(of, TwoStageScores):
-        of_spans = of.spans[row, here]
-        log_z = inside(of_spans.unsqueeze(0), lengths)
+        span_scores = of.spans[row, here]
+        log_z = inside(span_scores.unsqueeze(0), lengths)
         labels = label_scores(of.factors, torch.full_like(starts, row), starts, ends)
-        chart = (of_spans.unsqueeze(-1) + torch.log_softmax(labels, -1)).unsqueeze(0)
+        chart = (span_scores.unsqueeze(-1) + torch.log_softmax(labels, -1)).unsqueeze(0)
     else:
         assert of.labels is not None
         chart = of.labels[row, here].unsqueeze(0)
@@ -64,8 +64,8 @@ def _of_sentence(
     found = k_best(best, empty, lengths, k if two_stages else WIDER * k)
     there = found.scores[0].isfinite()
     choice = found.labels[0, there]
-    of_choice = label[0].gather(-1, (choice.T - 1).clamp(min=0)).T + 1
-    trees = torch.where(choice > 0, of_choice, 0)
+    chosen_labels = label[0].gather(-1, (choice.T - 1).clamp(min=0)).T + 1
+    trees = torch.where(choice > 0, chosen_labels, 0)
     if two_stages:
         log_prob = found.scores[0, there] - log_z
     else:

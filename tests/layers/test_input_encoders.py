@@ -4,7 +4,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_lal.layers.dropout import set_dropout
-from spacy_lal.layers.rows import BiLSTMRows, BranchRows, with_positions, with_start_and_stop
+from spacy_lal.layers.input_encoders import (
+    BiLSTMInputEncoder,
+    BranchInputEncoder,
+    with_positions,
+    with_start_and_stop,
+)
 
 BILSTM = {"d_hidden": 3, "depth": 2, "tag_depth": 1, "d_tag": 2}
 CONTENTS = pytest.mark.parametrize("content", ["tag", "word"])
@@ -13,7 +18,7 @@ BILSTMS = pytest.mark.parametrize("bilstm", [None, BILSTM], ids=["vectors", "bil
 
 def make(d_in=5, n_tags=4, **options):
     settings = {"d_model": 7, "max_length": 12, "content": "tag", "bilstm": None}
-    return BranchRows(d_in, n_tags, **{**settings, **options})
+    return BranchInputEncoder(d_in, n_tags, **{**settings, **options})
 
 
 def words(batch, n, d=5):
@@ -139,7 +144,7 @@ def test_the_rate_of_dropout(bilstm):
 
 def test_without_tags_it_is_a_plain_bilstm():
     """Against torch's own, one sentence at a time."""
-    rows = BiLSTMRows(5, 1, **{**BILSTM, "depth": 3, "tag_depth": 0}).requires_grad_(False)
+    rows = BiLSTMInputEncoder(5, 1, **{**BILSTM, "depth": 3, "tag_depth": 0}).requires_grad_(False)
     theirs = torch.nn.LSTM(5, 3, num_layers=3, bidirectional=True, batch_first=True)
     assert {name.partition(".")[0] for name, _ in rows.named_parameters()} == {
         "lower",
@@ -164,7 +169,7 @@ def test_without_tags_it_is_a_plain_bilstm():
 
 
 def test_without_any_layer_rows_are_the_words_vectors():
-    rows = BiLSTMRows(5, 1, **{**BILSTM, "depth": 0, "tag_depth": 0})
+    rows = BiLSTMInputEncoder(5, 1, **{**BILSTM, "depth": 0, "tag_depth": 0})
     assert [name for name, _ in rows.named_parameters()] == ["start", "stop"]
     assert rows.output_dim == 5
     x = words(2, 3)
@@ -177,9 +182,9 @@ def test_without_any_layer_rows_are_the_words_vectors():
 def test_how_deep_tags_are_predicted_is_checked():
     for depth in (-1, 2):
         with pytest.raises(ValueError, match=rf"tag_depth must lie in 0\.\.depth-1, got {depth}"):
-            BiLSTMRows(5, 4, **{**BILSTM, "tag_depth": depth})
+            BiLSTMInputEncoder(5, 4, **{**BILSTM, "tag_depth": depth})
     with pytest.raises(ValueError, match="got 1 of 0"):
-        BiLSTMRows(5, 4, **{**BILSTM, "depth": 0})
+        BiLSTMInputEncoder(5, 4, **{**BILSTM, "depth": 0})
     untagged = {**BILSTM, "tag_depth": 0}
     with pytest.raises(ValueError, match="content = 'tag' needs a BiLSTM that predicts tags"):
         make(bilstm=untagged)

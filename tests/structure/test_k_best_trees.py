@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from spacy_lal.structure.chart import best_tree, chart_size, packed_spans, span_position
-from spacy_lal.structure.kbest import k_best
+from spacy_lal.structure.k_best_trees import k_best
 
 from .test_chart import CATALAN, full, random_charts
 

@@ -65,12 +65,12 @@ def k_best(constituent: Tensor, empty: Tensor | None, lengths: Tensor, k: int) -
         sums = below[:, None, :, first] + values[:, :, here, second]
         scores, at = sums.topk(min(k, sums.shape[-1]), -1)
         label = labels[:, :, here].gather(-1, second[at])
-        of_splits = below_origins.unsqueeze(1).expand(-1, at.shape[1], -1, -1, -1)
-        of_splits = of_splits.gather(-2, first[at].unsqueeze(-1).expand(-1, -1, -1, -1, 3))
+        split_origins = below_origins.unsqueeze(1).expand(-1, at.shape[1], -1, -1, -1)
+        split_origins = split_origins.gather(-2, first[at].unsqueeze(-1).expand(-1, -1, -1, -1, 3))
         starts = torch.arange(n + 1 - width, device=device)
         near, far = torch.stack([starts, starts + width]), torch.stack([starts + width, starts])
         lists[:, near, far, : at.shape[-1]] = scores
-        origins[:, near, far, : at.shape[-1]] = torch.cat([of_splits, label.unsqueeze(-1)], -1)
+        origins[:, near, far, : at.shape[-1]] = torch.cat([split_origins, label.unsqueeze(-1)], -1)
         spans_of_width(best, width).copy_(scores[..., 0].movedim(1, 0))
     rows = torch.arange(len(values), device=device)
     return _trace(lists[rows, 0, lengths], origins, lengths, constituent.shape[1])

@@ -31,7 +31,7 @@ def with_start_and_stop(words: Tensor, lengths: Tensor, start: Tensor, stop: Ten
     return rows * row_mask(lengths, n).unsqueeze(-1)
 
 
-class BiLSTMRows(nn.Module):
+class BiLSTMInputEncoder(nn.Module):
     """Word vectors [B, n, d_in] -> rows [B, n+2, 2 * d_hidden], tag scores [B, n, T].
 
     The tags are read off the lower `tag_depth` layers of `depth`. With a tag_depth of 0 it is a
@@ -89,7 +89,7 @@ def with_positions(content: Tensor, table: Tensor) -> Tensor:
     return torch.cat([content, table[:n].expand(len(content), -1, -1)], -1)
 
 
-class PositionRows(nn.Module):
+class PositionInputEncoder(nn.Module):
     """Word vectors [B, n, d_in] -> rows [B, n+2, d_model], tag scores [B, n, T].
 
     The input of Mrini et al. 2020 (section 3.1): content, the sum of the projected word vector
@@ -120,13 +120,13 @@ class PositionRows(nn.Module):
         return self.layer_norm(with_positions(content, self.positions)), tags
 
 
-class BranchRows(nn.Module):
+class BranchInputEncoder(nn.Module):
     """Two branches side by side (Vu-Tran et al., section 2.1): rows [B, n+2, d_around + d_model].
 
     One branch, the first d_around features, is the words' vectors, of a pretrained encoder, or of
-    a BiLSTM over them (`bilstm`, settings of `BiLSTMRows`): it goes around the encoder. The other,
-    d_model wide, is what the encoder's self-attention and label attention read: content beside
-    learned positions, each half of it. content "tag": the expected embedding of the word's
+    a BiLSTM over them (`bilstm`, settings of `BiLSTMInputEncoder`): it goes around the encoder. The
+    other, d_model wide, is what the encoder's self-attention and label attention read: content
+    beside learned positions, each half of it. content "tag": the expected embedding of the word's
     part-of-speech tag; "word": its projected vector (both compared in the paper's table 3).
     """
 
@@ -143,7 +143,7 @@ class BranchRows(nn.Module):
         super().__init__()
         if content not in ("tag", "word"):
             raise ValueError(f"content must be 'tag' or 'word', not {content!r}")
-        self.bilstm = None if bilstm is None else BiLSTMRows(d_in, n_tags, **bilstm)
+        self.bilstm = None if bilstm is None else BiLSTMInputEncoder(d_in, n_tags, **bilstm)
         if content == "tag" and self.bilstm is not None and self.bilstm.upper is None:
             raise ValueError("content = 'tag' needs a BiLSTM that predicts tags, tag_depth > 0")
         self.d_around = d_in if self.bilstm is None else self.bilstm.output_dim
@@ -173,11 +173,11 @@ class BranchRows(nn.Module):
             words = self.dropout(x)
             tags = self.tag_scores(words)
             around = with_start_and_stop(words, lengths, self.around_start, self.around_stop)
-        of_words = around[:, 1:-1]
+        word_content = around[:, 1:-1]
         if self.reads_tags:
             assert tags is not None
-            of_words = torch.softmax(tags, -1)
-        content = with_start_and_stop(self.content(of_words), lengths, self.start, self.stop)
+            word_content = torch.softmax(tags, -1)
+        content = with_start_and_stop(self.content(word_content), lengths, self.start, self.stop)
         content = self.dropout(content)
         return torch.cat(
             [around, self.layer_norm(with_positions(content, self.positions))], -1
