@@ -4,9 +4,9 @@
 
 `SpanScorer` computes the hidden vectors of spans chunk by chunk, and anew on the way back;
 `LayerNorm.normalise_sums` never reduces its large tensor; label scores of chosen pairs have a
-backward pass of their own. Each is measured beside the same equation in plain torch, in the
-fastest forms that we know: "checkpointed" recomputes chunks by `torch.utils.checkpoint`. Sizes
-are those of the parsers trained on the English Web Treebank, and the paper's. All forms give the same scores and
+backward pass of their own. Each is measured beside the same equation in plain torch, in the fastest
+forms that we know: "checkpointed" recomputes chunks by `torch.utils.checkpoint`. Sizes are those of
+the parsers trained on the English Web Treebank, and the paper's. All forms give the same scores and
 gradients (checked).
 
 CPU seconds, medians, all forms of a layer in turn; memory is the most of tensors held at once.
