@@ -48,8 +48,8 @@ lint: $(DEV)
 	@$(PY) -m mypy
 
 docs: $(DEV)
-	@$(PY) -m cogapp -I scripts -r docs/*.md
-	@$(PY) scripts/pictures.py
+	@$(PY) -m cogapp -I benchmarks -r docs/*.md
+	@$(PY) benchmarks/pictures.py
 
 clean:
 	rm -rf $(VENV)

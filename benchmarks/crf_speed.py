@@ -5,7 +5,7 @@
         [--train-words 20000] [--repeats 3] [--threads 1] [--json FILE]
         [--supar PYTHON TRAIN TEST [--check]]
 
-The parsers of configs/crf_rows.json in supar's two sizes (see supar_speed.py): "crf", a BiLSTM and
+The parsers of crf_rows.json in supar's two sizes (see supar_speed.py): "crf", a BiLSTM and
 biaffine spans; "heads", the same with 64 label attention heads; "spanformer", the same with a
 transformer layer over spans. Their layers are as wide and as many as supar's, labels have full
 matrices, products are float32, dropout is supar's. In "reduced", whose supar reads 100 features of

@@ -1,9 +1,9 @@
 """Train parsers that differ from a base config in a few settings, and keep what each came to.
 
-A row is a name for such settings (configs/ablation_rows.json, or --table). Every row and seed is a
-run GROUP/ROW-SEED in RESULTS (scripts/results.py); one that is there is not trained again, so a
-stopped comparison goes on where it was. More options are settings for all rows, as for `spacy
-train`: `--training.max_steps 200`; keep the results of each size in a group or file of their own.
+A row is a name for such settings (ablation_rows.json, or --table). Every row and seed is a run
+GROUP/ROW-SEED in RESULTS (results.py); one that is there is not trained again, so a stopped
+comparison goes on where it was. More options are settings for all rows, as for `spacy train`:
+`--training.max_steps 200`; keep the results of each size in a group or file of their own.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from importlib.metadata import version
+from os.path import relpath
 from pathlib import Path
 from typing import IO, Annotated, Any
 
@@ -23,7 +24,6 @@ import spacy
 import srsly
 import torch
 import typer
-from evaluate import measure
 from spacy.cli._util import parse_config_overrides, setup_gpu
 from spacy.language import Language
 from spacy.training.initialize import init_nlp
@@ -31,11 +31,12 @@ from spacy.training.loop import train
 from thinc.api import Config
 from wasabi import msg
 
+from spacy_lal.evaluation.parses import measure
 from spacy_lal.models.bridge.shim import torch_shims
 from spacy_lal.pipeline.parser import ParserPipe
 from spacy_lal.training.corpus import Corpus
 
-ROWS = Path(__file__).parents[1] / "configs/ablation_rows.json"
+ROWS = Path(__file__).parents[1] / "benchmarks/ablation_rows.json"
 LOGGER = "spacy-lal.ablation_curve"
 ON_DEV = ("const_evalb_f", "const_complete", "conll18_uas", "conll18_las", "tag_acc")
 OF_TEST = (
@@ -191,7 +192,7 @@ def main(
                 "settings": settings,
                 "options": options,
                 "seed": seed,
-                "config": base.as_posix(),
+                "config": Path(relpath(base, ROWS.parents[1])).as_posix(),
                 "evalb_parameters": prm,
             }
             name = f"{group}/{row}-{seed}"

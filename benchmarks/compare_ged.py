@@ -2,7 +2,7 @@
 
 For each value and seed, trains CONFIG for the same number of steps, takes the weights of the last
 one, chooses the threshold on DEV and scores TEST. A run is ged/NAME-SETTING-VALUE-SEED in RESULTS
-(scripts/results.py); one that is there is not trained again. The table is printed.
+(benchmarks/results.py); one that is there is not trained again. The table is printed.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from typing import Annotated
 
 import results
 import typer
-from evaluate_ged import evaluate
 from tables import detectors
 from wasabi import msg
+
+from spacy_lal.evaluation.errors import evaluate
 
 MODEL = "--components.gec_detector.model"
 

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/training from the table of results: `python scripts/pictures.py`."""
+"""Draw the pictures of docs/training from the table of results: `python benchmarks/pictures.py`."""
 
 from __future__ import annotations
 

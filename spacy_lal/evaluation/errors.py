@@ -1,56 +1,29 @@
-"""Score a pipeline's grammatical error detection, at its threshold and at others.
+"""A pipeline's grammatical error detection, at its threshold and at others.
 
 The pipeline reads the gold words and, unless sentences are joined, the gold sentence boundaries.
-Precision, recall and F0.5 count tokens, as MultiGED-2023 does (`spacy_lal/scorers/detection.py`).
+Precision, recall and F0.5 count tokens, as MultiGED-2023 does (`scorers/detection.py`).
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy
 import spacy
-import srsly
-import torch
-import typer
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from wasabi import msg
 
-from spacy_lal.grammar_errors import CORRECT, error_scores, get_errors, set_errors
-from spacy_lal.pipeline.gec_detector import ErrorDetector
-from spacy_lal.scorers.detection import Detection
-from spacy_lal.training.corpus import Corpus
-
-
-def main(
-    model: Annotated[str, typer.Argument(help="A pipeline with `gec_detector`: name or folder.")],
-    corpora: Annotated[list[Path], typer.Argument(help=".spacy files with errors.", exists=True)],
-    tune: Annotated[
-        Path | None,
-        typer.Option(help="Take the threshold of the best F0.5 on this .spacy file.", exists=True),
-    ] = None,
-    join: Annotated[
-        int, typer.Option(min=1, help="Sentences a Doc, whose boundaries aren't given if several.")
-    ] = 1,
-    output: Annotated[Path | None, typer.Option(help="Write the numbers here, as JSON.")] = None,
-    threads: Annotated[int, typer.Option(help="Threads of torch, 0 for its own choice.")] = 0,
-) -> None:
-    """Precision, recall and F0.5 of MODEL on each of CORPORA."""
-    if threads:
-        torch.set_num_threads(threads)
-    try:
-        result = evaluate(model, corpora, tune, join)
-    except (OSError, ValueError) as error:
-        typer.echo(f"evaluate_ged: {error}", err=True)
-        raise typer.Exit(1) from None
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        srsly.write_json(output, result)
+from ..grammar_errors import CORRECT, error_scores, get_errors, set_errors
+from ..pipeline.gec_detector import ErrorDetector
+from ..scorers.detection import Detection
+from ..training.corpus import Corpus
+from . import about
 
 
 def evaluate(
@@ -82,12 +55,7 @@ def evaluate(
             f"{result['marked']:.2f} % of tokens marked"
         )
     several = {"sentences_a_doc": join} if join > 1 else {}
-    return several | {
-        "model": f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}",
-        "threshold": round(threshold, 4),
-        "threads": torch.get_num_threads(),
-        "results": results,
-    }
+    return several | about(nlp) | {"threshold": round(threshold, 4), "results": results}
 
 
 def detector_of(nlp: Language) -> ErrorDetector:
@@ -166,5 +134,11 @@ def _percent(counts: Detection) -> dict[str, float]:
     return {name: round(100 * value, 2) for name, value in values.items()}
 
 
-if __name__ == "__main__":
-    typer.run(main)
+def lowest_threshold(scores: numpy.ndarray, most: float) -> float:
+    """The lowest one of nine decimals, as they are stored, that at most a share `most` reaches."""
+    allowed = int(most * len(scores))
+    if allowed >= len(scores):
+        return 0.0
+    # just above the first score that would be one too many
+    one_too_many = numpy.sort(scores)[-1 - allowed]
+    return min(1.0, (math.floor(one_too_many * 1e9) + 1) / 1e9)

@@ -4,7 +4,7 @@ A run's first line has its name, `run`, and what holds for all of it: settings, 
 Every other line is one evaluation of it: of a curve ("part": "curve") one step, of "results" one
 way to decode, and so on. In Python a run is one dict, in which each part is a list of such lines.
 
-`python scripts/results.py NAME FILE.json` adds what a benchmark, `scripts/evaluate.py` (--json,
+`python benchmarks/results.py NAME FILE.json` adds what a benchmark, `lal evaluate` (--json,
 --output) or spaCy's console logger (FILE.jsonl, the curve of a training) wrote.
 """
 

@@ -1,7 +1,7 @@
-"""Score a pipeline's semantic roles, with its own parses or others', given predicates or its own.
+"""A pipeline's semantic roles, with its own parses or others', given predicates or its own.
 
 The pipeline reads the gold words, one sentence a Doc. Rules are those of srl-eval.pl
-(`spacy_lal/scorers/srl_eval.py`), with predicates of the model's own end to end: all arguments of
+(`scorers/srl_eval.py`), with predicates of the model's own end to end: all arguments of
 one that is none are wrong.
 """
 
@@ -11,80 +11,33 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy
 import spacy
-import srsly
-import torch
-import typer
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from wasabi import msg
 
-from spacy_lal.annotations import (
+from ..annotations import (
     FRAMES_KEY,
     FrameSpans,
     get_frames,
     set_dependencies,
     set_frames,
 )
-from spacy_lal.pipeline.lisa_srl import LisaSRL
-from spacy_lal.scorers.attachment import score_attachment
-from spacy_lal.scorers.frames import AUXILIARIES, score_frames
-from spacy_lal.scorers.srl_eval import SrlReport, score_sentence
-from spacy_lal.training.corpus import Corpus
+from ..pipeline.lisa_srl import LisaSRL
+from ..scorers.attachment import score_attachment
+from ..scorers.frames import AUXILIARIES, score_frames
+from ..scorers.srl_eval import SrlReport, score_sentence
+from ..training.corpus import Corpus
+from . import about
 
 LENGTHS = (10, 20, 30, 40)
 DISTANCES = (0, 2, 5, 10)
 
 Bins = dict[str, SrlReport]
-
-
-def main(
-    model: Annotated[str, typer.Argument(help="A pipeline with `lisa_srl`: name or folder.")],
-    corpus: Annotated[Path, typer.Argument(help="A .spacy file with frames.", exists=True)],
-    parses: Annotated[
-        str,
-        typer.Option(
-            help="What to attend to, commas between: model, gold, or pipelines that find heads."
-        ),
-    ] = "model",
-    predicates: Annotated[str, typer.Option(help="model, gold, or both.")] = "model,gold",
-    decoders: Annotated[
-        str | None,
-        typer.Option(help="probabilities, viterbi, valid, greedy; else the model's."),
-    ] = None,
-    unique: Annotated[
-        bool | None,
-        typer.Option(
-            "--unique-core-roles/--repeated-core-roles",
-            help="Whether a frame may have a core role twice, whatever the model says.",
-            show_default=False,
-        ),
-    ] = None,
-    output: Annotated[Path | None, typer.Option(help="Write the numbers here, as JSON.")] = None,
-    threads: Annotated[int, typer.Option(help="Threads of torch, 0 for its own choice.")] = 0,
-) -> None:
-    """Scores of MODEL on CORPUS for every combination of parses, predicates and decoders."""
-    if threads:
-        torch.set_num_threads(threads)
-    try:
-        result = evaluate(
-            model,
-            corpus,
-            parses.split(","),
-            predicates.split(","),
-            None if decoders is None else decoders.split(","),
-            unique,
-        )
-    except (OSError, ValueError) as error:
-        typer.echo(f"evaluate_srl: {error}", err=True)
-        raise typer.Exit(1) from None
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        srsly.write_json(output, result)
 
 
 def evaluate(
@@ -133,11 +86,9 @@ def evaluate(
             f"{result['parses']} parses, {result['predicates']} predicates, {result['decoder']}: "
             f"F1 {result['srl_f']:.2f}, predicates {result['srl_pred_f']:.2f}"
         )
-    return {
-        "model": f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}",
+    return about(nlp) | {
         "corpus": corpus.name,
         "sentences": len(examples),
-        "threads": torch.get_num_threads(),
         "unique_core_roles": pipe.unique_core_roles,
         "results": results,
     }
@@ -209,7 +160,7 @@ def _scores(pairs: list[Example], speed: float, correct: dict[str, list[bool]]) 
     result["by_distance"] = {}
     for name in (_label(k, DISTANCES) for k in range(len(DISTANCES) + 1)):
         kept = partial(_at_distance, name)
-        result["by_distance"] |= _f1(_binned(pairs, lambda _, name=name: name, kept))
+        result["by_distance"] |= _f1(_binned(pairs, partial(_always, name), kept))
     if correct:
         # sentences by whose parses of them are right (+) and whose are not (-)
         of_pair = {
@@ -278,6 +229,10 @@ def _label(k: int, edges: tuple[int, ...]) -> str:
     return f"{first}-{edges[k]}"
 
 
+def _always(name: str, _: Example) -> str:
+    return name
+
+
 def _at_distance(name: str, predicate: int, span: tuple[int, int, str]) -> bool:
     """Whether so many words lie between the predicate and the argument."""
     start, end, _ = span
@@ -295,7 +250,3 @@ def _same_heads(pair: Example) -> bool:
         numpy.asarray([t.head.i for t in doc]) for doc in (pair.predicted, pair.reference)
     )
     return bool((ours == gold).all())
-
-
-if __name__ == "__main__":
-    typer.run(main)

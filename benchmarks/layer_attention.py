@@ -10,9 +10,9 @@ import numpy
 import spacy
 import srsly
 import typer
-from evaluate_ged import before, detector_of
 from spacy.util import minibatch
 
+from spacy_lal.evaluation.errors import before, detector_of
 from spacy_lal.grammar_errors import CORRECT, get_errors
 from spacy_lal.models.detector.model import layer_attention
 from spacy_lal.training.corpus import Corpus

@@ -1,40 +1,22 @@
-"""Give the components of a trained pipeline the word vectors that they read: what was trained with
+"""A trained pipeline whose components have the word vectors that they read: what was trained with
 `spacy-lal.WithVectors.v1` becomes `spacy-lal.WithOwnVectors.v1`, and the pipeline's own go."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Any, cast
 
-import spacy
 import torch
-import typer
 from spacy.language import Language
 from spacy.util import load_model_from_config
 from thinc.api import Model, to_numpy
-from wasabi import msg
 
-from spacy_lal.models.bridge.shim import torch_shim, torch_shims
-from spacy_lal.models.embeddings.own_vectors import OwnVectors, take_vectors
-from spacy_lal.pipeline.weights import WeightsPipe
+from ..models.bridge.shim import torch_shim, torch_shims
+from ..models.embeddings.own_vectors import OwnVectors, take_vectors
+from .weights import WeightsPipe
 
 ABOUT = ("name", "version", "description", "author", "email", "url", "license", "sources", "notes")
 SHARED, OWN = "spacy-lal.WithVectors.v1", "spacy-lal.WithOwnVectors.v1"
-
-
-def main(
-    model: Annotated[Path, typer.Argument(help="Folder of a trained pipeline.", exists=True)],
-    output: Annotated[Path, typer.Argument(help="Where to write the other one.")],
-) -> None:
-    """Write MODEL to OUTPUT with vectors of mode floret inside its components."""
-    try:
-        other = own_vectors(spacy.load(model))
-    except ValueError as error:
-        typer.echo(f"own_vectors: {model}: {error}", err=True)
-        raise typer.Exit(1) from None
-    other.to_disk(output)
-    msg.good(str(output))
 
 
 def own_vectors(nlp: Language) -> Language:
@@ -56,7 +38,8 @@ def own_vectors(nlp: Language) -> Language:
         mine = cast(Any, other.get_pipe(name))
         mine.cfg.update(cast(Any, pipe).cfg)
         _copy(mine.model, cast(Any, pipe).model, nlp)
-    other.tokenizer.from_bytes(nlp.tokenizer.to_bytes(exclude=["vocab"]), exclude=["vocab"])
+    theirs = cast(Any, nlp.tokenizer).to_bytes(exclude=["vocab"])
+    cast(Any, other.tokenizer).from_bytes(theirs, exclude=["vocab"])
     for string in nlp.vocab.strings:
         other.vocab.strings.add(string)
     other.meta.update({key: nlp.meta[key] for key in ABOUT if key in nlp.meta})
@@ -92,9 +75,3 @@ def _copy(mine: Model, theirs: Model, nlp: Language) -> None:
             source = next(sources)
             if source.header is not None:
                 shim.load(source.header, source.tensors())
-
-
-if __name__ == "__main__":
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command()(main)
-    app()

@@ -1,7 +1,7 @@
-"""Tables of the pages, and pictures of trainings, from the table of results (scripts/results.py).
+"""Tables of the pages, and pictures of trainings, from the table of results (results.py).
 
-Pages call these functions between the marks of cog; `cog -I scripts -r docs/*.md` writes the tables
-anew. `python scripts/tables.py ablation …` writes a page of one's own.
+Pages call these functions between the marks of cog; `cog -I benchmarks -r docs/*.md` writes the
+tables anew. `python benchmarks/tables.py ablation …` writes a page of one's own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from results import TABLE, Result
 
 ROOT = Path(__file__).parents[1]
 MISSING = "–"
-INTRODUCTION = "# Ablations\n\nWritten by `scripts/tables.py`.\n"
+INTRODUCTION = "# Ablations\n\nWritten by `benchmarks/tables.py`.\n"
 ROLES = {
     ("sa", "model"): "SA (no syntax)",
     ("lisa", "model"): "LISA, its own parses",
@@ -52,7 +52,7 @@ def markdown(header: list[str], rows: list[list[str]]) -> str:
     return "\n".join([lines[0], "|---" * len(header) + "|", *lines[1:]]) + "\n"
 
 
-# what parts of a parser are worth: scripts/ablate.py
+# what parts of a parser are worth: benchmarks/ablate.py
 
 
 def ablation(group: str, rows: Path, table: Path = TABLE) -> str:
@@ -118,7 +118,7 @@ def _ablation(table: dict[str, Any], of_rows: dict[str, list[Result]]) -> str:
     return f"### {table['title']}\n\n{markdown(header, lines)}"
 
 
-# one setting of the detector: scripts/compare_ged.py
+# one setting of the detector: benchmarks/compare_ged.py
 
 
 def detectors(name: str, setting: str, values: list[str], table: Path = TABLE) -> str:
@@ -133,7 +133,7 @@ def detectors(name: str, setting: str, values: list[str], table: Path = TABLE) -
     return markdown(header, lines)
 
 
-# self-attention with and without syntax: scripts/compare_srl.py
+# self-attention with and without syntax: benchmarks/compare_srl.py
 
 
 def roles(table: Path = TABLE, group: str = "srl") -> str:
@@ -192,9 +192,9 @@ def main(
     output: Annotated[Path, typer.Argument(help="Markdown file to write.")],
     table: Annotated[Path, typer.Option(help="The table of results.")] = TABLE,
     rows: Annotated[Path, typer.Option(help="Rows, tables, the paper's figures.")] = ROOT
-    / "configs/ablation_rows.json",
+    / "benchmarks/ablation_rows.json",
 ) -> None:
-    """Write the tables of what scripts/ablate.py found as a page."""
+    """Write the tables of what benchmarks/ablate.py found as a page."""
     try:
         text = ablation(group, rows, table)
     except (OSError, ValueError) as error:

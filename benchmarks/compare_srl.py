@@ -4,8 +4,8 @@ better parses handed to the trained model.
 For each seed, trains CONFIG without the parser's head and paths that go by it (SA) and as it is
 (LISA), and scores LISA on the same data with its own parses, with another pipeline's, and with gold
 ones.
-A run is srl/ARM-SEED in RESULTS (scripts/results.py); one that is there is not trained again. The
-tables are printed.
+A run is srl/ARM-SEED in RESULTS (results.py); one that is there is not trained again. The tables
+are printed.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from typing import Annotated
 
 import results
 import typer
-from evaluate_srl import evaluate
 from tables import roles
 from wasabi import msg
+
+from spacy_lal.evaluation.roles import evaluate
 
 MODEL = "--components.lisa_srl.model"
 ARMS = {
