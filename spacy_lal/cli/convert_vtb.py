@@ -77,6 +77,6 @@ def _convert_by_ratio(
         if not of_part:
             raise ValueError(f"{part}: no sentences in {share}/{sum(ratio)} of {vtb}")
     results: dict[str, Counts] = {part: counts_of(of_part) for part, of_part in parts.items()}
-    results["all"] = {"files": len(paths), "dropped": losses.dropped, **shown(losses)}
+    results["all"] = counts_of(sentences, losses.dropped) | {"files": len(paths), **shown(losses)}
     write_parts(parts, output, "vi")
     finish(results, report)

@@ -58,7 +58,10 @@ def package(
         if metrics:
             contents["performance"] = {}
             for path in metrics:
-                contents["performance"] |= performance(srsly.read_json(path))
+                try:
+                    contents["performance"] |= performance(srsly.read_json(path))
+                except (AttributeError, LookupError, TypeError, ValueError):
+                    raise ValueError(f"{path} has no scores of a pipeline") from None
         contents |= {"name": name, "version": version}
         target = output / f"{contents['lang']}_{name}"
         check_folder(target, [model, *([meta] if meta else []), *(metrics or ())])
