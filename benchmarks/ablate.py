@@ -163,7 +163,7 @@ def main(
     train_path: Annotated[str, typer.Option("--train", help="Training data.")] = "",
     dev_path: Annotated[str, typer.Option("--dev", help="Development data.")] = "",
     test: Annotated[Path, typer.Option(help="Test data.", exists=True)] = Path(
-        "corpus/ewt/test.spacy"
+        "projects/ewt/corpus/test.spacy"
     ),
     prm: Annotated[str, typer.Option(help="EVALB parameters: a name or a .prm file.")] = "nk",
     gpu_id: Annotated[int, typer.Option(help="GPU, or -1 for the CPU.")] = -1,

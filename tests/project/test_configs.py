@@ -20,7 +20,7 @@ OF_TRAINED = {"en_lal_sm", "en_lal_ged_sm", "ewt_anneal"}
 
 
 def trainings() -> dict[str, tuple[Path, list[str]]]:
-    """Of each command that trains, by its project and name: config and the settings it overrides."""
+    """Config and overridden settings of each command that trains, by its project and name."""
     found = {}
     for path in (ROOT / "project.yml", *sorted(ROOT.glob("projects/*/project.yml"))):
         for command in substitute_project_variables(srsly.read_yaml(path))["commands"]:

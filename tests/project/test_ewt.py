@@ -15,19 +15,18 @@ from .toy_treebanks import toy_ewt
 
 
 def test_train_const_and_joint(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    here = project / "projects/ewt"
     variables = toy_ewt(tmp_path) | {"train_options": FEW_STEPS}
     run_here("train-joint", "projects/ewt", **variables)
-    check_package(project / "packages/en_lal_joint_sm", project / "projects/ewt/metrics/joint.json")
-    metrics = srsly.read_json(project / "projects/ewt/metrics/joint.json")
+    check_package(project / "packages/en_lal_joint_sm", here / "metrics/joint.json")
+    metrics = srsly.read_json(here / "metrics/joint.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (10, "nk")
     assert set(metrics) > ATTACHMENT
     assert weight_types(project / "packages/en_lal_joint_sm") == {torch.float16}
     assert "Skipping 'anneal'" in run_here("train-const", "projects/ewt", **variables)
-    check_package(
-        project / "packages/en_lal_const_sm", project / "projects/ewt/metrics/parser.json"
-    )
+    check_package(project / "packages/en_lal_const_sm", here / "metrics/parser.json")
     assert weight_types(project / "packages/en_lal_const_sm") == {torch.float32}
-    assert not set(srsly.read_json(project / "projects/ewt/metrics/parser.json")) & ATTACHMENT
+    assert not set(srsly.read_json(here / "metrics/parser.json")) & ATTACHMENT
 
 
 def test_train_crf_and_spanformer(

@@ -64,7 +64,7 @@ def test_train_fce_on_bert(project: Path, tmp_path: Path, run_here: Callable[...
     assert result["tokens"] == 99
 
 
-def test_train_realec(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+def test_train_realec(project: Path, run_here: Callable[..., str]) -> None:
     run_here(
         "all",
         "projects/realec",

@@ -34,7 +34,7 @@ def write_vectors(path: Path, lang: str) -> None:
 
 
 def toy_ewt(path: Path) -> dict[str, str]:
-    """Write the toy treebank in the layout of UD's and PropBank's halves of the English Web Treebank.
+    """Write the toy treebank as UD's and PropBank's halves of the English Web Treebank are.
 
     Returns the variables of projects/ewt that name it.
     """
