@@ -1,6 +1,7 @@
 """Speed of the two-stage CRF parsers, training and predicting, beside supar.
 
-    python benchmarks/crf_speed.py [--train projects/ewt/corpus/train.spacy] [--test projects/ewt/corpus/test.spacy]
+    python benchmarks/crf_speed.py [--train projects/ewt/corpus/train.spacy]
+        [--test projects/ewt/corpus/test.spacy]
         [--size reduced default] [--variant crf heads spanformer] [--batch-words 1131 3483]
         [--train-words 20000] [--repeats 3] [--threads 1] [--json FILE]
         [--supar PYTHON TRAIN TEST [--check]]
