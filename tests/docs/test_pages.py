@@ -59,6 +59,10 @@ def test_right(page: list[str], tmp_path: Path) -> None:
             ["bash\npython -m spacy lal evaluate a \\\n --none 1  # not run: long"],
             "no option --none",
         ),
+        (
+            ["bash\npython -m spacy lal convert none  # not run: long"],
+            "no command none of lal convert",
+        ),
         (["bash\npython -m spacy project run none  # not run: long"], "no workflow none"),
         (["bash\npython -m spacy project run smoke projects/ewt  # not run: long"], "no workflow"),
         (
