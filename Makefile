@@ -48,8 +48,8 @@ lint: $(DEV)
 	@$(PY) -m mypy
 
 docs: $(DEV)
-	@$(PY) -m cogapp -I scripts -r docs/*.md
-	@$(PY) scripts/pictures.py
+	@$(PY) -m cogapp -I benchmarks -r docs/*.md
+	@$(PY) benchmarks/pictures.py
 
 clean:
 	rm -rf $(VENV)
@@ -88,5 +88,5 @@ $(DEV): $(VENV)/.package
 	@touch $@
 
 packages/en_lal_sm/meta.json:
-	@echo "packages/en_lal_sm isn't there; assets/README.md says how to train it" >&2
+	@echo "packages/en_lal_sm isn't there; projects/ewt/README.md says how to train it" >&2
 	@exit 1

@@ -1,6 +1,6 @@
 """Whether a parser's probabilities are those of being right.
 
-    python benchmarks/calibration.py PIPELINE [--data corpus/ewt/test.spacy] [--limit N]
+    python benchmarks/calibration.py PIPELINE [--data projects/ewt/corpus/test.spacy] [--limit N]
         [--all-spans] [--markdown] [--json FILE]
 
 The pipeline parses the words of a treebank, one sentence a Doc, gold tokens and sentence starts.
@@ -181,7 +181,7 @@ def percent(share: float | None, digits: int = 1) -> str:
 def main() -> None:
     parser = options(__doc__)
     parser.add_argument("pipeline", help="a package or a folder")
-    parser.add_argument("--data", type=Path, default=Path("corpus/ewt/test.spacy"))
+    parser.add_argument("--data", type=Path, default=Path("projects/ewt/corpus/test.spacy"))
     parser.add_argument("--limit", type=int, default=0, help="sentences to read, 0 for all")
     parser.add_argument("--all-spans", action="store_true", help="also those not chosen")
     parser.add_argument("--markdown", action="store_true", help="print markdown tables")

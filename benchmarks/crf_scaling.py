@@ -1,7 +1,8 @@
 """Time and memory of the tree CRF by sentence length, and decoding's share of a pipeline.
 
     python benchmarks/crf_scaling.py [--lengths 50 100 200 400] [--threads 1] [--repeats 5]
-        [--pipeline PIPELINE --data corpus/ewt/test.spacy [--sentences 64] [--batches 10] [--check]]
+        [--pipeline PIPELINE --data projects/ewt/corpus/test.spacy [--sentences 64] [--batches 10]
+        [--check]]
         [--json FILE]
 
 What is asked of a `TreeDistribution` over random scores, in float32: log Z, marginals, the most

@@ -1,11 +1,12 @@
 """Speed of the two-stage CRF parsers, training and predicting, beside supar.
 
-    python benchmarks/crf_speed.py [--train corpus/ewt/train.spacy] [--test corpus/ewt/test.spacy]
+    python benchmarks/crf_speed.py [--train projects/ewt/corpus/train.spacy]
+        [--test projects/ewt/corpus/test.spacy]
         [--size reduced default] [--variant crf heads spanformer] [--batch-words 1131 3483]
         [--train-words 20000] [--repeats 3] [--threads 1] [--json FILE]
         [--supar PYTHON TRAIN TEST [--check]]
 
-The parsers of configs/crf_rows.json in supar's two sizes (see supar_speed.py): "crf", a BiLSTM and
+The parsers of crf_rows.json in supar's two sizes (see supar_speed.py): "crf", a BiLSTM and
 biaffine spans; "heads", the same with 64 label attention heads; "spanformer", the same with a
 transformer layer over spans. Their layers are as wide and as many as supar's, labels have full
 matrices, products are float32, dropout is supar's. In "reduced", whose supar reads 100 features of
@@ -293,8 +294,8 @@ def show(rows: list[dict[str, Any]]) -> None:
 
 def main() -> None:
     parser = options(__doc__, repeats=3)
-    parser.add_argument("--train", type=Path, default=Path("corpus/ewt/train.spacy"))
-    parser.add_argument("--test", type=Path, default=Path("corpus/ewt/test.spacy"))
+    parser.add_argument("--train", type=Path, default=Path("projects/ewt/corpus/train.spacy"))
+    parser.add_argument("--test", type=Path, default=Path("projects/ewt/corpus/test.spacy"))
     parser.add_argument("--size", nargs="+", choices=SIZES, default=list(SIZES))
     parser.add_argument("--variant", nargs="+", choices=VARIANTS, default=list(VARIANTS))
     parser.add_argument("--batch-words", type=int, nargs="+", default=[1131, 3483])

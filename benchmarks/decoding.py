@@ -1,6 +1,6 @@
 """How a trained parser does under other decoders, and how many sentences the splitting rule cuts.
 
-    python benchmarks/decoding.py [en_lal_sm] --data corpus/ewt/dev.spacy [--json FILE]
+    python benchmarks/decoding.py [en_lal_sm] --data projects/ewt/corpus/dev.spacy [--json FILE]
 
 EVALB with nk.prm on gold tokens, one sentence a Doc, gold tags at the terminals: the tree of
 highest score (MAP) and minimum Bayes risk at several thresholds, on the same weights. Of a joint
@@ -33,7 +33,7 @@ HEAD_KEYS = ("conll18_uas", "conll18_las")
 def main() -> None:
     parser = options(__doc__)
     parser.add_argument("pipeline", nargs="?", default="en_lal_sm")
-    parser.add_argument("--data", type=Path, default=Path("corpus/ewt/dev.spacy"))
+    parser.add_argument("--data", type=Path, default=Path("projects/ewt/corpus/dev.spacy"))
     parser.add_argument("--limit", type=int, default=0, help="sentences to read, 0 for all")
     arguments = parsed(parser)
     nlp = load(arguments.pipeline)

@@ -1,6 +1,7 @@
 """How fast `gec_detector` is.
 
-    python benchmarks/ged_speed.py en_lal_ged_sm --data corpus/ewt/test.spacy --threads 2 --check
+    python benchmarks/ged_speed.py en_lal_ged_sm --data projects/ewt/corpus/test.spacy \\
+        --threads 2 --check
 
 Words a second of the component alone, on sentences as they come, annotations on the Doc included;
 the best of `--repeats` runs counts.

@@ -1,6 +1,7 @@
 """Speed of the joint decoder, beside the O(n^5) algorithm of the paper in C.
 
-    python benchmarks/joint_decoding.py [--data corpus/ewt/dev.spacy] [--threads 1] [--json FILE]
+    python benchmarks/joint_decoding.py [--data projects/ewt/corpus/dev.spacy] [--threads 1]
+        [--json FILE]
 
 First one sentence at a time, random scores, with the exponent by which time grows from one length
 to the next. The algorithm of the paper (Zhou & Zhao 2019, joint span) is compiled with `cc -O3

@@ -1,7 +1,7 @@
 """What label attention adds to a trained parser: F1 with it, with its output zeroed, without it.
 
     python benchmarks/label_attention_gain.py [en_lal_sm] --without training/ewt-bare/model-best
-        --data corpus/ewt/test.spacy [--limit N] [--json FILE]
+        --data projects/ewt/corpus/test.spacy [--limit N] [--json FILE]
 
 `--without` is a pipeline trained at equal budget with `encoder.heads = 0`; where the configs of
 the two differ is printed, so that the budget can be judged. Without it two rows are measured.
@@ -137,7 +137,7 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("pipeline", nargs="?", default="en_lal_sm", help="a package or a folder")
     parser.add_argument("--without", help="the pipeline trained without label attention")
-    parser.add_argument("--data", type=Path, default=Path("corpus/ewt/test.spacy"))
+    parser.add_argument("--data", type=Path, default=Path("projects/ewt/corpus/test.spacy"))
     parser.add_argument("--limit", type=int, default=0, help="read only the first N sentences")
     arguments = parsed(parser)
     report = machine(arguments, "spacy", "torch", "spacy-lal")

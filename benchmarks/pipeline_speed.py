@@ -1,6 +1,6 @@
 """Speed, load time and memory of a whole pipeline, beside benepar's spaCy plugin.
 
-    python benchmarks/pipeline_speed.py [en_lal_sm] --data corpus/ewt/test.spacy
+    python benchmarks/pipeline_speed.py [en_lal_sm] --data projects/ewt/corpus/test.spacy
         [--python PATH] [--peer-python PATH | --no-peer] [--threads 1] [--repeats 3]
         [--peer-words 4000] [--doc-sentences 1 32] [--check] [--json FILE]
 
@@ -313,7 +313,7 @@ def summary(name: str, doc_sentences: int, runs: list[dict[str, Any]]) -> dict[s
 def main() -> None:
     parser = options(__doc__, repeats=3)
     parser.add_argument("pipeline", nargs="?", default="en_lal_sm", help="a package or a folder")
-    parser.add_argument("--data", type=Path, default=Path("corpus/ewt/test.spacy"))
+    parser.add_argument("--data", type=Path, default=Path("projects/ewt/corpus/test.spacy"))
     parser.add_argument("--python", default=sys.executable, help="interpreter for the pipeline")
     parser.add_argument("--peer-python", default=sys.executable, help="interpreter with benepar")
     parser.add_argument("--no-peer", action="store_true")

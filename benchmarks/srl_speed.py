@@ -1,6 +1,7 @@
 """How fast `lisa_srl` is, and what one more predicate costs.
 
-    python benchmarks/srl_speed.py en_lal_sm --data corpus/ewt/test.spacy --threads 2 --check
+    python benchmarks/srl_speed.py en_lal_sm --data projects/ewt/corpus/test.spacy \\
+        --threads 2 --check
 
 Words a second of the component alone on sentences as they come, and the time of the same sentences
 with 0, 1, 2, 4, 8 of their words given as predicates: a sentence is encoded once for all of them.

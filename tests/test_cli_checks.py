@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
+import spacy
+import srsly
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from typer.testing import CliRunner
@@ -196,3 +198,124 @@ def test_patterns_of_no_folder(tmp_path: Path) -> None:
     for pattern in ("/x", "", "*.none"):
         out = str(tmp_path / "out.spacy")
         refused(run(["convert", "brackets", str(tmp_path), out, "--pattern", pattern]))
+
+
+TREEBANKS = {
+    "ptb": ("{}/wsj.mrg", {"train": "02", "dev": "22", "test": "23"}),
+    "ctb": ("chtb_{}.fid", {"train": "0001", "dev": "0301", "test": "0271"}),
+    "ftb": ("{}.French.gold.ptb", {"train": "train", "dev": "dev", "test": "test"}),
+    "vtb": ("{}.prd", {"train": "train", "dev": "dev", "test": "test"}),
+}
+
+
+@pytest.fixture(params=TREEBANKS)
+def treebank(request, tmp_path: Path) -> tuple[str, dict[str, Path]]:
+    """A licensed treebank's name, and a file of each of its parts in the folder `treebank`."""
+    name, parts = TREEBANKS[request.param]
+    files = {p: tmp_path / "treebank" / name.format(part) for p, part in parts.items()}
+    for path in files.values():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(TREE)
+    return request.param, files
+
+
+def test_treebanks_are_not_overwritten(treebank, tmp_path: Path) -> None:
+    name, files = treebank
+    output = tmp_path / "out"
+    output.mkdir()
+    (output / "dev.spacy").symlink_to(files["train"])
+    arguments = ["convert", name, str(tmp_path / "treebank"), str(output)]
+    refused(run(arguments), "convert: ", "would overwrite the input", files["train"])
+    (output / "dev.spacy").unlink()
+    report = ["--report", str(files["test"])]
+    refused(run([*arguments, *report]), "would overwrite the input", files["test"])
+    assert not list(output.iterdir())
+    assert {path.read_text() for path in files.values()} == {TREE}
+    assert run(arguments).exit_code == 0
+    assert {path.stem for path in output.iterdir()} == set(files)
+
+
+@pytest.mark.parametrize("blank", BLANK)
+def test_parts_of_treebanks_without_sentences_are_refused(blank, treebank, tmp_path: Path) -> None:
+    name, files = treebank
+    files["test"].write_text(blank)
+    output = tmp_path / "out"
+    result = run(["convert", name, str(tmp_path / "treebank"), str(output)])
+    refused(result, f"convert: test: no sentences in {files['test']}")
+    assert not output.exists()
+
+
+def test_what_is_lost_of_a_treebank_is_reported(tmp_path: Path) -> None:
+    for section in ("02", "22", "23"):
+        (tmp_path / section).mkdir()
+        path = tmp_path / section / "wsj.mrg"
+        path.write_text("( (S (NP (-NONE- *T*)) (UH Yes)))\n( (NP (-NONE- *)))\n")
+    report = tmp_path / "report.json"
+    assert (
+        run(["convert", "ptb", str(tmp_path), str(tmp_path), "--report", str(report)]).exit_code
+        == 0
+    )
+    counts = srsly.read_json(report)["test"]
+    assert counts["dropped"] == [[f"{tmp_path / '23/wsj.mrg'}: tree 2", "no words"]]
+    assert counts["empty elements removed"] == counts["phrases removed that had no words"] == 1
+
+
+MEASURING = ["evaluate", "evaluate-srl", "evaluate-ged"]
+
+
+@pytest.mark.parametrize("command", MEASURING)
+def test_corpora_that_are_measured_are_not_overwritten(command: str, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.spacy"
+    docs_file(corpus)
+    before = corpus.read_bytes()
+    for corpora in (corpus, tmp_path):
+        result = run([command, "none", str(corpora), "--output", str(corpus)])
+        refused(result, f"{command}: ", "would overwrite the input", corpus)
+    assert corpus.read_bytes() == before
+    refused(run([command, "none", str(corpus), "--output", str(tmp_path)]), "can't write", tmp_path)
+    refused(run([command, "none", str(corpus)]), f"{command}: ", "none")
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path) -> Path:
+    spacy.blank("en").to_disk(tmp_path / "en_x")
+    return tmp_path / "en_x"
+
+
+@pytest.mark.parametrize("command", MEASURING)
+def test_empty_corpora_are_refused(command: str, pipeline: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.spacy"
+    DocBin().to_disk(empty)
+    output = tmp_path / "out.json"
+    result = run([command, str(pipeline), str(empty), "--output", str(output)])
+    refused(result, f"{command}: ")
+    assert not output.exists()
+
+
+@pytest.mark.parametrize("command", ["package", "threshold", "own-vectors"])
+def test_pipelines_are_not_overwritten(command: str, pipeline: Path, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.spacy"
+    docs_file(corpus)
+    (tmp_path / "link").symlink_to(tmp_path)
+    more = {"package": ["--name", "x"], "threshold": [str(corpus)], "own-vectors": []}[command]
+    before = {path: path.read_bytes() for path in pipeline.rglob("*") if path.is_file()}
+    for output in (pipeline, tmp_path / "link/en_x"):
+        folder = output.parent if command == "package" else output
+        result = run([command, str(pipeline), str(folder), *more])
+        refused(result, command, f"{output} would overwrite the input {pipeline}")
+    assert before == {path: path.read_bytes() for path in pipeline.rglob("*") if path.is_file()}
+    refused(run([command, str(pipeline), str(corpus / "below"), *more]), "can't write", "no folder")
+
+
+def test_a_package_of_what_is_no_pipeline(pipeline: Path, tmp_path: Path) -> None:
+    packages = str(tmp_path / "packages")
+    result = run(["package", str(tmp_path), packages, "--name", "x"])
+    refused(result, "package: ", "meta.json")
+    metrics = tmp_path / "metrics.json"
+    for content in ("{}", "[]", '{"results": []}', "{"):
+        metrics.write_text(content)
+        options = ["--name", "x", "--metrics", str(metrics)]
+        refused(run(["package", str(pipeline), packages, *options]), "package: ")
+    result = run(["package", str(pipeline), packages, "--name", "x", "--bytes-of", "none"])
+    refused(result, "package: ", "none/model.safetensors")
+    assert not (tmp_path / "packages").exists()

@@ -6,11 +6,17 @@ from spacy.cli._util import app as spacy_app
 from .convert import convert_app
 from .corrupt import corrupt, error_model
 from .evalb import evalb
+from .evaluate import evaluate
+from .evaluate_ged import evaluate_ged
+from .evaluate_srl import evaluate_srl
 from .export_ged import export_ged
 from .export_props import export_props
 from .ged_eval import ged_eval
 from .heads import heads
+from .own_vectors import own_vectors
+from .package import package
 from .srl_eval import srl_eval
+from .threshold import threshold
 
 app = typer.Typer(
     name="lal",
@@ -19,12 +25,11 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(convert_app)
-app.command()(corrupt)
-app.command()(error_model)
-app.command()(evalb)
-app.command()(export_ged)
-app.command()(export_props)
-app.command()(ged_eval)
-app.command()(heads)
-app.command()(srl_eval)
+for command in (
+    *(corrupt, error_model, heads),
+    *(evaluate, evaluate_srl, evaluate_ged, evalb, srl_eval, ged_eval),
+    *(export_ged, export_props),
+    *(package, threshold, own_vectors),
+):
+    app.command()(command)
 spacy_app.add_typer(app)

@@ -48,6 +48,23 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path]) -> Non
             raise ValueError(f"{existing[_identity(source)]} would overwrite the input {source}")
 
 
+def check_folder(output: Path, inputs: Iterable[Path]) -> None:
+    """Raise OSError or ValueError for a folder that can't be written, or that is or has an input.
+
+    inputs: all files and folders that will be read.
+    """
+    place = Path(os.path.realpath(output))
+    above = next(parent for parent in (place, *place.parents) if parent.exists())
+    if not above.is_dir():
+        raise NotADirectoryError(f"can't write {output}: {above} is no folder")
+    if not os.access(above, os.W_OK):
+        raise PermissionError(f"can't write {output}: permission denied")
+    for source in inputs:
+        of_source = Path(os.path.realpath(source))
+        if place in (of_source, *of_source.parents):
+            raise ValueError(f"{output} would overwrite the input {source}")
+
+
 def _identity(path: Path) -> tuple[int, int]:
     status = path.stat()
     return status.st_dev, status.st_ino

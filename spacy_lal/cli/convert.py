@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ..treebanks import brackets, conll2005, conll2012, conllu
+from ..treebanks.cleaning import Losses, clean_sentences, numbered
 from ..treebanks.docs import Sentence, write_docs
 from ..treebanks.ewt import SPLITS, find_skeletons, join, read_ud_split
 from ..treebanks.head_rules import HeadRules, heads_by_rules
 from ..treebanks.propbank import read_propbank
 from ..treebanks.props import Drop
-from ..trees import ConstituentTree, ptb_unescape
+from ..trees import ConstituentTree, Unescape, ptb_unescape
 from .checks import check_outputs, clear_errors, from_each, input_files
+from .convert_ctb import convert_ctb
+from .convert_ftb import convert_ftb
 from .convert_ged import convert_ged
+from .convert_ptb import convert_ptb
+from .convert_vtb import convert_vtb
 from .converting import (
     Counts,
     InputsArgument,
@@ -37,6 +43,10 @@ convert_app = typer.Typer(
 HeadsOption = Annotated[HeadRules, typer.Option("--heads", help="Dependency heads by head rules.")]
 
 convert_app.command("ged")(convert_ged)
+convert_app.command("ptb")(convert_ptb)
+convert_app.command("ctb")(convert_ctb)
+convert_app.command("ftb")(convert_ftb)
+convert_app.command("vtb")(convert_vtb)
 
 
 @convert_app.command("ewt")
@@ -100,30 +110,23 @@ def convert_brackets(
     report: ReportOption = None,
 ) -> None:
     """Convert bracketed trees: Penn Treebank and its kin, one tree a line or over many lines."""
-    dropped: list[tuple[str, str]] = []
+    losses = Losses()
+    clean = partial(brackets.clean_tree, traces=traces, functions=functions, features=features)
+    unescape: Unescape = "ptb" if ptb_escapes else "brackets"
 
     def read(path: Path) -> Iterator[Sentence]:
         for file in input_files([path], pattern):
-            trees = brackets.read_treebank(
-                file, encoding=encoding, unescape="ptb" if ptb_escapes else "brackets"
+            trees = brackets.read_treebank(file, encoding=encoding, unescape=unescape)
+            yield from clean_sentences(
+                numbered(trees, file), losses, clean=clean, spaces=spaces, rules=heads
             )
-            for number, tree in enumerate(trees, start=1):
-                cleaned = brackets.clean_tree(
-                    tree, traces=traces, functions=functions, features=features
-                )
-                if cleaned is None:
-                    dropped.append((f"{file}: tree {number}", "no words"))
-                    continue
-                sentence = brackets.to_sentence(cleaned, spaces=spaces)
-                if heads is not HeadRules.none:
-                    sentence = replace(sentence, heads=heads_by_rules(cleaned, heads))
-                yield sentence
 
     with clear_errors("convert"):
         check_outputs([output, report], input_files(inputs, pattern))
         sentences = list(from_each(inputs, read))
         write_docs(sentences, output, lang)
-        finish({output.name: counts_of(sentences, dropped)}, report)
+        counts = counts_of(sentences, losses.dropped) | dict(losses.counts)
+        finish({output.name: counts}, report)
 
 
 @convert_app.command("conllu")

@@ -26,8 +26,12 @@ from textwrap import dedent, indent
 from typing import Any, NamedTuple
 
 import srsly
+import typer.main
+
+from spacy_lal.cli import app as lal
 
 ROOT = Path(__file__).parents[2]
+PROJECTS = [".", *(f"projects/{path.parent.name}" for path in ROOT.glob("projects/*/project.yml"))]
 SHOWN = {"text", "ini", "json"}
 FLAGS = doctest.ELLIPSIS
 MARK = re.compile(r"(?:^|\s)# not run\b:?\s*(.*)")
@@ -94,7 +98,7 @@ def commands(script: str) -> Iterator[Command]:
 
 def missing(command: str) -> Iterator[str]:
     """What a command names of this project that is not there: scripts and configs, options of
-    scripts (by their words in the source), workflows and variables."""
+    scripts (by their words in the source), commands and their options, workflows and variables."""
     for name in re.findall(r"(?:^|\s)((?:scripts|benchmarks|configs)/\S+\.\w+)", command):
         if not (ROOT / name).exists():
             yield f"no file {name}"
@@ -102,22 +106,52 @@ def missing(command: str) -> Iterator[str]:
         r"python ((?:scripts|benchmarks)/\S+\.py)(.*)", command, re.S
     ):
         source = (ROOT / name).read_text(encoding="utf8") if (ROOT / name).exists() else arguments
-        for option in re.findall(r"\s--([a-z][a-z-]*)", re.sub('"[^"]*"', "", arguments)):
+        for option in options(arguments):
             if not re.search(rf"--{option}\b|\b{option.replace('-', '_')}\b", source):
                 yield f"no option --{option} of {name}"
-    runnable, variables = project_names()
-    for workflow in re.findall(r"spacy project run (\S+)", command):
-        if workflow not in runnable:
-            yield f"no workflow {workflow} in project.yml"
+    for arguments in re.findall(r"\blal ([a-z].*)", command, re.S):
+        yield from missing_of_lal(arguments)
+    runs = re.findall(r"spacy project run (\S+)(?: ([\w./]+))?", command)
+    runs = [(workflow, folder or ".") for workflow, folder in runs]
+    folders = [folder for _, folder in runs] or PROJECTS
+    variables = set[str]().union(*(project_names(folder)[1] for folder in folders))
+    for workflow, folder in runs:
+        if workflow not in project_names(folder)[0]:
+            yield f"no workflow {workflow} in {folder}/project.yml"
     for variable in re.findall(r"--vars\.(\w+)", command):
         if variable not in variables:
             yield f"no variable {variable} in project.yml"
 
 
+def options(arguments: str) -> list[str]:
+    """Names of options, without hyphens before them."""
+    return re.findall(r"\s--([a-z][a-z-]*)", re.sub('"[^"]*"', "", arguments))
+
+
+def missing_of_lal(arguments: str) -> Iterator[str]:
+    """The command, or options of it, that `python -m spacy lal` doesn't have."""
+    command: Any = typer.main.get_command(lal)
+    name = "lal"
+    for word in arguments.split():
+        if not hasattr(command, "commands"):
+            break
+        if word not in command.commands:
+            yield f"no command {word} of {name}"
+            return
+        command, name = command.commands[word], f"{name} {word}"
+    known = {text for p in command.params for text in (*p.opts, *p.secondary_opts)}
+    for option in options(arguments):
+        if f"--{option}" not in known | {"--help"}:
+            yield f"no option --{option} of {name}"
+
+
 @cache
-def project_names() -> tuple[set[str], set[str]]:
-    """The workflows and commands, and the variables, of project.yml."""
-    project: Any = srsly.read_yaml(ROOT / "project.yml")
+def project_names(folder: str) -> tuple[set[str], set[str]]:
+    """The workflows and commands, and the variables, of a folder's project.yml."""
+    path = ROOT / folder / "project.yml"
+    if not path.exists():
+        return set(), set()
+    project: Any = srsly.read_yaml(path)
     commands = (command["name"] for command in project["commands"])
     return {*project["workflows"], *commands}, set(project["vars"])
 

@@ -12,7 +12,7 @@ from .pages import ROOT, Page
 for package in ("en_lal_sm", "en_lal_ged_sm"):
     pytest.importorskip(package, reason=f"pip install ./packages/{package}")
 
-FOLDERS = ("assets", "benchmarks", "configs", "docs", "scripts")
+FOLDERS = ("assets", "benchmarks", "configs", "docs", "projects", "scripts")
 PAGES = sorted(
     str(path.relative_to(ROOT))
     for path in (

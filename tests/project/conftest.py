@@ -22,7 +22,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what a project run needs."""
     path = tmp_path_factory.mktemp("project")
     shutil.copy(ROOT / "project.yml", path)
-    for folder in ("configs", "scripts", "assets/toy", "assets/vectors"):
+    for folder in ("projects", "configs", "scripts", "benchmarks", "assets/toy", "assets/vectors"):
         shutil.copytree(ROOT / folder, path / folder)
     return path
 
@@ -36,7 +36,7 @@ def run_here(
 ) -> Callable[..., str]:
     """`run` without new processes, which take longer than what they do.
 
-    Returns what is printed, then what spaCy logs.
+    folder: of the project, seen from the top. Returns what is printed, then what spaCy logs.
     """
 
     def run_command(command: list[str], **options: Any) -> None:
@@ -47,15 +47,16 @@ def run_here(
             start(module or command[1], run_name="__main__")
         assert ended.value.code == 0, command
 
-    def run(workflow: str, **variables: str) -> str:
+    def run(workflow: str, folder: str = ".", **variables: str) -> str:
         caplog.clear()
         capsys.readouterr()
         options = [part for name, value in variables.items() for part in (f"--vars.{name}", value)]
-        project_run(project, workflow, overrides=weasel_overrides(options))
+        project_run(project / folder, workflow, overrides=weasel_overrides(options))
         return capsys.readouterr().out + caplog.text
 
     monkeypatch.setattr("weasel.cli.run.run_command", run_command)
     monkeypatch.setattr("subprocess.run", run_command)  # of scripts that start others
-    monkeypatch.syspath_prepend(ROOT / "scripts")
+    for folder in ("benchmarks", "scripts"):
+        monkeypatch.syspath_prepend(ROOT / folder)
     caplog.set_level(logging.INFO, "spacy")
     return run

@@ -42,18 +42,18 @@ def read_docs(path: Path, lang: str = "en") -> list[Doc]:
     return list(DocBin().from_disk(path).get_docs(language_vocab(lang)))
 
 
-def load_script(name: str) -> ModuleType:
-    """A script as a module, with the other scripts within its reach."""
-    spec = spec_from_file_location(name, ROOT / f"scripts/{name}.py")
+def load_benchmark(name: str) -> ModuleType:
+    """A benchmark as a module, with the others within its reach."""
+    spec = spec_from_file_location(name, ROOT / f"benchmarks/{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
     sys.modules[name] = module  # typer reads annotations through it
-    sys.path.insert(0, str(ROOT / "scripts"))
+    sys.path.insert(0, str(ROOT / "benchmarks"))
     try:
         spec.loader.exec_module(module)
     finally:
-        sys.path.remove(str(ROOT / "scripts"))
+        sys.path.remove(str(ROOT / "benchmarks"))
     return module
 
 

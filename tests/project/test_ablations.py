@@ -10,26 +10,25 @@ import pytest
 import srsly
 from thinc.api import Config
 
-from .running import ATTACHMENT, FEW_STEPS, ROOT, load_script
-from .toy_treebanks import write_ewt
+from .running import ATTACHMENT, FEW_STEPS, ROOT, load_benchmark
+from .toy_treebanks import toy_ewt
 from .two_steps import trained_two_steps
 
 
 def test_ablation(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
-    write_ewt(tmp_path)
-    results, page = project / "docs/training/results.jsonl", project / "docs/ablation.md"
-    read = load_script("results").read
-    variables = {
-        "ewt_dir": str(tmp_path),
-        "propbank": str(tmp_path / "skeletons"),
+    results = project / "docs/training/results.jsonl"
+    page = project / "projects/ewt/metrics/ablation.md"
+    read = load_benchmark("results").read
+    variables = toy_ewt(tmp_path) | {
         "ablation_rows": "base,matrix-project",
-        "ablation_seeds": "1",
-        "ablation_options": FEW_STEPS,
+        "seeds": "1",
+        "options": FEW_STEPS,
     }
-    run_here("ablate-ewt", **variables)
+    run_here("ablate", "projects/ewt", **variables)
     base = read(results)["ablation/base-1"]
     assert [point["step"] for point in base["curve"]] == [0, 2]
     assert base["seed"] == 1
+    assert base["config"] == "benchmarks/ewt_ablation.cfg"
     assert base["options"] == {"training.max_steps": 2, "training.eval_frequency": 2}
     assert set(base["test"]) >= {"const_evalb_f", *ATTACHMENT}
     assert base["training_words_per_cpu_second"] > 0
@@ -43,33 +42,32 @@ def test_ablation(project: Path, tmp_path: Path, run_here: Callable[..., str]) -
     assert re.search(r"\| vector \| side by side \|.*\| 1 \| 96\.38 \| 97\.42 \| 96\.26 \|", text)
     # what is there is not trained again, and a page that isn't ours not written over
     before = results.read_text("utf8")
-    printed = run_here("ablate-ewt", **variables | {"ablation_rows": "base"})
+    printed = run_here("ablate", "projects/ewt", **variables | {"ablation_rows": "base"})
     assert "ablation/base-1 is there" in printed
     assert results.read_text("utf8") == before
     assert page.read_text("utf8") == text
     page.write_text("mine\n", "utf8")
     with pytest.raises(AssertionError, match=r"tables\.py"):
-        run_here("ablate-ewt", **variables | {"ablation_rows": "base"})
+        run_here("ablate", "projects/ewt", **variables | {"ablation_rows": "base"})
     assert page.read_text("utf8") == "mine\n"
 
 
 def test_ablation_of_two_stage_parsers(
     project: Path, tmp_path: Path, run_here: Callable[..., str]
 ) -> None:
-    write_ewt(tmp_path)
     run_here(
-        "ablate-ewt-crf",
-        ewt_dir=str(tmp_path),
-        propbank=str(tmp_path / "skeletons"),
+        "ablate-crf",
+        "projects/ewt",
+        **toy_ewt(tmp_path),
         crf_rows="crf,heads-64,spanformer",
-        crf_seeds="1",
-        crf_options=FEW_STEPS,
+        seeds="1",
+        options=FEW_STEPS,
     )
     table = project / "docs/training/results.jsonl"
-    results = load_script("results").read(table, "crf/")
+    results = load_benchmark("results").read(table, "crf/")
     assert set(results) == {"crf-1", "heads-64-1", "spanformer-1"}
     assert len({result["parameters"] for result in results.values()}) == 3
-    text = (project / "docs/crf.md").read_text("utf8")
+    text = (project / "projects/ewt/metrics/crf-tables.md").read_text("utf8")
     assert re.search(r"### Three two-stage parsers\n.*\n(\|.*\n){5}", text)
     # tables of which one row was run are left out
     assert re.findall(r"\| (none, and no branch|none|\d\d) \|.*\| 1 \| (\S+) \|", text) == [
@@ -88,9 +86,9 @@ ABLATIONS = {
 @pytest.mark.parametrize("name", ABLATIONS)
 def test_every_row_is_a_change_of_the_base_config(name: str) -> None:
     rows, first, names, count = ABLATIONS[name]
-    ablate = load_script("ablate")
-    table = srsly.read_json(ROOT / f"configs/{rows}.json")
-    base = Config().from_disk(ROOT / f"configs/{name}.cfg", interpolate=False)
+    ablate = load_benchmark("ablate")
+    table = srsly.read_json(ROOT / f"benchmarks/{rows}.json")
+    base = Config().from_disk(ROOT / f"benchmarks/{name}.cfg", interpolate=False)
     changed = {
         row: ablate.with_settings(base, settings).to_str()
         for row, settings in table["rows"].items()
@@ -108,15 +106,15 @@ def test_every_row_is_a_change_of_the_base_config(name: str) -> None:
 
 
 def test_every_row_of_two_stage_parsers_trains() -> None:
-    ablate = load_script("ablate")
-    base = Config().from_disk(ROOT / "configs/ewt_crf_ablation.cfg", interpolate=False)
-    for settings in srsly.read_json(ROOT / "configs/crf_rows.json")["rows"].values():
+    ablate = load_benchmark("ablate")
+    base = Config().from_disk(ROOT / "benchmarks/ewt_crf_ablation.cfg", interpolate=False)
+    for settings in srsly.read_json(ROOT / "benchmarks/crf_rows.json")["rows"].values():
         nlp = trained_two_steps(ablate.with_settings(base, settings))
         assert nlp("The door opened.")._.trees
 
 
 def test_the_page_describes_the_model_that_ran() -> None:
-    model = Config().from_disk(ROOT / "configs/ewt_ablation.cfg", interpolate=False)
+    model = Config().from_disk(ROOT / "benchmarks/ewt_ablation.cfg", interpolate=False)
     parser = model["components"]["lal_constituency"]["model"]
     width, encoder = parser["rows"]["hidden_width"], parser["encoder"]
     text = " ".join((ROOT / "docs/results.md").read_text("utf8").split())

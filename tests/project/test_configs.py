@@ -2,23 +2,60 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import srsly
+from spacy.cli._util import parse_config_overrides
 from spacy.schemas import ConfigSchemaTraining
 from spacy.util import load_config, load_model_from_config, registry
+from thinc.api import Config
+from weasel.util import split_command, substitute_project_variables
 
 from .running import ROOT
 
 OF_TRAINED = {"en_lal_sm", "en_lal_ged_sm", "ewt_anneal"}
 """Made of pipelines that were trained before."""
 
-NAMES = sorted({path.stem for path in (ROOT / "configs").glob("*.cfg")} - OF_TRAINED)
+
+def trainings() -> dict[str, tuple[Path, list[str]]]:
+    """Config and overridden settings of each command that trains, by its project and name."""
+    found = {}
+    for path in (ROOT / "project.yml", *sorted(ROOT.glob("projects/*/project.yml"))):
+        for command in substitute_project_variables(srsly.read_yaml(path))["commands"]:
+            for line in command["script"]:
+                if line.startswith("python -m spacy train "):
+                    config, *options = split_command(line)[4:]
+                    pairs = zip(options[::2], options[1::2], strict=True)
+                    settings = [part for pair in pairs if "." in pair[0] for part in pair]
+                    name = f"{path.parent.relative_to(ROOT).as_posix()} {command['name']}"
+                    found[name] = ((path.parent / config).resolve(), settings)
+    return found
 
 
-@pytest.mark.parametrize("name", NAMES)
+TRAININGS = {
+    name: (config, settings)
+    for name, (config, settings) in trainings().items()
+    if config.stem not in OF_TRAINED and any("--paths." not in part for part in settings[::2])
+}
+"""With settings other than paths."""
+ALONE = {
+    path.stem: (path, list[str]())
+    for path in sorted((*ROOT.glob("configs/*.cfg"), *ROOT.glob("benchmarks/*.cfg")))
+    if path.stem not in OF_TRAINED
+}
+CONFIGS = TRAININGS | ALONE
+
+
+def read(name: str) -> Config:
+    path, settings = CONFIGS[name]
+    return load_config(path, parse_config_overrides([*settings]))
+
+
+@pytest.mark.parametrize("name", CONFIGS)
 def test_config_resolves(name: str) -> None:
-    config = load_config(ROOT / f"configs/{name}.cfg")
+    config = read(name)
     if "transformer" in config.to_str():
         pytest.importorskip("spacy_transformers")
     nlp = load_model_from_config(config, auto_fill=True, validate=True)
@@ -39,7 +76,7 @@ STATED: dict[str, dict[str, Any]] = {
         f"{PARSER}.model.encoder.self_attention_layers": 3,
         f"{PARSER}.model.encoder.projection_width": 128,
     },
-    "ctb": {
+    "projects/ctb train": {
         f"{PARSER}.objective.@misc": "spacy-lal.margin_objective.v2",
         "components.transformer.model.name": "bert-base-chinese",
         f"{PARSER}.model.encoder.heads": 64,
@@ -67,9 +104,9 @@ STATED: dict[str, dict[str, Any]] = {
             "training.batcher.size": 5000,
             "training.optimizer.learn_rate.start": 0.002,
         }
-        for name, width in (("spanformer_ptb", 100), ("spanformer_ftb", 300))
+        for name, width in (("spanformer", 100), ("projects/ftb train", 300))
     },
-    "spanformer_ftb_xlmr": {
+    "spanformer_xlmr": {
         "components.transformer.model.name": "xlm-roberta-large",
         f"{SPANFORMER}.decoder": ARGMAX,
         f"{SPANFORMER}.model.rows.tag_depth": 0,
@@ -84,7 +121,7 @@ STATED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", STATED)
 def test_config_has_what_the_paper_states(name: str) -> None:
-    config = load_config(ROOT / f"configs/{name}.cfg")
+    config = read(name)
     for place, value in STATED[name].items():
         found: Any = config
         for key in place.split("."):

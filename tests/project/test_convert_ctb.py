@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+from spacy_lal.cli.convert_ctb import convert_ctb
+from spacy_lal.treebanks.cleaning import Losses
+from spacy_lal.treebanks.ctb import Split, numbered_files, read_trees
 from spacy_lal.treebanks.files import FormatError
 
-from .running import ROOT, load_script, read_docs
+from .running import ROOT, read_docs
 
 
-@pytest.fixture(scope="module")
-def convert_ctb() -> ModuleType:
-    return load_script("convert_ctb")
-
-
-def test_ctb_splits(convert_ctb: ModuleType, tmp_path: Path) -> None:
+def test_ctb_splits(tmp_path: Path) -> None:
     toy = ROOT / "assets/toy/ctb"
     found = {}
-    for split in convert_ctb.Split:
-        convert_ctb.main(toy, tmp_path / split, split=split)
+    for split in Split:
+        convert_ctb(toy, tmp_path / split, split=split)
         found[str(split)] = {
             part: "".join(doc.text for doc in read_docs(tmp_path / split / f"{part}.spacy", "zh"))
             for part in ("dev", "test")
@@ -39,23 +36,23 @@ def test_ctb_splits(convert_ctb: ModuleType, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", ["auto", "gb18030"])
-def test_ctb_encodings(convert_ctb: ModuleType, tmp_path: Path, option: str) -> None:
+def test_ctb_encodings(tmp_path: Path, option: str) -> None:
     text = (ROOT / "assets/toy/ctb/bracketed/chtb_001.fid").read_text("utf8")
     path = tmp_path / "chtb_001.fid"
     path.write_bytes(text.encode("gb18030"))
-    first, *_, last = convert_ctb.reader(option)(path)
+    first, *_, last = read_trees(path, Losses(), encoding=option)
     assert list(first.words) == ["老师", "已经", "打开", "了", "窗户", "。"]
     assert not any(first.spaces)
     assert last.constituents[0] == (0, 4, "NP")
     with pytest.raises(FormatError, match="not utf-8"):
-        convert_ctb.reader("utf-8")(path)
+        read_trees(path, Losses(), encoding="utf-8")
 
 
-def test_ctb_file_names(convert_ctb: ModuleType, tmp_path: Path) -> None:
+def test_ctb_file_names(tmp_path: Path) -> None:
     for name in ("a/chtb_0040.nw", "b/CHTB_1148.FID", "chtb_007.fid", "readme.txt", ".chtb_1.fid"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    assert sorted(convert_ctb.numbered_files(tmp_path)) == [7, 40, 1148]
+    assert sorted(numbered_files(tmp_path)) == [7, 40, 1148]
     (tmp_path / "chtb_0007.fid").touch()
     with pytest.raises(ValueError, match="have the same number"):
-        convert_ctb.numbered_files(tmp_path)
+        numbered_files(tmp_path)

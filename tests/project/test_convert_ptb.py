@@ -3,80 +3,74 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+from spacy_lal.cli.convert_ptb import convert_ptb
+from spacy_lal.treebanks.cleaning import Losses
 from spacy_lal.treebanks.files import FormatError
+from spacy_lal.treebanks.head_rules import HeadRules
+from spacy_lal.treebanks.ptb import read_trees, section_files, sections
+from spacy_lal.treebanks.splits import Take, merge
 from spacy_lal.trees import ptb_unescape
 
-from .running import ROOT, load_script, read_docs
+from .running import ROOT, read_docs
 
 
-@pytest.fixture(scope="module")
-def convert_ptb() -> ModuleType:
-    return load_script("convert_ptb")
-
-
-def test_sections(convert_ptb: ModuleType) -> None:
-    assert convert_ptb.sections("02-21") == [f"{i:02}" for i in range(2, 22)]
-    assert convert_ptb.sections("00, 24") == ["00", "24"]
+def test_sections() -> None:
+    assert sections("02-21") == [f"{i:02}" for i in range(2, 22)]
+    assert sections("00, 24") == ["00", "24"]
     with pytest.raises(ValueError, match="'2-x'"):
-        convert_ptb.sections("2-x")
+        sections("2-x")
 
 
-def test_section_files_of_both_editions(convert_ptb: ModuleType, tmp_path: Path) -> None:
+def test_section_files_of_both_editions(tmp_path: Path) -> None:
     for name in ("22/WSJ_2201.MRG", "23/wsj_2301.tree", "23/wsj_2300.tree", "23/readme.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    files, empty = convert_ptb.section_files(tmp_path, ["22", "23", "24"])
+    files, empty = section_files(tmp_path, ["22", "23", "24"])
     assert [path.name for path in files] == ["WSJ_2201.MRG", "wsj_2300.tree", "wsj_2301.tree"]
     assert empty == ["24"]
 
 
-def test_conllx_words_may_be_plain_or_escaped(convert_ptb: ModuleType, tmp_path: Path) -> None:
-    sentences = list(convert_ptb.read_trees(ROOT / "assets/toy/ptb/wsj/23/wsj_2302.mrg"))
+def test_conllx_words_may_be_plain_or_escaped(tmp_path: Path) -> None:
+    sentences = list(read_trees(ROOT / "assets/toy/ptb/wsj/23/wsj_2302.mrg", Losses()))
     rows = (ROOT / "assets/toy/ptb/conllx/test.conllx").read_text("utf8").split("\n\n")[2]
     path = tmp_path / "test.conllx"
     for text in (rows, rows.replace("-LRB-", "(").replace("-RRB-", ")")):
         path.write_text(text, "utf8")
-        (merged,), faults = convert_ptb.splits.merge(
-            sentences, path, convert_ptb.Take.heads, ptb_unescape
-        )
-        assert faults == 0
+        (merged,), headless = merge(sentences, path, Take.heads, ptb_unescape)
+        assert headless == []
         assert merged.tags == sentences[0].tags
         assert merged.heads[6] == 6
         assert merged.deps[1] == "nsubj"
 
 
-def test_conllx_that_does_not_fit_says_where(convert_ptb: ModuleType, tmp_path: Path) -> None:
-    sentences = list(convert_ptb.read_trees(ROOT / "assets/toy/ptb/wsj/23/wsj_2301.mrg"))
+def test_conllx_that_does_not_fit_says_where(tmp_path: Path) -> None:
+    sentences = list(read_trees(ROOT / "assets/toy/ptb/wsj/23/wsj_2301.mrg", Losses()))
     text = (ROOT / "assets/toy/ptb/conllx/test.conllx").read_text("utf8")
     path = tmp_path / "test.conllx"
     path.write_text(text, "utf8")
     with pytest.raises(FormatError, match=r"test.conllx:21: more than the treebank's 2 sentences"):
-        convert_ptb.splits.merge(sentences, path, convert_ptb.Take.both, ptb_unescape)
+        merge(sentences, path, Take.both, ptb_unescape)
     path.write_text(text.split("\n\n")[0] + "\n", "utf8")
     with pytest.raises(ValueError, match="1 sentences, the treebank has 2"):
-        convert_ptb.splits.merge(sentences, path, convert_ptb.Take.both, ptb_unescape)
+        merge(sentences, path, Take.both, ptb_unescape)
     path.write_text(text.replace("Costs", "Prices"), "utf8")
     with pytest.raises(FormatError, match=r"test.conllx:11: sentence 2 is .`` Prices will"):
-        convert_ptb.splits.merge(sentences, path, convert_ptb.Take.both, ptb_unescape)
+        merge(sentences, path, Take.both, ptb_unescape)
 
 
-def test_head_rules_only_where_conllx_gives_no_heads(
-    convert_ptb: ModuleType, tmp_path: Path
-) -> None:
+def test_head_rules_only_where_conllx_gives_no_heads(tmp_path: Path) -> None:
     toy, conllx = ROOT / "assets/toy/ptb/wsj", str(ROOT / "assets/toy/ptb/conllx")
-    rules, take = convert_ptb.HeadRules, convert_ptb.Take
     relations = {}
     for name, options in {
         "neither": {},
-        "rules": {"heads": rules.semantic},
-        "tags": {"heads": rules.semantic, "conllx": conllx, "take": take.tags},
-        "heads": {"heads": rules.semantic, "conllx": conllx},
+        "rules": {"heads": HeadRules.semantic},
+        "tags": {"heads": HeadRules.semantic, "conllx": conllx, "take": Take.tags},
+        "heads": {"heads": HeadRules.semantic, "conllx": conllx},
     }.items():
-        convert_ptb.main(toy, tmp_path, **options)
+        convert_ptb(toy, tmp_path, **options)
         (doc, *_) = read_docs(tmp_path / "test.spacy")
         relations[name] = doc[0].dep_, doc[-1].tag_
     assert relations == {

@@ -14,9 +14,9 @@ import srsly
 import torch
 
 from ..tiny_transformers import write_bert
-from .running import FEW_STEPS, ROOT, load_script, read_docs, weight_types
+from .running import FEW_STEPS, ROOT, load_benchmark, read_docs, weight_types
 from .sizes import DETECTOR, EMBEDDED, WITH_VECTORS
-from .toy_treebanks import write_ewt
+from .toy_treebanks import toy_ewt
 
 TOY_GED = ROOT / "assets/toy/ged"
 
@@ -29,20 +29,21 @@ def detected(path: Path) -> list[dict[str, Any]]:
 
 def test_train_fce(project: Path, run_here: Callable[..., str]) -> None:
     """On the project's own config for a CPU, with a block of the training file to choose by."""
-    run_here("english-vectors")
     run_here(
-        "train-fce",
-        fce_train=str(TOY_GED / "train.tsv"),
-        fce_train_options=" --without-block 10/10",
-        fce_dev=str(TOY_GED / "train.tsv"),
-        fce_dev_options=" --block 10/10",
-        fce_test=str(TOY_GED / "test.tsv"),
-        fce_config="configs/ged.cfg",
+        "bilstm",
+        "projects/fce",
+        train=str(TOY_GED / "train.tsv"),
+        train_block=" --without-block 10/10",
+        dev=str(TOY_GED / "train.tsv"),
+        dev_block=" --block 10/10",
+        test=str(TOY_GED / "test.tsv"),
         train_options=f"{FEW_STEPS} {DETECTOR} {WITH_VECTORS}",
     )
-    counts = [len(read_docs(project / f"corpus/fce/{part}.spacy")) for part in ("train", "dev")]
+    counts = [
+        len(read_docs(project / f"projects/fce/corpus/{part}.spacy")) for part in ("train", "dev")
+    ]
     assert counts == [54, 6]
-    (result,) = detected(project / "metrics/fce.json")
+    (result,) = detected(project / "projects/fce/metrics/test.json")
     assert (result["tokens"], result["errors"]) == (99, 8)
 
 
@@ -51,31 +52,32 @@ def test_train_fce_on_bert(project: Path, tmp_path: Path, run_here: Callable[...
     pytest.importorskip("spacy_transformers")
     write_bert(tmp_path, ["abcdefghijklmnopqrstuvwxyz.,"])
     run_here(
-        "train-fce",
-        fce_train=str(TOY_GED / "train.tsv"),
-        fce_dev=str(TOY_GED / "dev.tsv"),
-        fce_test=str(TOY_GED / "test.tsv"),
+        "all",
+        "projects/fce",
+        train=str(TOY_GED / "train.tsv"),
+        dev=str(TOY_GED / "dev.tsv"),
+        test=str(TOY_GED / "test.tsv"),
         train_options=f"{FEW_STEPS} --training.max_epochs 0 --paths.transformer {tmp_path}"
         " --components.gec_detector.model.heads 4",
     )
-    (result,) = detected(project / "metrics/fce.json")
+    (result,) = detected(project / "projects/fce/metrics/test.json")
     assert result["tokens"] == 99
 
 
-def test_train_realec(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
-    (tmp_path / "english").mkdir()
-    shutil.copy(TOY_GED / "train.tsv", tmp_path / "english/en_realec_dev.tsv")
+def test_train_realec(project: Path, run_here: Callable[..., str]) -> None:
     run_here(
-        "train-realec",
-        multiged_dir=str(tmp_path),
+        "all",
+        "projects/realec",
+        data=str(TOY_GED / "train.tsv"),
         train_options=f"{FEW_STEPS} {DETECTOR} {WITH_VECTORS}",
     )
     parts = ("train", "dev", "test")
     read = [
-        [doc.text for doc in read_docs(project / f"corpus/realec/{part}.spacy")] for part in parts
+        [doc.text for doc in read_docs(project / f"projects/realec/corpus/{part}.spacy")]
+        for part in parts
     ]
     assert [len(texts) for texts in read] == [36, 12, 12]
-    assert len(detected(project / "metrics/realec.json")) == 1
+    assert len(detected(project / "projects/realec/metrics/test.json")) == 1
 
 
 @pytest.mark.parametrize(
@@ -89,32 +91,33 @@ def test_train_multiged(
         path.parent.mkdir(exist_ok=True)
         shutil.copy(TOY_GED / f"{part}.tsv", path)
     run_here(
-        f"train-multiged-{lang}",
-        multiged_dir=str(tmp_path),
+        "all",
+        "projects/multiged",
+        lang=lang,
+        data=str(tmp_path / name),
         train_options=f"{FEW_STEPS} {DETECTOR} {EMBEDDED}",
     )
-    assert spacy.load(project / f"training/multiged-{lang}/model-best").lang == lang
-    assert len(read_docs(project / f"corpus/multiged-{lang}/held-out.spacy")) == 6
-    assert len(detected(project / f"metrics/multiged-{lang}.json")) == 1
+    assert spacy.load(project / f"projects/multiged/training/{lang}/model-best").lang == lang
+    assert len(read_docs(project / f"projects/multiged/corpus/{lang}/held-out.spacy")) == 6
+    assert len(detected(project / f"projects/multiged/metrics/{lang}.json")) == 1
 
 
 def test_make_en_lal_ged_sm(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     """Artificial errors, then learners', a threshold and a package."""
-    (tmp_path / "english").mkdir()
-    shutil.copy(TOY_GED / "train.tsv", tmp_path / "english/en_realec_dev.tsv")
     text = tmp_path / "text.txt"
     sentence = "The old farmer sold {} red apples at the market, because his sister has asked him."
     text.write_text("\n".join(sentence.format(n) for n in ["two", "three", "four", "five", "six"]))
     logged = run_here(
-        "make-en-lal-ged-sm",
-        multiged_dir=str(tmp_path),
-        ged_text=str(text),
-        ged_edited_text=str(text),
-        ged_edited_dev=str(text),
-        ged_most_marked="0.1",
+        "open",
+        "projects/realec",
+        data=str(TOY_GED / "train.tsv"),
+        text=str(text),
+        edited_text=str(text),
+        edited_dev=str(text),
         train_options=f"{FEW_STEPS} {DETECTOR} {WITH_VECTORS}",
     )
-    assert "parameters begin as those of training/ged-open/model-last" in logged
+    assert "parameters begin as those of training/open/model-last" in logged
+    run_here("make-en-lal-ged-sm", most_marked="0.1")
     path = project / "packages/en_lal_ged_sm"
     meta = srsly.read_json(path / "meta.json")
     assert set(meta["performance"]) == {"ged_p", "ged_r", "ged_f05"}
@@ -134,45 +137,46 @@ def test_compare_ged(project: Path, tmp_path: Path, run_here: Callable[..., str]
         path = tmp_path / f"german/de_falko-merlin_{part}.tsv"
         path.parent.mkdir(exist_ok=True)
         shutil.copy(TOY_GED / f"{part}.tsv", path)
-    run_here("multiged-de-convert", multiged_dir=str(tmp_path))
+    run_here("convert", "projects/multiged", data=str(tmp_path / "german/de_falko-merlin"))
     options = f" --nlp.lang de {FEW_STEPS} {DETECTOR} {EMBEDDED}"
     variables = {
-        "ged_compare_setting": "heads",
-        "ged_compare_values": "1,4",
-        "ged_seeds": "1,2",
-        "ged_options": options.replace("--components.gec_detector.model.heads 4", ""),
+        "setting": "heads",
+        "values": "1,4",
+        "seeds": "1,2",
+        "options": options.replace("--components.gec_detector.model.heads 4", ""),
     }
-    printed = run_here("ged-compare", **variables)
+    printed = run_here("compare", "projects/multiged", **variables)
     rows = re.findall(r"^\| (\w+) \| (\w+) \|", printed, re.MULTILINE)
     assert rows == [("heads", "seeds"), ("1", "2"), ("4", "2")]
     table = project / "docs/training/results.jsonl"
-    names = set(load_script("results").read(table, "ged/"))
+    names = set(load_benchmark("results").read(table, "ged/"))
     assert names == {f"multiged-de-heads-{value}-{seed}" for value in (1, 4) for seed in (1, 2)}
     # what is there is not trained again, and not taken for a result of other options
     before = table.read_bytes()
-    assert "heads-4-2 is there" in run_here("ged-compare", **variables)
-    variables["ged_options"] += " --training.dropout 0.1"
+    assert "heads-4-2 is there" in run_here("compare", "projects/multiged", **variables)
+    variables["options"] += " --training.dropout 0.1"
     with pytest.raises(AssertionError, match=r"compare_ged\.py"):
-        run_here("ged-compare", **variables)
+        run_here("compare", "projects/multiged", **variables)
     assert table.read_bytes() == before
 
 
 def test_train_ged_synthetic(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
-    """Then `train-realec` may begin with what was learned of artificial errors."""
-    write_ewt(tmp_path)
+    """Then a training on REALEC may begin with what was learned of artificial errors."""
     small = f"{FEW_STEPS} {DETECTOR} {WITH_VECTORS}"
     run_here(
         "train-ged-synthetic",
-        ewt_dir=str(tmp_path),
-        propbank=str(tmp_path / "skeletons"),
+        "projects/ewt",
+        **toy_ewt(tmp_path),
         train_options=small,
     )
-    assert len(detected(project / "metrics/ged-synthetic.json")) == 1
-    docs = read_docs(project / "corpus/ged/dev.spacy")
+    assert len(detected(project / "projects/ewt/metrics/ged-synthetic.json")) == 1
+    docs = read_docs(project / "projects/ewt/corpus/ged/dev.spacy")
     assert all("errors" in doc.spans for doc in docs)
     logged = run_here(
-        "realec-train",
-        ged_warm_start="training/ged-synthetic/model-best",
+        "all",
+        "projects/realec",
+        data=str(TOY_GED / "train.tsv"),
+        warm_start="../ewt/training/ged-synthetic/model-best",
         train_options=small + " --system.seed 2",
     )
-    assert "parameters begin as those of training/ged-synthetic/model-best" in logged
+    assert "parameters begin as those of ../ewt/training/ged-synthetic/model-best" in logged

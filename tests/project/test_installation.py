@@ -13,19 +13,22 @@ import pytest
 import srsly
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from weasel.util import load_project_config
 
 from .running import ROOT
 
 
 def test_project_names_files_that_exist() -> None:
-    config = load_project_config(ROOT, interpolate=False)
-    scripts = " ".join(line for command in config["commands"] for line in command["script"])
-    named = set(
-        re.findall(r"(?:scripts|configs|assets/toy)/[\w./]+", scripts + str(config["vars"]))
-    )
-    assert named
-    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+    for path in (ROOT / "project.yml", *ROOT.glob("projects/*/project.yml")):
+        config = srsly.read_yaml(path)
+        scripts = " ".join(line for command in config["commands"] for line in command["script"])
+        named = set(
+            re.findall(
+                r"(?:\.\./)*(?:scripts|benchmarks|configs|assets/toy|assets/vectors)/[\w./]+",
+                scripts + str(config["vars"]),
+            )
+        )
+        assert named
+        assert [name for name in sorted(named) if not (path.parent / name).exists()] == []
 
 
 def clean_environment() -> dict[str, str]:

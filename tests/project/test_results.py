@@ -10,7 +10,7 @@ import pytest
 import srsly
 from cogapp import Cog
 
-from .running import ROOT, load_script
+from .running import ROOT, load_benchmark
 
 RESULT = {
     "seed": 1,
@@ -23,7 +23,7 @@ PAGES = [path for path in sorted((ROOT / "docs").glob("*.md")) if "[[[cog" in pa
 
 
 def test_a_run_comes_back_as_it_was(tmp_path: Path) -> None:
-    results, table = load_script("results"), tmp_path / "new/results.jsonl"
+    results, table = load_benchmark("results"), tmp_path / "new/results.jsonl"
     assert results.read(table) == {}
     results.add("a/x-1", RESULT, table)
     results.add("b/é", {"seed": 2}, table)
@@ -33,7 +33,7 @@ def test_a_run_comes_back_as_it_was(tmp_path: Path) -> None:
 
 
 def test_no_run_is_written_over(tmp_path: Path) -> None:
-    results, table = load_script("results"), tmp_path / "results.jsonl"
+    results, table = load_benchmark("results"), tmp_path / "results.jsonl"
     results.add("a", RESULT, table)
     before = table.read_bytes()
     with pytest.raises(ValueError, match=r"results.jsonl has a run a already"):
@@ -49,11 +49,11 @@ def test_a_broken_line_is_named(line: str, tmp_path: Path) -> None:
     table = tmp_path / "results.jsonl"
     table.write_text(f'{{"run": "a"}}\n{line}\n{{"run": "b"}}\n', "utf8")
     with pytest.raises(ValueError, match=r"results.jsonl, line 2: no line of results"):
-        load_script("results").read(table)
+        load_benchmark("results").read(table)
 
 
 def test_results_and_logs_are_added(tmp_path: Path) -> None:
-    results, table = load_script("results"), tmp_path / "results.jsonl"
+    results, table = load_benchmark("results"), tmp_path / "results.jsonl"
     (tmp_path / "score.json").write_text(json.dumps(RESULT))
     srsly.write_jsonl(tmp_path / "log.jsonl", RESULT["curve"])
     results.main("score", tmp_path / "score.json", table)
@@ -62,13 +62,13 @@ def test_results_and_logs_are_added(tmp_path: Path) -> None:
 
 
 def test_mean_and_standard_deviation() -> None:
-    spread = load_script("tables").spread
+    spread = load_benchmark("tables").spread
     assert [spread(values) for values in ([], [1.0], [1.0, 3.0])] == ["–", "1.00", "2.00 ± 1.41"]
 
 
 def test_runs_of_two_sizes_make_no_table(tmp_path: Path) -> None:
-    results, tables = load_script("results"), load_script("tables")
-    table, rows = tmp_path / "results.jsonl", ROOT / "configs/ablation_rows.json"
+    results, tables = load_benchmark("results"), load_benchmark("tables")
+    table, rows = tmp_path / "results.jsonl", ROOT / "benchmarks/ablation_rows.json"
     with pytest.raises(ValueError, match="ablation: no results"):
         tables.ablation("ablation", rows, table)
     for name, options in (("a", {}), ("b", {"training.max_steps": 2})):
@@ -80,9 +80,9 @@ def test_runs_of_two_sizes_make_no_table(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_pages_have_what_the_table_says(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(ROOT / "scripts")
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
     cog = Cog()
-    cog.options.include_path = [str(ROOT / "scripts")]
+    cog.options.include_path = [str(ROOT / "benchmarks")]
     before = page.read_text("utf8")
     assert cog.process_string(before, str(page)) == before  # `make docs` writes them
 
@@ -93,14 +93,14 @@ def test_pages_with_tables() -> None:
 
 def test_pictures_show_what_the_table_says() -> None:
     folder = ROOT / "docs/training"
-    pictures = load_script("pictures").pictures()
+    pictures = load_benchmark("pictures").pictures()
     assert {path.name for path in folder.iterdir()} == {"results.jsonl", *pictures}
     for name, picture in pictures.items():
         assert (folder / name).read_text("utf8") == picture, name  # `make docs` draws them
 
 
 def test_runs_that_pages_name_are_in_the_table() -> None:
-    runs = set(load_script("results").read())
+    runs = set(load_benchmark("results").read())
     for page in PAGES:
         text = page.read_text("utf8")
         for names in re.findall(r"\b[Rr]uns?\s((?:`[^`]+`(?:,\s| and\s)?)+)", text):

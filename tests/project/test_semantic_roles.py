@@ -16,9 +16,9 @@ from spacy.tokens import Doc
 
 from spacy_lal.annotations import get_frames
 
-from .running import FEW_STEPS, ROOT, load_script, read_docs, weight_types
+from .running import FEW_STEPS, ROOT, load_benchmark, read_docs, weight_types
 from .sizes import LABEL_ATTENTION, LISA, OF_LAYERS, OF_ROWS, sizes
-from .toy_treebanks import write_ewt, write_parser, write_vectors
+from .toy_treebanks import toy_ewt, write_parser, write_vectors
 
 
 def scored(path: Path) -> list[tuple[str, str]]:
@@ -29,44 +29,42 @@ def scored(path: Path) -> list[tuple[str, str]]:
 EVERY_WAY = [(parses, given) for parses in ("model", "gold") for given in ("model", "gold")]
 
 
-def test_train_ewt_srl(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
-    write_ewt(tmp_path)
+def test_train_srl(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     run_here(
-        "train-ewt-srl",
-        ewt_dir=str(tmp_path),
-        propbank=str(tmp_path / "skeletons"),
-        ewt_warm_start="null",
+        "train-srl",
+        "projects/ewt",
+        **toy_ewt(tmp_path),
+        warm_start="null",
         train_options=f"{FEW_STEPS} {LISA} {OF_ROWS}",
     )
-    cat = read_docs(project / "corpus/ewt/dev.spacy")[0]
+    cat = read_docs(project / "projects/ewt/corpus/dev.spacy")[0]
     assert shown_frames(cat) == ["slept.01: ARG0 The cat, V slept, ARG1 in the kitchen"]
-    assert scored(project / "metrics/ewt-srl.json") == EVERY_WAY
-    assert srsly.read_json(project / "metrics/ewt-srl.json")["sentences"] == 10
+    assert scored(project / "projects/ewt/metrics/srl.json") == EVERY_WAY
+    assert srsly.read_json(project / "projects/ewt/metrics/srl.json")["sentences"] == 10
 
 
-def test_self_train_ewt_srl(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+def test_self_train_srl(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     """Silver frames are those that the first LISA finds, of as many words as gold ones."""
-    write_ewt(tmp_path)
     write_parser(tmp_path / "parser")
     text = tmp_path / "text.txt"
     text.write_text("The cat sat on the mat. Tom gave her a map.\n" * 100, encoding="utf8")
     crf = sizes("lal_constituency", rows__hidden_width=16, **LABEL_ATTENTION)
-    variables = {"ewt_dir": str(tmp_path), "propbank": str(tmp_path / "skeletons")}
-    run_here("ewt-convert", **variables)
-    run_here("english-vectors")
-    few = {"ewt_warm_start": "null", "train_options": f"{FEW_STEPS} {crf}"}
-    run_here("ewt-crf-second", **variables, **few)
-    few = {"ewt_warm_start": "null", "train_options": f"{FEW_STEPS} {LISA} {OF_ROWS}"}
-    run_here("ewt-srl-train", **variables, **few)
+    variables = toy_ewt(tmp_path)
+    run_here("convert", "projects/ewt", **variables)
+    run_here("vectors", "projects/ewt")
+    few = {"warm_start": "null", "train_options": f"{FEW_STEPS} {crf}"}
+    run_here("crf-second", "projects/ewt", **variables, **few)
+    few = {"warm_start": "null", "train_options": f"{FEW_STEPS} {LISA} {OF_ROWS}"}
+    run_here("srl-train", "projects/ewt", **variables, **few)
     silver = {
         "silver_text": str(text),
-        "silver_parser": "training/ewt-crf-second/model-best",
+        "silver_parser": "training/crf-second/model-best",
         "silver_frames_options": " --least 0.0",
         "srl_parser": str(tmp_path / "parser"),
     }
-    run_here("ewt-srl-silver", **variables, **silver)
-    gold = read_docs(project / "corpus/ewt/train.spacy")
-    docs = read_docs(project / "corpus/ewt-silver/frames.spacy")
+    run_here("srl-silver", "projects/ewt", **variables, **silver)
+    gold = read_docs(project / "projects/ewt/corpus/train.spacy")
+    docs = read_docs(project / "projects/ewt/corpus/silver/frames.spacy")
     of_gold = {doc.text for doc in gold}
     silver_docs = [doc for doc in docs if doc.text not in of_gold]
     texts = {doc.text.strip() for doc in silver_docs}
@@ -78,21 +76,20 @@ def test_self_train_ewt_srl(project: Path, tmp_path: Path, run_here: Callable[..
         assert "srl" in doc.spans
         assert "constituents" not in doc.spans
     logged = run_here(
-        "ewt-srl-self-train", **variables, train_options=f"{FEW_STEPS} {LISA} {OF_ROWS}"
+        "srl-self-train", "projects/ewt", **variables, train_options=f"{FEW_STEPS} {LISA} {OF_ROWS}"
     )
-    assert "parameters begin as those of training/ewt-srl/model-best" in logged
-    run_here("ewt-srl-self-evaluate", **variables)
-    assert scored(project / "metrics/ewt-srl-self.json") == EVERY_WAY
+    assert "parameters begin as those of training/srl/model-best" in logged
+    run_here("srl-self-evaluate", "projects/ewt", **variables)
+    assert scored(project / "projects/ewt/metrics/srl-self.json") == EVERY_WAY
 
 
 def test_make_en_lal_sm(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     """A joint parser and a LISA that were trained apart, in one package."""
-    write_ewt(tmp_path)
-    variables = {"ewt_dir": str(tmp_path), "propbank": str(tmp_path / "skeletons")}
-    run_here("train-ewt-joint", **variables, train_options=FEW_STEPS)
+    variables = toy_ewt(tmp_path)
+    run_here("train-joint", "projects/ewt", **variables, train_options=FEW_STEPS)
     small = f"{FEW_STEPS} {LISA} {OF_ROWS}"
-    run_here("train-ewt-srl", **variables, ewt_warm_start="null", train_options=small)
-    run_here("make-en-lal-sm", pipeline_roles="training/ewt-srl/model-best")
+    run_here("train-srl", "projects/ewt", **variables, warm_start="null", train_options=small)
+    run_here("make-en-lal-sm", roles="projects/ewt/training/srl/model-best")
     path = project / "packages/en_lal_sm"
     meta = srsly.read_json(path / "meta.json")
     assert meta["pipeline"] == ["lal_constituency", "lisa_srl"]
@@ -106,17 +103,14 @@ def test_make_en_lal_sm(project: Path, tmp_path: Path, run_here: Callable[..., s
     assert doc.has_annotation("DEP")
 
 
-def test_compare_ewt_srl(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
-    write_ewt(tmp_path)
+def test_compare_srl(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     write_parser(tmp_path / "parser")
-    variables = {
-        "ewt_dir": str(tmp_path),
-        "propbank": str(tmp_path / "skeletons"),
-        "srl_seeds": "1",
+    variables = toy_ewt(tmp_path) | {
+        "seeds": "1",
         "srl_parser": str(tmp_path / "parser"),
-        "srl_options": f"{FEW_STEPS} {LISA} {OF_ROWS}",
+        "options": f"{FEW_STEPS} {LISA} {OF_ROWS}",
     }
-    text = run_here("compare-ewt-srl", **variables)
+    text = run_here("compare-srl", "projects/ewt", **variables)
     lines = r"((\|.*)?\n)+"
     tables = rf"{lines}F1 by words.*\n{lines}F1 of arguments by.*\n{lines}"
     assert re.search(rf"\n\| model \|.*\n{tables}", text)
@@ -124,7 +118,7 @@ def test_compare_ewt_srl(project: Path, tmp_path: Path, run_here: Callable[..., 
     models = ["LISA, its own parses", f"LISA, parses of {tmp_path / 'parser'}", "LISA, gold parses"]
     decoders = ["probabilities", "viterbi", "valid", "greedy"]
     assert sorted(rows) == sorted((m, d) for m in ["SA (no syntax)", *models] for d in decoders)
-    results = load_script("results").read(project / "docs/training/results.jsonl", "srl/")
+    results = load_benchmark("results").read(project / "docs/training/results.jsonl", "srl/")
     assert {name: {"uas" in r for r in of["results"]} for name, of in results.items()} == {
         "sa-1": {False},
         "lisa-1": {True},
@@ -164,20 +158,23 @@ def test_train_conll(
     """Words, trees and roles, and heads by rules in the trees; lexical ones, as in UD."""
     write_vectors(tmp_path / "vectors", "en")
     run_here(
-        f"train-{name}",
-        **{f"{name}_dir": f"assets/toy/{name}"},
-        train_options=f"{FEW_STEPS} --paths.vectors {tmp_path / 'vectors'} {LISA} {OF_LAYERS}",
+        name,
+        "projects/conll",
+        **{name: f"../../assets/toy/{name}"},
+        vectors=str(tmp_path / "vectors"),
+        train_options=f"{FEW_STEPS} {LISA} {OF_LAYERS}",
     )
     sentences, frames = CONLL[name]
-    docs = read_docs(project / f"corpus/{name}/test.spacy")
+    corpus = project / "projects/conll/corpus" / name[-2:]
+    docs = read_docs(corpus / "test.spacy")
     assert [frame for doc in docs for frame in shown_frames(doc)] == frames
     for doc, (words, root, heads) in zip(docs, sentences, strict=True):
         assert doc.text.strip() == words
         assert [token.head.i for token in doc] == heads
         assert next(doc.sents).root.text == root
     for split, count in (("train", 6), ("dev", 2)):
-        assert len(read_docs(project / f"corpus/{name}/{split}.spacy")) == count
-    metrics = project / f"metrics/{name}.json"
+        assert len(read_docs(corpus / f"{split}.spacy")) == count
+    metrics = project / f"projects/conll/metrics/{name[-2:]}.json"
     assert scored(metrics) == EVERY_WAY
     # as the config says, not what the script would choose
     assert {r["decoder"] for r in srsly.read_json(metrics)["results"]} == {"probabilities"}

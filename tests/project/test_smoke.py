@@ -10,7 +10,9 @@ import srsly
 import torch
 from spacy.tokens import Doc
 
-from .running import load_script, read_docs, run, weight_types
+from spacy_lal.cli.package import package
+
+from .running import read_docs, run, weight_types
 
 
 def test_smoke_learns_its_training_data(project: Path) -> None:
@@ -32,7 +34,7 @@ def test_smoke_learns_its_training_data(project: Path) -> None:
 def check_half(project: Path) -> None:
     """A package with weights of half the size gives the same trees."""
     model = project / "training/smoke/model-best"
-    load_script("package").main(model, project / "half", name="lal_smoke", half=True)
+    package(model, project / "half", name="lal_smoke", half=True)
     (config,) = (project / "half").rglob("config.cfg")
     assert weight_types(model) == {torch.float32}
     assert weight_types(config.parent) == {torch.float16}

@@ -23,8 +23,7 @@ from .two_steps import trained_two_steps
 
 def test_train_ptb(project: Path, run_here: Callable[..., str]) -> None:
     printed = run_here(
-        "train-ptb",
-        ptb_config="configs/ptb_bilstm.cfg",
+        "train-ptb-bilstm",
         ptb_dir="assets/toy/ptb/wsj",
         ptb_conllx="assets/toy/ptb/conllx",
         ptb_take="both",
@@ -53,19 +52,27 @@ def test_train_on_a_transformer(
 ) -> None:
     """The paper's configs with nothing changed but the transformer's name and sizes."""
     pytest.importorskip("spacy_transformers")
-    write_transformer, folder = {"ptb": (write_xlnet, "wsj"), "ctb": (write_bert, "")}[treebank]
+    write_transformer = {"ptb": write_xlnet, "ctb": write_bert}[treebank]
     write_transformer(tmp_path, toy_words(treebank))
+    data = str(ROOT / f"assets/toy/{treebank}")
+    workflow, folder, variables = {
+        "ptb": ("train-ptb", ".", {"ptb_dir": f"{data}/wsj"}),
+        "ctb": ("all", "projects/ctb", {"data": data}),
+    }[treebank]
     printed = run_here(
-        f"train-{treebank}",
-        **{f"{treebank}_dir": f"assets/toy/{treebank}/{folder}"},
+        workflow,
+        folder,
+        **variables,
         train_options=f"{FEW_STEPS} --components.transformer.model.name {tmp_path} {SMALL}",
     )
     assert f"by rules: {'semantic' if treebank == 'ptb' else 'ctb'}" in printed
-    metrics = srsly.read_json(project / f"metrics/{treebank}.json")
+    of = {"ptb": "ptb", "ctb": ""}[treebank]
+    name = of or "test"
+    metrics = srsly.read_json(project / folder / f"metrics/{name}.json")
     assert metrics["sentences"] == {"ptb": 3, "ctb": 2}[treebank]
     assert set(metrics) > {*ATTACHMENT, "const_evalb_f", "const_complete"}
     docs = read_docs(
-        project / f"corpus/{treebank}/test.spacy", {"ptb": "en", "ctb": "zh"}[treebank]
+        project / folder / "corpus" / of / "test.spacy", {"ptb": "en", "ctb": "zh"}[treebank]
     )
     assert [[token.text for token in doc if token.head == token] for doc in docs] == {
         "ptb": [["repaired"], ["fall"], ["plans"]],
@@ -101,18 +108,19 @@ def test_train_vtb(project: Path, tmp_path: Path, run_here: Callable[..., str]) 
     small = sizes("lal_constituency", **own, **LABEL_ATTENTION, **SELF_ATTENTION)
     transformer = f"--components.transformer.model.name {tmp_path}"
     run_here(
-        "train-vtb",
-        vtb_dir="assets/toy/vtb",
+        "all",
+        "projects/vtb",
+        data="../../assets/toy/vtb",
         train_options=f"{FEW_STEPS} {transformer} {small}",
     )
-    docs = read_docs(project / "corpus/vtb/test.spacy", "vi")
+    docs = read_docs(project / "projects/vtb/corpus/test.spacy", "vi")
     assert [str(*sentence_trees(doc)) for doc in docs] == [
         "(TOP (S (NP (N Thuyền_trưởng) (Np Nam)) (VP (R đã) (V về) (NP (N bến_cảng))) (. .)))",
         "(TOP (S (NP (L Các) (N cô_giáo)) (VP (V mua) (NP (M ba) (Nc quyển) (N truyện))) (, ,)"
         " (VP (V hát)) (. .)))",
     ]
-    assert srsly.read_json(project / "metrics/vtb.json")["sentences"] == 2
-    nlp = spacy.load(project / "training/vtb/model-best")
+    assert srsly.read_json(project / "projects/vtb/metrics/test.json")["sentences"] == 2
+    nlp = spacy.load(project / "projects/vtb/training/model-best")
     doc = nlp("thuyền_trưởng  mở cửa_gà g .")
     assert [leaf for tree in doc._.trees for leaf in tree.leaves] == doc.text.split()
     assert pieces_of(doc) == {
@@ -144,24 +152,26 @@ def test_train_ftb(project: Path, tmp_path: Path, run_here: Callable[..., str]) 
     write_vectors(tmp_path / "vectors", "fr")
     small = sizes("spanformer", **OF_VECTORS)
     run_here(
-        "train-ftb",
-        ftb_dir="assets/toy/ftb",
-        train_options=f"{FEW_STEPS} --paths.vectors {tmp_path / 'vectors'} {small}",
+        "all",
+        "projects/ftb",
+        data="../../assets/toy/ftb",
+        vectors=str(tmp_path / "vectors"),
+        train_options=f"{FEW_STEPS} {small}",
     )
-    metrics = srsly.read_json(project / "metrics/ftb.json")
+    metrics = srsly.read_json(project / "projects/ftb/metrics/test.json")
     assert (metrics["sentences"], metrics["words"]) == (2, 13)
-    nlp = spacy.load(project / "training/ftb/model-best")
+    nlp = spacy.load(project / "projects/ftb/training/model-best")
     assert nlp.vocab.vectors.shape == (6, 4)
     assert nlp.get_pipe("spanformer").labels[0] == "AP"
 
 
 @pytest.mark.parametrize(
     ("name", "widths"),
-    [("spanformer_ptb", OF_VECTORS), ("spanformer_ftb_xlmr", {})],
+    [("spanformer", OF_VECTORS), ("spanformer_xlmr", {})],
 )
 def test_config_trains(name: str, widths: dict[str, int], tmp_path: Path) -> None:
     options = sizes("spanformer", **widths)
-    if name == "spanformer_ftb_xlmr":
+    if name == "spanformer_xlmr":
         pytest.importorskip("spacy_transformers")
         write_xlmr(tmp_path, toy_words("ftb"))
         options += f" --components.transformer.model.name {tmp_path}"

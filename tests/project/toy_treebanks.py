@@ -33,8 +33,11 @@ def write_vectors(path: Path, lang: str) -> None:
     command(["init", "vectors", lang, str(path / "toy.vec"), str(path)], standalone_mode=False)
 
 
-def write_ewt(path: Path) -> None:
-    """The toy treebank in the layout of UD's and PropBank's halves of the English Web Treebank."""
+def toy_ewt(path: Path) -> dict[str, str]:
+    """Write the toy treebank as UD's and PropBank's halves of the English Web Treebank are.
+
+    Returns the variables of projects/ewt that name it.
+    """
     for split in ("train", "dev", "test"):
         trees = read_treebank(ROOT / f"assets/toy/{split.replace('test', 'dev')}.mrg")
         words, skeleton = [f"# newdoc id = weblog-{split}"], []
@@ -56,6 +59,7 @@ def write_ewt(path: Path) -> None:
         folder = path / "skeletons/weblog/00"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{split}.xml.gold_skel").write_text("\n".join(skeleton), "utf8")
+    return {"ud": str(path), "propbank": str(path / "skeletons")}
 
 
 def toy_roles(tree: ConstituentTree) -> list[str]:

@@ -11,9 +11,11 @@ from thinc.api import Config
 
 from spacy_lal.models.bridge.shim import torch_shims
 from spacy_lal.treebanks.brackets import clean_tree, read_treebank, to_sentence
+from spacy_lal.treebanks.cleaning import Losses
 from spacy_lal.treebanks.docs import Sentence, to_doc
+from spacy_lal.treebanks.ftb import find_file, read_sentences
 
-from .running import ROOT, load_script
+from .running import ROOT
 
 
 def trained_two_steps(config: Config) -> Language:
@@ -46,8 +48,6 @@ def parameters_of(nlp: Language) -> dict[str, torch.Tensor]:
 def toy_sentences(lang: str) -> list[Sentence]:
     """Of the development data."""
     if lang == "fr":
-        convert = load_script("convert_ftb")
-        path = convert.find_file(ROOT / "assets/toy/ftb", "dev")
-        return list(convert.read_sentences(path, convert.Losses()))
+        return list(read_sentences(find_file(ROOT / "assets/toy/ftb", "dev"), Losses()))
     trees = read_treebank(ROOT / "assets/toy/dev.mrg")
     return [to_sentence(clean_tree(tree)) for tree in trees]

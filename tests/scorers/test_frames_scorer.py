@@ -35,10 +35,11 @@ def values(result, keys=ARGUMENTS):
 
 def test_perfect_prediction():
     result = scores(doc([WANT, CHASE]), doc([CHASE, WANT]))
-    assert result.pop("srl_per_type") == {
-        label: {"p": 1.0, "r": 1.0, "f": 1.0} for label in ("ARG0", "ARG1", "ARGM-TMP")
-    }
-    assert set(result) == {*ARGUMENTS, *PREDICATES}
+    for key in ("srl_per_type", "spans_srl_per_type"):
+        assert result.pop(key) == {
+            label: {"p": 1.0, "r": 1.0, "f": 1.0} for label in ("ARG0", "ARG1", "ARGM-TMP")
+        }
+    assert set(result) == {*ARGUMENTS, *PREDICATES, *(f"spans_{key}" for key in ARGUMENTS)}
     assert set(result.values()) == {1.0}
 
 

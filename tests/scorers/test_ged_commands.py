@@ -1,10 +1,6 @@
-"""`spacy lal ged-eval` and `export-ged`, and the thresholds of scripts/evaluate_ged.py."""
+"""`spacy lal ged-eval` and `export-ged`, and the thresholds of `evaluate-ged`."""
 
 from __future__ import annotations
-
-import importlib.util
-import sys
-from pathlib import Path
 
 import numpy
 import pytest
@@ -15,6 +11,13 @@ from spacy.training import Example
 from typer.testing import CliRunner
 
 from spacy_lal.cli import app
+from spacy_lal.evaluation.errors import (
+    _joined,
+    best_threshold,
+    detection,
+    lowest_threshold,
+    scored,
+)
 from spacy_lal.grammar_errors import get_errors, set_errors
 from spacy_lal.scorers.detection import Detection
 from spacy_lal.treebanks.docs import language_vocab
@@ -103,27 +106,13 @@ def test_export_ged_without_errors(tmp_path):
     assert "1 of 2 Docs have no doc.spans['errors']" in result.output
 
 
-def load(name):
-    path = Path(__file__).parents[2] / "scripts" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def script():
-    return load("evaluate_ged")
-
-
-def test_best_threshold_is_the_best_of_all(script):
+def test_best_threshold_is_the_best_of_all():
     """Against trying every score, with ties among them."""
     rng = numpy.random.default_rng(0)
     for _ in range(50):
         gold = rng.random(30) < 0.3
         scores = numpy.round(rng.random(30), 1)
-        found = script.best_threshold(gold, scores)
+        found = best_threshold(gold, scores)
         tried = {}
         for threshold in set(scores.tolist()):
             marked = scores >= threshold
@@ -133,23 +122,23 @@ def test_best_threshold_is_the_best_of_all(script):
             tried[threshold] = counts.f() if right else 0.0
         assert tried[found] == pytest.approx(max(tried.values()))
         if max(tried.values()):
-            at_best = script.detection(gold, scores >= found)
+            at_best = detection(gold, scores >= found)
             assert at_best.f() == pytest.approx(max(tried.values()))
 
 
-def test_docs_that_nobody_annotated_don_t_count(script, tmp_path):
+def test_docs_that_nobody_annotated_don_t_count(tmp_path):
     nlp = spacy.blank("en")
     pipe = nlp.add_pipe("gec_detector")
     annotated, other = (Doc(nlp.vocab, words=["He", "go"]) for _ in range(2))
     set_errors(annotated, ["", "ERROR"])
     nlp.initialize(lambda: [Example(Doc(nlp.vocab, words=["He", "go"]), annotated)])
     DocBin(docs=[annotated, other]).to_disk(tmp_path / "a.spacy")
-    gold, scores, _ = script.scored(nlp, pipe, tmp_path / "a.spacy")
+    gold, scores, _ = scored(nlp, pipe, tmp_path / "a.spacy")
     assert gold.tolist() == [False, True]
     assert len(scores) == 2
 
 
-def test_joined_sentences_have_the_same_labels(script):
+def test_joined_sentences_have_the_same_labels():
     vocab = language_vocab("en")
     sentences = [["He", "go", "."], ["I", "see"], ["So"]]
     errors = [["", "ERROR", ""], ["", "M"], ["ERROR"]]
@@ -159,20 +148,19 @@ def test_joined_sentences_have_the_same_labels(script):
     ]
     for doc, labels in zip(references, errors, strict=True):
         set_errors(doc, labels)
-    joined = script._joined(references, "errors")
+    joined = _joined(references, "errors")
     assert get_errors(joined.reference) == ["", "ERROR", "", "", "M", "ERROR"]
     assert not joined.predicted.has_annotation("SENT_START")
     assert joined.predicted.text.split() == ["He", "go", ".", "I", "see", "So"]
 
 
-def test_threshold_leaves_correct_text_alone(script):
+def test_threshold_leaves_correct_text_alone():
     """Of all that mark few enough tokens, a lower one marks no more."""
-    choose = load("threshold").threshold
     rng = numpy.random.default_rng(1)
     for most in (0.0, 0.1, 0.3, 1.0):
         for _ in range(20):
             scores = numpy.round(rng.random(50) * 0.8, 2)
-            found = choose(scores, most)
+            found = lowest_threshold(scores, most)
             stored = srsly.json_loads(srsly.json_dumps(found))
             marked = (scores >= stored).mean()
             assert marked <= most

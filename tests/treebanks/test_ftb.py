@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import typer
 
 from spacy_lal.annotations import get_constituents, sentence_trees
+from spacy_lal.cli.convert_ftb import convert_ftb
+from spacy_lal.treebanks.ftb import find_file
 
-from ..project.running import load_script, read_docs
+from ..project.running import read_docs
 
 CAT = (
     "( (SENT (NP-SUJ (DET##cpos=D|g=m|n=s|s=def## le) (NC##cpos=N|lem=chat-huant## chat))"
@@ -29,11 +30,6 @@ STAMP_TREE = (
 )
 
 
-@pytest.fixture(scope="module")
-def convert_ftb() -> ModuleType:
-    return load_script("convert_ftb")
-
-
 @pytest.fixture
 def ftb(tmp_path: Path) -> Path:
     """A folder laid out as the shared task's."""
@@ -49,10 +45,8 @@ def trees_of(output: Path, part: str) -> list[str]:
     return [str(tree) for doc in docs for tree in sentence_trees(doc)]
 
 
-def test_features_and_functions(
-    convert_ftb: ModuleType, ftb: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    convert_ftb.main(ftb, ftb / "out")
+def test_features_and_functions(ftb: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    convert_ftb(ftb, ftb / "out")
     for part in ("train", "dev", "test"):
         assert trees_of(ftb / "out", part) == [CAT_TREE, STAMP_TREE]
     cat, stamp = read_docs(ftb / "out/dev.spacy", "fr")
@@ -61,43 +55,45 @@ def test_features_and_functions(
     assert [token.text for token in stamp][5:10] == ["(", "Cap", "-", "Est", ")"]
     assert [token.is_sent_start for token in cat] == [True, *[False] * 4]
     printed = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["dev", "dev.French.gold.ptb", "2", "15", "9"] in printed
+    assert ["train", "dev", "test"] in printed
+    assert ["words", "15", "15", "15"] in printed
+    assert ["constituents", "9", "9", "9"] in printed
 
 
-def test_functions_kept(convert_ftb: ModuleType, ftb: Path) -> None:
-    convert_ftb.main(ftb, ftb / "out", functions=True)
+def test_functions_kept(ftb: Path) -> None:
+    convert_ftb(ftb, ftb / "out", functions=True)
     first, second = trees_of(ftb / "out", "test")
     assert first == CAT_TREE.replace("(NP (DET", "(NP-SUJ (DET").replace("CLO", "CLO-A_OBJ")
     assert second == STAMP_TREE.replace("(NP (DET", "(NP-OBJ (DET")
 
 
-def test_encodings(convert_ftb: ModuleType, ftb: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_encodings(ftb: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = ftb / "FRENCH_SPMRL/gold/ptb/dev/dev.French.gold.ptb"
     path.write_bytes((CAT + STAMP).encode("latin-1"))
     for encoding in ("auto", "latin-1"):
-        convert_ftb.main(path.parents[1], ftb / "out", encoding=encoding)
+        convert_ftb(path.parents[1], ftb / "out", encoding=encoding)
         assert trees_of(ftb / "out", "dev") == [CAT_TREE, STAMP_TREE]
         printed = " ".join(capsys.readouterr().out.split())  # lines were wrapped
         assert (f"{path} isn't UTF-8, read as latin-1" in printed) == (encoding == "auto")
     for encoding, message in (("utf-8", f"{path}:2: not utf-8"), ("utf-88", "utf-88")):
         with pytest.raises(typer.Exit):
-            convert_ftb.main(ftb, ftb / "out", encoding=encoding)
+            convert_ftb(ftb, ftb / "out", encoding=encoding)
         assert message in capsys.readouterr().err
 
 
-def test_files(convert_ftb: ModuleType, ftb: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files(ftb: Path, capsys: pytest.CaptureFixture[str]) -> None:
     train = ftb / "FRENCH_SPMRL/gold/ptb/train/train.French.gold.ptb"
     (train.parent / "TRAIN.txt").touch()
     zipped = train.with_name("train.french.gold.ptb.gz")
     zipped.write_bytes(gzip.compress(train.read_bytes()))
     with pytest.raises(typer.Exit):
-        convert_ftb.main(ftb, ftb / "out")
+        convert_ftb(ftb, ftb / "out")
     assert f"train: {train} and {zipped}; say which" in capsys.readouterr().err
     train.unlink()
-    assert convert_ftb.find_file(ftb, "train") == zipped
+    assert find_file(ftb, "train") == zipped
     zipped.unlink()
     small = "FRENCH_SPMRL/gold/ptb/train5k/train5k.French.gold.ptb"
-    convert_ftb.main(ftb, ftb / "out", train=small)
+    convert_ftb(ftb, ftb / "out", train=small)
     assert trees_of(ftb / "out", "train") == [CAT_TREE, STAMP_TREE]
     for options, message in (
         ({}, f"train: no train.French.gold.ptb in {ftb}"),
@@ -105,7 +101,7 @@ def test_files(convert_ftb: ModuleType, ftb: Path, capsys: pytest.CaptureFixture
         ({"train": small, "dev": small}, f"{ftb / small} is in both train and dev"),
     ):
         with pytest.raises(typer.Exit):
-            convert_ftb.main(ftb, ftb / "out", **options)
+            convert_ftb(ftb, ftb / "out", **options)
         assert message in capsys.readouterr().err
 
 
@@ -118,21 +114,21 @@ def test_files(convert_ftb: ModuleType, ftb: Path, capsys: pytest.CaptureFixture
     ],
 )
 def test_bad_input_names_the_place(
-    convert_ftb: ModuleType, ftb: Path, capsys: pytest.CaptureFixture[str], bad: str, message: str
+    ftb: Path, capsys: pytest.CaptureFixture[str], bad: str, message: str
 ) -> None:
     path = ftb / "FRENCH_SPMRL/gold/ptb/test/test.French.gold.ptb"
     path.write_text(CAT + STAMP + bad, "utf8")
     with pytest.raises(typer.Exit):
-        convert_ftb.main(ftb, ftb / "out")
-    assert f"convert_ftb: {path}{message}" in capsys.readouterr().err
+        convert_ftb(ftb, ftb / "out")
+    assert f"convert: {path}{message}" in capsys.readouterr().err
 
 
 def test_sentences_without_words_are_left_out_with_their_place(
-    convert_ftb: ModuleType, ftb: Path, capsys: pytest.CaptureFixture[str]
+    ftb: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = ftb / "FRENCH_SPMRL/gold/ptb/test/test.French.gold.ptb"
     path.write_text("( (SENT (NP (-NONE- *))) )\n" + CAT, "utf8")
-    convert_ftb.main(ftb, ftb / "out")
+    convert_ftb(ftb, ftb / "out")
     assert trees_of(ftb / "out", "test") == [CAT_TREE]
     printed = " ".join(capsys.readouterr().out.split())
     assert f"left out: {path}: tree 1: no words" in printed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import ModuleType
 from unicodedata import normalize
 
 import pytest
@@ -11,9 +10,10 @@ import typer
 from spacy.tokens import Doc
 
 from spacy_lal.annotations import sentence_trees
+from spacy_lal.cli.convert_vtb import Malformed, convert_vtb
 from spacy_lal.treebanks.brackets import parse_sentences
 
-from ..project.running import load_script, read_docs
+from ..project.running import read_docs
 
 READ = """<s>
 (S (NP-SUB (P-H Tôi)) (VP (V-H đọc)
@@ -42,11 +42,6 @@ TREES = {
 }
 
 
-@pytest.fixture(scope="module")
-def convert_vtb() -> ModuleType:
-    return load_script("convert_vtb")
-
-
 def docs_of(output: Path, part: str) -> list[Doc]:
     return read_docs(output / f"{part}.spacy", "vi")
 
@@ -55,9 +50,7 @@ def trees_of(output: Path, part: str) -> list[str]:
     return [str(tree) for doc in docs_of(output, part) for tree in sentence_trees(doc)]
 
 
-def test_splits_as_folders_and_files(
-    convert_vtb: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_splits_as_folders_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "train").mkdir()
     (tmp_path / "train/2.prd").write_text(BOAT, "utf8")
     (tmp_path / "train/1.prd").write_text(READ, "utf8")
@@ -65,7 +58,7 @@ def test_splits_as_folders_and_files(
     (tmp_path / "dev.txt").write_text(RAIN, "utf-8-sig")
     (tmp_path / "test.PRD").write_text(normalize("NFD", READ).replace("\n", "\r\n"), "utf8")
     output = tmp_path / "out"
-    convert_vtb.main(tmp_path, output)
+    convert_vtb(tmp_path, output)
     assert trees_of(output, "train") == [TREES["READ"], TREES["BOAT"]]
     assert trees_of(output, "dev") == [TREES["RAIN"], TREES["COLD"]]
     assert trees_of(output, "test") == [TREES["READ"]]
@@ -73,21 +66,21 @@ def test_splits_as_folders_and_files(
     assert [token.tag_ for token in read] == ["P", "V", "N", "."]
     assert [token.is_sent_start for token in read] == [True, False, False, False]
     printed = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["train", "2", "files", "2", "12", "8"] in printed
+    assert ["train", "dev", "test"] in printed
+    assert ["files", "2", "1", "1"] in printed
+    assert ["words", "12", "3", "4"] in printed
     # *T* and *E*; what was SBAR, S and NP over them
-    assert ["empty", "elements", "removed:", "2"] in printed
-    assert ["phrases", "removed", "that", "had", "no", "words:", "3"] in printed
-    assert ["words", "whose", "syllables", "were", "apart:", "1"] in printed
-    assert ["words", "brought", "to", "NFC:", "3"] in printed
+    assert ["empty", "elements", "removed", "2", "0", "0"] in printed
+    assert ["phrases", "removed", "that", "had", "no", "words", "3", "0", "0"] in printed
+    assert ["words", "whose", "syllables", "were", "apart", "1", "0", "0"] in printed
+    assert ["words", "brought", "to", "NFC", "0", "0", "3"] in printed
 
 
-def test_splits_by_name(
-    convert_vtb: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_splits_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for number in range(5):
         (tmp_path / f"{number}.prd").write_text(READ * (number + 1), "utf8")
     output = tmp_path / "out"
-    convert_vtb.main(tmp_path, output, train="[01].prd, 0.prd", dev="2.prd", test="3.*")
+    convert_vtb(tmp_path, output, train="[01].prd, 0.prd", dev="2.prd", test="3.*")
     assert [len(docs_of(output, part)) for part in ("train", "dev", "test")] == [3, 3, 4]
     assert "1 files of" in capsys.readouterr().out
     for options, message in (
@@ -100,19 +93,19 @@ def test_splits_by_name(
         ({"ratio": "1000:1:1"}, f"dev: no sentences in 1/1002 of {tmp_path}"),
     ):
         with pytest.raises(typer.Exit):
-            convert_vtb.main(tmp_path, output, **options)
+            convert_vtb(tmp_path, output, **options)
         assert message in capsys.readouterr().err
 
 
-def test_ratio_cuts_one_file(convert_vtb: ModuleType, tmp_path: Path) -> None:
+def test_ratio_cuts_one_file(tmp_path: Path) -> None:
     path = tmp_path / "trees.txt"
     path.write_text(READ * 7 + BOAT + READ + BOAT, "utf8")
-    convert_vtb.main(path, tmp_path / "out", ratio="8:1:1")
+    convert_vtb(path, tmp_path / "out", ratio="8:1:1")
     assert trees_of(tmp_path / "out", "train") == [TREES["READ"]] * 7 + [TREES["BOAT"]]
     assert trees_of(tmp_path / "out", "dev") == [TREES["READ"]]
     assert trees_of(tmp_path / "out", "test") == [TREES["BOAT"]]
     with pytest.raises(typer.Exit):
-        convert_vtb.main(path, tmp_path / "out")
+        convert_vtb(path, tmp_path / "out")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +125,6 @@ def test_ratio_cuts_one_file(convert_vtb: ModuleType, tmp_path: Path) -> None:
     ],
 )
 def test_malformed_sentences_stop_or_are_dropped(
-    convert_vtb: ModuleType,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     bad: str,
@@ -146,22 +138,22 @@ def test_malformed_sentences_stop_or_are_dropped(
     output = tmp_path / "out"
     if fault != "no words":
         with pytest.raises(typer.Exit):
-            convert_vtb.main(tmp_path, output)
-        assert capsys.readouterr().err == f"convert_vtb: {path}:{line}: {fault}\n"
-    convert_vtb.main(tmp_path, output, malformed=convert_vtb.Malformed.drop)
+            convert_vtb(tmp_path, output)
+        assert capsys.readouterr().err == f"convert: {path}:{line}: {fault}\n"
+    convert_vtb(tmp_path, output, malformed=Malformed.drop)
     assert trees_of(output, "train") == [TREES["READ"]] * 2
     printed = " ".join(capsys.readouterr().out.split())  # lines were wrapped
     assert f"left out: {path}:{line}: {fault}" in printed
 
 
 def test_malformed_text_without_marks_stops(
-    convert_vtb: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "trees.txt"
     for bad, place in (("\n(S (N trà)", ":4:1: this"), ("(S (trà))", ": tree 3: neither words")):
         path.write_text(RAIN.removesuffix("\n") + bad, "utf8")
         with pytest.raises(typer.Exit):
-            convert_vtb.main(path, tmp_path / "out", ratio="1:1:1")
+            convert_vtb(path, tmp_path / "out", ratio="1:1:1")
         assert f"{path}{place}" in capsys.readouterr().err
 
 

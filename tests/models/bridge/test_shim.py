@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import safetensors.torch
@@ -12,19 +10,9 @@ import spacy
 import torch
 from spacy.language import Language
 
+from spacy_lal.models.bridge.compact import store_bytes, store_half
 from spacy_lal.models.bridge.weights import SCALE, eight_bits
 from tests.pipeline.toy import TREES, predicted, tiny_pipeline, train
-
-
-@pytest.fixture(scope="module")
-def package() -> ModuleType:
-    path = Path(__file__).parents[3] / "scripts" / "package.py"
-    spec = importlib.util.spec_from_file_location("package", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")
@@ -45,13 +33,13 @@ def test_eight_bits_are_the_nearest_of_255_values_of_each_row() -> None:
     torch.testing.assert_close((rows * scale).abs().amax(-1), values.abs().amax(-1))
 
 
-def test_a_pipeline_in_eight_bits(package: ModuleType, trained: Language, tmp_path: Path) -> None:
+def test_a_pipeline_in_eight_bits(trained: Language, tmp_path: Path) -> None:
     trained.to_disk(tmp_path)
     path = tmp_path / "lal_constituency" / "model.safetensors"
     # not load_file, whose tensors are the file itself, which is written anew
     before = safetensors.torch.load(path.read_bytes())
-    package.store_bytes(path)
-    package.store_half(path)
+    store_bytes(path)
+    store_half(path)
     after = safetensors.torch.load(path.read_bytes())
     matrices = {name.removesuffix(SCALE) for name in after if name.endswith(SCALE)}
     assert matrices == {n for n, t in before.items() if t.dim() > 1 and t.shape[-1] >= 16}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy
@@ -14,7 +12,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vectors import Vectors
 from thinc.api import Model
+from typer.testing import CliRunner
 
+from spacy_lal.cli import app
 from spacy_lal.models.bridge.shim import torch_shim
 from tests.pipeline.toy import TINY, TREES, examples, predicted, tiny_pipeline, train
 
@@ -117,8 +117,7 @@ def test_only_floret_vectors(tmp_path: Path) -> None:
 
 
 def test_what_was_trained_with_the_pipelines_vectors(folder: Path, tmp_path: Path) -> None:
-    """`scripts/own_vectors.py`: the same trees without the pipeline's vectors."""
-    script = Path(__file__).parents[3] / "scripts" / "own_vectors.py"
+    """`lal own-vectors`: the same trees without the pipeline's vectors."""
     nlp = pipeline(folder)
     shared = {**nlp.config["components"]["lal_constituency"]["model"]["tok2vec"]}
     shared["@architectures"] = "spacy-lal.WithVectors.v1"
@@ -126,21 +125,16 @@ def test_what_was_trained_with_the_pipelines_vectors(folder: Path, tmp_path: Pat
     nlp.config["initialize"]["vectors"] = str(folder)
     train(nlp, steps=60)
     nlp.to_disk(tmp_path / "shared")
-    command = [sys.executable, str(script), str(tmp_path / "shared"), str(tmp_path / "own")]
-    subprocess.run(command, check=True)
+    made = CliRunner().invoke(app, ["own-vectors", str(tmp_path / "shared"), str(tmp_path / "own")])
+    assert made.exit_code == 0
     own = spacy.load(tmp_path / "own")
     assert 0 in own.vocab.vectors.shape
     assert [predicted(own, tree) for tree in TREES] == [predicted(nlp, tree) for tree in TREES]
     doc = own.make_doc(" ".join(WORDS))
     theirs = embedding_of_shared(nlp, doc)
     numpy.testing.assert_allclose(layer(own).predict([doc])[0], theirs, atol=0.05)
-    again = subprocess.run(
-        [*command[:2], str(tmp_path / "own"), str(tmp_path / "twice")],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert again.returncode == 1
+    again = CliRunner().invoke(app, ["own-vectors", str(tmp_path / "own"), str(tmp_path / "twice")])
+    assert again.exit_code == 1
     assert "no component has spacy-lal.WithVectors.v1" in again.stderr
 
 

@@ -1,0 +1,92 @@
+"""The table of results, docs/training/results.jsonl: one line of JSON for every evaluation.
+
+A run's first line has its name, `run`, and what holds for all of it: settings, seed, versions.
+Every other line is one evaluation of it: of a curve ("part": "curve") one step, of "results" one
+way to decode, and so on. In Python a run is one dict, in which each part is a list of such lines.
+
+`python benchmarks/results.py NAME FILE.json` adds what a benchmark, `lal evaluate` (--json,
+--output) or spaCy's console logger (FILE.jsonl, the curve of a training) wrote.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import srsly
+import typer
+
+TABLE = Path(__file__).parents[1] / "docs/training/results.jsonl"
+Result = dict[str, Any]
+
+
+def lines_of(run: str, result: Result) -> list[Result]:
+    """The lines of a run. Raises ValueError if the result has a key that lines have themselves."""
+    parts = {key: value for key, value in result.items() if _is_part(value)}
+    about = {key: value for key, value in result.items() if key not in parts}
+    lines = [({"run": run}, about)]
+    lines += [({"run": run, "part": part}, line) for part, of in parts.items() for line in of]
+    if any({"run", "part"} & line.keys() for _, line in lines):
+        raise ValueError(f"{run}: a result can't have the keys run and part")
+    return [own | line for own, line in lines]
+
+
+def _is_part(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, dict) for v in value)
+
+
+def read(table: Path = TABLE, prefix: str = "") -> dict[str, Result]:
+    """Results by the names of runs, in the table's order; none if there is no such file.
+
+    prefix: of the names, which are given without it. Raises ValueError for a line that is none.
+    """
+    results: dict[str, Result] = {}
+    if not table.exists():
+        return results
+    for number, text in enumerate(table.read_text("utf8").splitlines(), start=1):
+        try:
+            line = srsly.json_loads(text)
+            run, part = line.pop("run"), line.pop("part", None)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise ValueError(f"{table}, line {number}: no line of results") from None
+        if not run.startswith(prefix):
+            continue
+        result = results.setdefault(run.removeprefix(prefix), {})
+        if part is None:
+            result.update(line)
+        else:
+            result.setdefault(part, []).append(line)
+    return results
+
+
+def add(run: str, result: Result, table: Path = TABLE) -> None:
+    """Append a run. Raises ValueError if the table has one of that name."""
+    if run in read(table):
+        raise ValueError(f"{table} has a run {run} already")
+    text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines_of(run, result))
+    table.parent.mkdir(parents=True, exist_ok=True)
+    with table.open("a", encoding="utf8") as file:
+        file.write(text)
+
+
+def main(
+    run: Annotated[str, typer.Argument(help="Name of the run, as ged/fce-4.")],
+    file: Annotated[Path, typer.Argument(help="Its result: .json, or a .jsonl log.", exists=True)],
+    table: Annotated[Path, typer.Option(help="The table.")] = TABLE,
+) -> None:
+    """Add a run to the table of results."""
+    try:
+        if file.suffix == ".jsonl":
+            lines = file.read_text("utf8").splitlines()
+            result = {"curve": [json.loads(line) for line in lines]}
+        else:
+            result = json.loads(file.read_text("utf8"))
+        add(run, result, table)
+    except ValueError as error:
+        typer.echo(f"results: {error}", err=True)
+        raise typer.Exit(1) from None
+
+
+if __name__ == "__main__":
+    typer.run(main)

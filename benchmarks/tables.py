@@ -1,0 +1,212 @@
+"""Tables of the pages, and pictures of trainings, from the table of results (results.py).
+
+Pages call these functions between the marks of cog; `cog -I benchmarks -r docs/*.md` writes the
+tables anew. `python benchmarks/tables.py ablation …` writes a page of one's own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Annotated, Any
+
+import results
+import srsly
+import typer
+from results import TABLE, Result
+
+ROOT = Path(__file__).parents[1]
+MISSING = "–"
+INTRODUCTION = "# Ablations\n\nWritten by `benchmarks/tables.py`.\n"
+ROLES = {
+    ("sa", "model"): "SA (no syntax)",
+    ("lisa", "model"): "LISA, its own parses",
+    ("lisa", "gold"): "LISA, gold parses",
+}
+POOLINGS = {
+    "attention": "attention over layers (MHMLA)",
+    "last": "last layer alone",
+    "average": "mean of the layers (AvgL)",
+}
+SCORES = {
+    "dev F1": ("dev", "const_evalb_f"),
+    "test F1": ("test", "const_evalb_f"),
+    "UAS": ("test", "conll18_uas"),
+    "LAS": ("test", "conll18_las"),
+}
+
+
+def spread(values: list[float]) -> str:
+    """Their mean and, of several, their standard deviation."""
+    if len(values) < 2:
+        return MISSING if not values else f"{values[0]:.2f}"
+    return f"{mean(values):.2f} ± {stdev(values):.2f}"
+
+
+def markdown(header: list[str], rows: list[list[str]]) -> str:
+    """Lines of a table; a cell without text is one space."""
+    lines = [
+        "| " + "| ".join(f"{cell} ".lstrip() for cell in cells) + "|" for cells in (header, *rows)
+    ]
+    return "\n".join([lines[0], "|---" * len(header) + "|", *lines[1:]]) + "\n"
+
+
+# what parts of a parser are worth: benchmarks/ablate.py
+
+
+def ablation(group: str, rows: Path, table: Path = TABLE) -> str:
+    """All tables of a group of runs, and what one needs to know to read them.
+
+    rows: the file of rows and tables, with the paper's figures. Raises ValueError if there are no
+    runs, or they are not of one size.
+    """
+    known = srsly.read_json(rows)
+    of_rows: dict[str, list[Result]] = defaultdict(list)
+    for _, run in sorted(results.read(table, f"{group}/").items()):
+        of_rows[run["row"]].append(run)
+    runs = [run for of_row in of_rows.values() for run in of_row]
+    keys = ("config", "options", "evalb_parameters")
+    sizes = {srsly.json_dumps([run[key] for key in keys]) for run in runs}
+    if len(sizes) != 1:
+        found = f"results of {len(sizes)} sizes: {', '.join(sizes)}" if sizes else "no results"
+        raise ValueError(f"{table}, {group}: {found}")
+    first = runs[0]
+    options = " ".join(f"--{key} {value}" for key, value in first["options"].items())
+    minutes = mean(run["seconds"] for run in runs) / 60
+    steps = " or ".join(f"{n:,}" for n in sorted({run["steps"] for run in runs}))
+    versions = ", ".join(f"{name} {number}" for name, number in first["versions"].items())
+    introduction = (
+        f"{len(runs)} runs of `{first['config']}`{f' with `{options}`' if options else ''}, "
+        f"{steps} steps, {minutes:.1f} minutes each on "
+        f"{first['threads']} thread(s) of {first['device']}: the model that was best on the "
+        f"development set, scored once on the test set. F1 is EVALB's with "
+        f"{first['evalb_parameters']}.prm, UAS and LAS are CoNLL 2018's, all words counted. "
+        "± is the standard deviation over seeds, estimated from these runs. "
+        "words/s: words a second of processor time in training. "
+        f"{versions}."
+    )
+    parts = [introduction, f"The paper: {known['paper']}"]
+    parts += [text for of in known["tables"].values() if (text := _ablation(of, of_rows))]
+    return "\n" + "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _ablation(table: dict[str, Any], of_rows: dict[str, list[Result]]) -> str:
+    """One table; empty unless two of its rows have been run."""
+    rows = {name: cells for name, cells in table["rows"].items() if name in of_rows}
+    if len(rows) < 2:  # nothing to compare
+        return ""
+    every = [run for name in rows for run in of_rows[name]]
+    columns = {
+        title: (part, key)
+        for title, (part, key) in SCORES.items()
+        if any(key in run[part] for run in every)
+    }
+    published = table.get("paper", {})
+    of_paper = list(dict.fromkeys(key for figures in published.values() for key in figures))
+    header = [*table["columns"], *columns, "words/s", "runs", *(f"paper {key}" for key in of_paper)]
+    lines = []
+    for name, cells in rows.items():
+        runs, figures = of_rows[name], published.get(name, {})
+        scores = [
+            spread([100 * run[part][key] for run in runs if key in run[part]])
+            for part, key in columns.values()
+        ]
+        speed = f"{mean(run['training_words_per_cpu_second'] for run in runs):,.0f}"
+        paper = [f"{figures[key]:.2f}" if key in figures else MISSING for key in of_paper]
+        lines.append([*cells, *scores, speed, str(len(runs)), *paper])
+    return f"### {table['title']}\n\n{markdown(header, lines)}"
+
+
+# one setting of the detector: benchmarks/compare_ged.py
+
+
+def detectors(name: str, setting: str, values: list[str], table: Path = TABLE) -> str:
+    """A row for every value: the mean over seeds and its standard deviation."""
+    lines = []
+    for value in values:
+        runs = results.read(table, f"ged/{name}-{setting}-{value}-").values()
+        found = [run["results"][0] for run in runs]
+        scores = [spread([r[key] for r in found]) for key in ("f05", "p", "r", "best_f05")]
+        lines.append([POOLINGS.get(value, value), str(len(found)), *scores])
+    header = [setting, "seeds", "F0.5", "precision", "recall", "F0.5 at its best threshold"]
+    return markdown(header, lines)
+
+
+# self-attention with and without syntax: benchmarks/compare_srl.py
+
+
+def roles(table: Path = TABLE, group: str = "srl") -> str:
+    """Scores of both arms, and F1 by the length of the sentence and by distance."""
+    of: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
+    for run in results.read(table, f"{group}/").values():
+        for result in run["results"]:
+            of[run["arm"], result["parses"], result["decoder"]].append(result)
+    arms = ["sa", "lisa"]
+    order = sorted(of, key=lambda row: (arms.index(row[0]), row[1] == "gold"))
+    lines = []
+    for arm, parses, decoder in order:
+        every = of[arm, parses, decoder]
+        own = [r for r in every if r["predicates"] == "model"]
+        given = [r for r in every if r["predicates"] == "gold"]
+        uas = [r["uas"] for r in own if "uas" in r]
+        lines.append(
+            [
+                *(_arm(arm, parses), decoder, str(len(own))),
+                spread([r["srl_f"] for r in own]),
+                spread([r["srl_f"] for r in given]),
+                spread([r["srl_f without auxiliaries"] for r in own]),
+                spread([r["srl_pred_f"] for r in own]),
+                MISSING if parses == "gold" else spread(uas),
+            ]
+        )
+    header = ["model", "decoding", "seeds", "F1", "F1, gold predicates"]
+    header += ["F1 without auxiliaries", "predicates", "UAS"]
+    parts = [markdown(header, lines)]
+    for key, title in (
+        ("by_length", "F1 by words of the sentence:"),
+        ("by_distance", "F1 of arguments by words between them and the predicate:"),
+    ):
+        rows = {
+            _arm(arm, parses): [
+                r[key] for r in of[arm, parses, decoder] if r["predicates"] == "model"
+            ]
+            for arm, parses, decoder in order
+            if decoder == "valid"
+        }
+        bins = list(next(iter(rows.values()))[0])
+        cells = [
+            [name, *(spread([of_seed[b]["f"] for of_seed in seeds]) for b in bins)]
+            for name, seeds in rows.items()
+        ]
+        parts.append(f"{title}\n\n{markdown(['', *bins], cells)}")
+    return "\n".join(parts)
+
+
+def _arm(arm: str, parses: str) -> str:
+    return ROLES.get((arm, parses), f"LISA, parses of {parses}")
+
+
+def main(
+    group: Annotated[str, typer.Argument(help="Group of runs, as ablation.")],
+    output: Annotated[Path, typer.Argument(help="Markdown file to write.")],
+    table: Annotated[Path, typer.Option(help="The table of results.")] = TABLE,
+    rows: Annotated[Path, typer.Option(help="Rows, tables, the paper's figures.")] = ROOT
+    / "benchmarks/ablation_rows.json",
+) -> None:
+    """Write the tables of what benchmarks/ablate.py found as a page."""
+    try:
+        text = ablation(group, rows, table)
+    except (OSError, ValueError) as error:
+        typer.echo(f"tables: {error}", err=True)
+        raise typer.Exit(1) from None
+    if output.exists() and not output.read_text("utf8").startswith(INTRODUCTION):
+        typer.echo(f"tables: {output} is no page that this script wrote", err=True)
+        raise typer.Exit(1)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(INTRODUCTION + text, "utf8")
+    typer.echo(f"{output}: {group} of {table}")
+
+
+if __name__ == "__main__":
+    typer.run(main)

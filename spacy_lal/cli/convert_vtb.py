@@ -1,0 +1,82 @@
+"""`convert vtb`: the Vietnamese Treebank, as VLSP distributes it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from wasabi import msg
+
+from ..treebanks.cleaning import Losses
+from ..treebanks.splits import PARTS
+from ..treebanks.vtb import cut, named_files, read_sentences, shares, tree_files
+from .checks import clear_errors
+from .convert_parts import PartsArgument, Read, check_parts, convert_parts, shown, write_parts
+from .converting import Counts, ReportOption, counts_of, finish
+
+
+class Malformed(StrEnum):
+    """What to do at a sentence between <s> and </s> that isn't one well-formed bracketing."""
+
+    stop = "stop"
+    drop = "drop"
+
+
+def convert_vtb(
+    vtb: Annotated[Path, typer.Argument(help="Folder or file of trees.", exists=True)],
+    output: PartsArgument,
+    train: Annotated[
+        str,
+        typer.Option("--train", help="Files, folders or patterns in VTB to train on: a.prd,b*.prd"),
+    ] = "",
+    dev: Annotated[str, typer.Option("--dev", help="Development files, likewise.")] = "",
+    test: Annotated[str, typer.Option("--test", help="Test files, likewise.")] = "",
+    ratio: Annotated[
+        str,
+        typer.Option(
+            "--ratio", help="Instead: cut the sentences of all files in this ratio, as 18:1:1."
+        ),
+    ] = "",
+    malformed: Annotated[
+        Malformed,
+        typer.Option("--malformed", help="Where <s> … </s> isn't well-formed: stop, or drop it."),
+    ] = Malformed.stop,
+    report: ReportOption = None,
+) -> None:
+    """Convert the Vietnamese Treebank.
+
+    Without options, VTB has train, dev and test: folders, or files with any suffix.
+    """
+    given = dict(zip(PARTS, (train, dev, test), strict=True))
+    read = partial(read_sentences, drop_malformed=malformed is Malformed.drop)
+    with clear_errors("convert"):
+        if ratio:
+            if any(given.values()):
+                raise ValueError("either a ratio or files, not both")
+            _convert_by_ratio(vtb, shares(ratio), read, output, report)
+            return
+        if not vtb.is_dir():
+            raise ValueError(f"{vtb} is one file: say in what --ratio to cut it")
+        files = {part: named_files(vtb, text or part) for part, text in given.items()}
+        convert_parts(files, read, output, "vi", report)
+        if rest := set(tree_files(vtb)).difference(*files.values()):
+            msg.warn(f"{len(rest)} files of {vtb} are in no split, as {min(rest)}")
+
+
+def _convert_by_ratio(
+    vtb: Path, ratio: list[int], read: Read, output: Path, report: Path | None
+) -> None:
+    paths, losses = tree_files(vtb), Losses()
+    check_parts(output, report, paths)
+    sentences = [sentence for path in paths for sentence in read(path, losses)]
+    parts = dict(zip(PARTS, map(list, cut(sentences, ratio)), strict=True))
+    for (part, of_part), share in zip(parts.items(), ratio, strict=True):
+        if not of_part:
+            raise ValueError(f"{part}: no sentences in {share}/{sum(ratio)} of {vtb}")
+    results: dict[str, Counts] = {part: counts_of(of_part) for part, of_part in parts.items()}
+    results["all"] = counts_of(sentences, losses.dropped) | {"files": len(paths), **shown(losses)}
+    write_parts(parts, output, "vi")
+    finish(results, report)

@@ -1,0 +1,52 @@
+"""`evaluate-srl`: semantic roles of a pipeline, with its own or other parses and predicates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .measuring import MetricsOption, ThreadsOption, measuring
+
+
+def evaluate_srl(
+    model: Annotated[str, typer.Argument(help="A pipeline with `lisa_srl`: name or folder.")],
+    corpus: Annotated[Path, typer.Argument(help="A .spacy file with frames.", exists=True)],
+    parses: Annotated[
+        str,
+        typer.Option(
+            "--parses",
+            help="What to attend to, commas between: model, gold, or pipelines that find heads.",
+        ),
+    ] = "model",
+    predicates: Annotated[
+        str, typer.Option("--predicates", help="model, gold, or both.")
+    ] = "model,gold",
+    decoders: Annotated[
+        str | None,
+        typer.Option("--decoders", help="probabilities, viterbi, valid, greedy; else the model's."),
+    ] = None,
+    unique: Annotated[
+        bool | None,
+        typer.Option(
+            "--unique-core-roles/--repeated-core-roles",
+            help="Whether a frame may have a core role twice, whatever the model says.",
+            show_default=False,
+        ),
+    ] = None,
+    output: MetricsOption = None,
+    threads: ThreadsOption = 0,
+) -> None:
+    """Scores of MODEL on CORPUS for every combination of parses, predicates and decoders."""
+    with measuring("evaluate-srl", output, [corpus], threads) as result:
+        from ..evaluation import roles
+
+        result |= roles.evaluate(
+            model,
+            corpus,
+            parses.split(","),
+            predicates.split(","),
+            None if decoders is None else decoders.split(","),
+            unique,
+        )

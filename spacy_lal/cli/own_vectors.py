@@ -1,0 +1,26 @@
+"""`own-vectors`: word vectors inside the components of a pipeline that was trained without."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from wasabi import msg
+
+from .checks import check_folder, clear_errors
+
+
+def own_vectors(
+    model: Annotated[Path, typer.Argument(help="Folder of a trained pipeline.", exists=True)],
+    output: Annotated[Path, typer.Argument(help="Where to write the other one.")],
+) -> None:
+    """Write MODEL to OUTPUT with vectors of mode floret inside its components."""
+    import spacy
+
+    from ..pipeline import own_vectors as pipeline
+
+    with clear_errors(f"own-vectors: {model}"):
+        check_folder(output, [model])
+        pipeline.own_vectors(spacy.load(model)).to_disk(output)
+    msg.good(str(output))

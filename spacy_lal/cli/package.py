@@ -1,0 +1,112 @@
+"""`package`: an installable folder of a trained pipeline.
+
+As `spacy package` makes it, but without a version in the folder's name, and with licence, sources
+and measured scores in its meta.json.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import srsly
+import typer
+from spacy.cli.package import package as spacy_package
+from wasabi import msg
+
+from .checks import check_folder, clear_errors
+
+
+def package(
+    model: Annotated[Path, typer.Argument(help="Folder of a trained pipeline.", exists=True)],
+    output: Annotated[Path, typer.Argument(help="Where to put the folder LANG_NAME.")],
+    name: Annotated[str, typer.Option("--name", help="Name, without the language.")],
+    version: Annotated[str, typer.Option("--version", help="Version.")] = "0.1.0",
+    meta: Annotated[
+        Path | None,
+        typer.Option(
+            "--meta", help="JSON with description, author, license, sources.", exists=True
+        ),
+    ] = None,
+    metrics: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--metrics",
+            help="Scores that evaluate, evaluate-srl or evaluate-ged wrote.",
+            exists=True,
+        ),
+    ] = None,
+    half: Annotated[bool, typer.Option("--half", help="Store weights as 16-bit numbers.")] = False,
+    bytes_of: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--bytes-of",
+            help="A component whose matrices are stored as 8-bit numbers, row by row.",
+        ),
+    ] = None,
+) -> None:
+    """Package MODEL as OUTPUT/LANG_NAME, to be installed with `pip install OUTPUT/LANG_NAME`."""
+    from ..models.bridge.compact import store_bytes, store_half
+    from ..pipeline.weights import WEIGHTS
+
+    with clear_errors("package"):
+        contents: dict[str, Any] = srsly.read_json(model / "meta.json")
+        if meta is not None:
+            contents |= srsly.read_json(meta)
+        if metrics:
+            contents["performance"] = {}
+            for path in metrics:
+                try:
+                    contents["performance"] |= performance(srsly.read_json(path))
+                except (AttributeError, LookupError, TypeError, ValueError):
+                    raise ValueError(f"{path} has no scores of a pipeline") from None
+        contents |= {"name": name, "version": version}
+        target = output / f"{contents['lang']}_{name}"
+        check_folder(target, [model, *([meta] if meta else []), *(metrics or ())])
+        with tempfile.TemporaryDirectory() as scratch:
+            source = Path(scratch) / "model"
+            shutil.copytree(model, source)
+            srsly.write_json(source / "meta.json", contents)
+            for component in bytes_of or ():
+                store_bytes(source / component / WEIGHTS)
+            if half:
+                for weights in sorted(source.rglob(WEIGHTS)):
+                    store_half(weights)
+            _move(_packaged(source, Path(scratch), target.name, contents), target)
+    size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
+    msg.good(f"{target}: {size / 1e6:.1f} MB")
+
+
+def _packaged(source: Path, scratch: Path, folder: str, contents: dict[str, Any]) -> Path:
+    """What spaCy makes of the pipeline."""
+    name, version = contents["name"], contents["version"]
+    spacy_package(source, scratch, name=name, version=version, create_sdist=False, silent=False)
+    made = scratch / f"{folder}-{version}"
+    # Its setup.py makes these copies at every installation; that shouldn't change any file.
+    shutil.copy(made / "meta.json", made / folder)
+    shutil.copy(made / "meta.json", made / folder / made.name)
+    return made
+
+
+def _move(made: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if target.exists():
+        shutil.rmtree(target)
+    shutil.move(made, target)
+
+
+def performance(metrics: dict[str, Any]) -> dict[str, Any]:
+    """Of what `evaluate` measured the scores, and words per second of processor time as spaCy's
+    "speed"; of the results of `evaluate-srl` and `evaluate-ged` the first one's scores, of 1 as
+    spaCy's are. The package's README shows every other number as a percentage."""
+    if "results" in metrics:
+        first = metrics["results"][0]
+        if "f05" in first:
+            return {f"ged_{name}": round(first[name] / 100, 6) for name in ("p", "r", "f05")}
+        names = [f"srl_{part}{key}" for part in ("", "pred_") for key in "prf"]
+        return {name: round(first[name] / 100, 6) for name in names}
+    kinds = ("const_", "spans_", "tag_", "dep_", "ptb_", "conll18_")
+    scores = {k: v for k, v in metrics.items() if k.startswith(kinds) and v is not None}
+    return scores | {"speed": metrics["words_per_cpu_second"]}

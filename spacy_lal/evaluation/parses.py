@@ -1,0 +1,76 @@
+"""A pipeline on a treebank: EVALB, attachment scores, and speed.
+
+The pipeline reads the gold words, one sentence a Doc, and predicts everything else. The scored
+trees' terminals carry the gold tags, so that EVALB skips no sentence over a mistagged comma;
+tag accuracy is reported apart. If the pipeline finds heads, they are scored in three conventions
+(`scorers/attachment.py`): dep_*, spaCy's, without words of the relation punct; ptb_*,
+without words with a tag of punctuation; conll18_*, all words, relations up to ":".
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import spacy
+from spacy.language import Language
+from spacy.training import Example
+
+from ..scorers.attachment import score_attachment
+from ..scorers.constituency import score_constituency
+from ..training.corpus import Corpus
+from . import about
+
+ATTACHMENT = ("dep_uas", "dep_las", "ptb_uas", "ptb_las", "conll18_uas", "conll18_las")
+
+
+def measure(
+    nlp: Language, examples: list[Example], prm: str = "nk", batch_size: int | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Scores of the pipeline, and how much it read and how fast."""
+    nlp("One sentence to warm up .")
+    cpu, wall = time.process_time(), time.perf_counter()
+    docs = nlp.pipe((example.predicted for example in examples), batch_size=batch_size)
+    pairs = [Example(doc, example.reference) for doc, example in zip(docs, examples, strict=True)]
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    scores = score_constituency(pairs, prm=prm)
+    crossing = {}
+    if any(pair.predicted.has_annotation("DEP") for pair in pairs):
+        attachment = score_attachment(pairs)
+        scores |= {key: attachment[key] for key in ATTACHMENT}
+        crossing = {
+            "nonprojective_gold": attachment["dep_nonproj"],
+            "nonprojective_predicted": attachment["dep_nonproj_pred"],
+        }
+    words = sum(len(pair.reference) for pair in pairs)
+    return scores, {
+        "sentences": len(pairs),
+        "words": words,
+        **crossing,
+        "words_per_cpu_second": round(words / cpu, 1),
+        "words_per_second": round(words / wall, 1),
+    }
+
+
+def evaluate(
+    model: str, corpus: Path, prm: str = "nk", batch_size: int | None = None
+) -> dict[str, Any]:
+    """Scores of a pipeline on a corpus, as fractions, with what was measured and how fast.
+
+    prm: EVALB's parameters, a name or a file. batch_size: Docs a batch, None for the pipeline's.
+    Raises OSError or ValueError.
+    """
+    nlp = spacy.load(model)
+    scores, counts = measure(nlp, list(Corpus(corpus)(nlp)), prm, batch_size)
+    of_pipeline = about(nlp)
+    return {
+        "model": of_pipeline.pop("model"),
+        "corpus": str(corpus),
+        "sentences": counts.pop("sentences"),
+        "words": counts.pop("words"),
+        "evalb_parameters": prm,
+        **scores,
+        **counts,
+        **of_pipeline,
+    }

@@ -1,0 +1,252 @@
+"""A pipeline's semantic roles, with its own parses or others', given predicates or its own.
+
+The pipeline reads the gold words, one sentence a Doc. Rules are those of srl-eval.pl
+(`scorers/srl_eval.py`), with predicates of the model's own end to end: all arguments of
+one that is none are wrong.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+from wasabi import msg
+
+from ..annotations import (
+    FRAMES_KEY,
+    FrameSpans,
+    get_frames,
+    set_dependencies,
+    set_frames,
+)
+from ..pipeline.lisa_srl import LisaSRL
+from ..scorers.attachment import score_attachment
+from ..scorers.frames import AUXILIARIES, score_frames
+from ..scorers.srl_eval import SrlReport, score_sentence
+from ..training.corpus import Corpus
+from . import about
+
+LENGTHS = (10, 20, 30, 40)
+DISTANCES = (0, 2, 5, 10)
+
+Bins = dict[str, SrlReport]
+
+
+def evaluate(
+    model: str,
+    corpus: Path,
+    parses: list[str],
+    predicates: list[str],
+    decoders: list[str] | None = None,
+    unique: bool | None = None,
+) -> dict[str, Any]:
+    """Scores for every combination. None: what the component says. Raises ValueError."""
+    if unknown := set(predicates) - {"model", "gold"}:
+        raise ValueError(f"predicates are of model or gold, not of {', '.join(sorted(unknown))}")
+    nlp = spacy.load(model)
+    pipe = next((p for _, p in nlp.pipeline if isinstance(p, LisaSRL)), None)
+    if pipe is None:
+        raise ValueError(f"{model} has no component lisa_srl")
+    examples = list(Corpus(corpus)(nlp))
+    if not any(FRAMES_KEY in example.reference.spans for example in examples):
+        raise ValueError(f"no frames in {corpus}")
+    decoders = [pipe.decoder] if decoders is None else decoders
+    if unique is not None:
+        pipe.unique_core_roles = unique
+    docs = [example.reference for example in examples]
+    if any(doc.has_annotation("SENT_START") and len(list(doc.sents)) > 1 for doc in docs):
+        # parses of others would come with other boundaries
+        raise ValueError(f"{corpus} has Docs of several sentences: convert it to one a Doc")
+    runs: list[tuple[dict[str, Any], list[Example], float]] = []
+    correct: dict[str, list[bool]] = {}
+    for source in parses:
+        heads = _heads_of(source, nlp, examples)
+        for of_predicates in predicates:
+            for decoder in decoders:
+                pipe.decoder = decoder
+                pairs, speed = _run(nlp, pipe, examples, heads, of_predicates == "gold")
+                has_heads = _have_heads(pairs)
+                if source != "gold" and source not in correct and has_heads:
+                    correct[source] = [_same_heads(pair) for pair in pairs]
+                header = {"parses": source, "predicates": of_predicates, "decoder": decoder}
+                runs.append((header, pairs, speed))
+    results: list[dict[str, Any]] = []
+    for header, pairs, speed in runs:
+        result = header | _scores(pairs, speed, correct)
+        results.append(result)
+        msg.info(
+            f"{result['parses']} parses, {result['predicates']} predicates, {result['decoder']}: "
+            f"F1 {result['srl_f']:.2f}, predicates {result['srl_pred_f']:.2f}"
+        )
+    return about(nlp) | {
+        "corpus": corpus.name,
+        "sentences": len(examples),
+        "unique_core_roles": pipe.unique_core_roles,
+        "results": results,
+    }
+
+
+Heads = list[tuple[list[int], list[str]]] | None
+
+
+def _heads_of(source: str, nlp: Language, examples: list[Example]) -> Heads:
+    """The heads and relations of every Doc, from gold or another pipeline; None: the model's."""
+    if source == "model":
+        return None
+    docs: Iterable[Doc] = (example.reference for example in examples)
+    if source != "gold":
+        parser = spacy.load(source, exclude=["lisa_srl"])
+        docs = parser.pipe(_copy(parser, example.predicted) for example in examples)
+    return [([t.head.i for t in doc], [t.dep_ for t in doc]) for doc in docs]
+
+
+def _copy(nlp: Language, doc: Doc) -> Doc:
+    return Doc(
+        nlp.vocab,
+        words=[token.text for token in doc],
+        spaces=[bool(token.whitespace_) for token in doc],
+        sent_starts=[token.i == 0 for token in doc],
+    )
+
+
+def _run(
+    nlp: Language, pipe: LisaSRL, examples: list[Example], heads: Heads, gold_predicates: bool
+) -> tuple[list[Example], float]:
+    """Predictions beside gold, and words a second of processor time of the component alone."""
+    docs = [_copy(nlp, example.predicted) for example in examples]
+    for doc, of_doc in zip(docs, heads or (), strict=False):
+        set_dependencies(doc, *of_doc)
+    if gold_predicates:
+        for doc, example in zip(docs, examples, strict=True):
+            set_frames(doc, (_bare(frame) for frame in get_frames(example.reference)))
+    pipe.parse_source = "model" if heads is None else "doc"
+    pipe.predicate_source = "doc" if gold_predicates else "model"
+    cpu = time.process_time()
+    docs = list(pipe.pipe(docs, batch_size=nlp.batch_size))
+    cpu = time.process_time() - cpu
+    pairs = [Example(doc, example.reference) for doc, example in zip(docs, examples, strict=True)]
+    return pairs, sum(map(len, docs)) / cpu
+
+
+def _bare(frame: Any) -> FrameSpans:
+    """A gold predicate: one token, without its arguments."""
+    i = frame.predicate.i
+    return FrameSpans(i, frame.roleset, [(i, i + 1, "V")])
+
+
+def _scores(pairs: list[Example], speed: float, correct: dict[str, list[bool]]) -> dict[str, Any]:
+    scores = score_frames(pairs)
+    without = score_frames(pairs, ignored_rolesets=AUXILIARIES)
+    keys = ("srl_p", "srl_r", "srl_f", "srl_pred_p", "srl_pred_r", "srl_pred_f")
+    result: dict[str, Any] = {key: _percent(scores[key]) for key in keys}
+    result |= {f"{key} without auxiliaries": _percent(without[key]) for key in keys}
+    if _have_heads(pairs):
+        result["uas"] = round(100 * score_attachment(pairs)["conll18_uas"], 2)
+    result["words_per_cpu_second"] = round(speed)
+    result["per_type"] = {
+        label: round(100 * of_label["f"], 2) for label, of_label in scores["srl_per_type"].items()
+    }
+    result["by_length"] = _f1(
+        _binned(pairs, lambda pair: _bin(len(pair.reference), LENGTHS), lambda *_: True)
+    )
+    result["by_distance"] = {}
+    for name in (_label(k, DISTANCES) for k in range(len(DISTANCES) + 1)):
+        kept = partial(_at_distance, name)
+        result["by_distance"] |= _f1(_binned(pairs, partial(_always, name), kept))
+    if correct:
+        # sentences by whose parses of them are right (+) and whose are not (-)
+        of_pair = {
+            id(pair): " ".join(
+                f"{source}{'+' if right else '-'}"
+                for source, right in zip(correct, of_sources, strict=True)
+            )
+            for pair, *of_sources in zip(pairs, *correct.values(), strict=True)
+        }
+        result["by_parse"] = _f1(_binned(pairs, lambda pair: of_pair[id(pair)], lambda *_: True))
+    return result
+
+
+def _percent(value: float | None) -> float | None:
+    return None if value is None else round(100 * value, 2)
+
+
+def _binned(
+    pairs: list[Example],
+    bin_of: Callable[[Example], str],
+    kept: Callable[[int, tuple[int, int, str]], bool],
+) -> Bins:
+    """Reports by bin, over the arguments that are kept."""
+    bins: Bins = {}
+    for pair in pairs:
+        report = score_sentence(
+            list(_frames(pair.reference, kept)),
+            list(_frames(pair.predicted, kept)),
+            end_to_end=True,
+        )
+        name = bin_of(pair)
+        bins[name] = bins.get(name, SrlReport()) + report
+    return bins
+
+
+def _frames(doc: Doc, kept: Callable[[int, tuple[int, int, str]], bool]) -> Iterator[FrameSpans]:
+    for frame in get_frames(doc):
+        spans = [(span.start, span.end, span.label_) for span in frame.arguments]
+        yield FrameSpans(frame.predicate.i, "", [s for s in spans if kept(frame.predicate.i, s)])
+
+
+def _f1(bins: Bins) -> dict[str, dict[str, float]]:
+    return {
+        name: {
+            "f": round(report.overall.f1, 2),
+            "arguments": report.overall.correct + report.overall.missed,
+            "sentences": report.sentences,
+        }
+        for name, report in sorted(bins.items(), key=lambda item: _first_number(item[0]))
+    }
+
+
+def _first_number(name: str) -> int:
+    number = name.partition("-")[0]
+    return int(number) if number.isdecimal() else 0
+
+
+def _bin(value: int, edges: tuple[int, ...]) -> str:
+    return _label(sum(value > edge for edge in edges), edges)
+
+
+def _label(k: int, edges: tuple[int, ...]) -> str:
+    if k == len(edges):
+        return f"{edges[-1] + 1}-"
+    first = 0 if k == 0 else edges[k - 1] + 1
+    return f"{first}-{edges[k]}"
+
+
+def _always(name: str, _: Example) -> str:
+    return name
+
+
+def _at_distance(name: str, predicate: int, span: tuple[int, int, str]) -> bool:
+    """Whether so many words lie between the predicate and the argument."""
+    start, end, _ = span
+    between = start - predicate - 1 if start > predicate else max(0, predicate - end)
+    return _bin(between, DISTANCES) == name
+
+
+def _have_heads(pairs: list[Example]) -> bool:
+    """Whether predicted heads can be compared with gold ones: not of a model or corpus without."""
+    return all(doc.has_annotation("DEP") for doc in (pairs[0].predicted, pairs[0].reference))
+
+
+def _same_heads(pair: Example) -> bool:
+    ours, gold = (
+        numpy.asarray([t.head.i for t in doc]) for doc in (pair.predicted, pair.reference)
+    )
+    return bool((ours == gold).all())
