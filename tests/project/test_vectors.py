@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy
 import pytest
@@ -12,7 +14,7 @@ import torch
 import typer.main
 from spacy.training.initialize import convert_vectors
 
-from .running import load_script
+from .running import ROOT
 
 
 def test_vectors_are_those_that_spacy_reads(tmp_path: Path) -> None:
@@ -21,7 +23,7 @@ def test_vectors_are_those_that_spacy_reads(tmp_path: Path) -> None:
     lines = [f"{k} " + " ".join(map(str, row)) + " " for k, row in enumerate(rows.tolist())]
     header = "20 4 3 5 2 2166136261 < >"
     (tmp_path / "table.floret").write_text("\n".join([header, *lines]) + "\n", "utf8")
-    script = load_script("vectors")
+    script = SimpleNamespace(**runpy.run_path(str(ROOT / "scripts/vectors.py")))
     script.save(tmp_path / "table.floret", tmp_path / "stored.safetensors")
     script.build(tmp_path / "stored.safetensors", tmp_path / "pipeline")
     ours, theirs = spacy.load(tmp_path / "pipeline"), spacy.blank("en")
