@@ -12,7 +12,7 @@ import typer
 
 from ..treebanks import brackets, conll2005, conll2012, conllu
 from ..treebanks.cleaning import Losses, clean_sentences, numbered
-from ..treebanks.docs import Sentence, write_docs
+from ..treebanks.docs import TreebankSentence, write_docs
 from ..treebanks.ewt import SPLITS, find_skeletons, join, read_ud_split
 from ..treebanks.head_rules import HeadRules, heads_by_rules
 from ..treebanks.propbank import read_propbank
@@ -114,7 +114,7 @@ def convert_brackets(
     clean = partial(brackets.clean_tree, traces=traces, functions=functions, features=features)
     unescape: Unescape = "ptb" if ptb_escapes else "brackets"
 
-    def read(path: Path) -> Iterator[Sentence]:
+    def read(path: Path) -> Iterator[TreebankSentence]:
         for file in input_files([path], pattern):
             trees = brackets.read_treebank(file, encoding=encoding, unescape=unescape)
             yield from clean_sentences(
@@ -142,7 +142,7 @@ def convert_conllu(
     """Convert words, tags and dependencies from CoNLL-U or CoNLL-X."""
     headless: list[tuple[str, str]] = []
 
-    def read(path: Path) -> Iterator[Sentence]:
+    def read(path: Path) -> Iterator[TreebankSentence]:
         for file in input_files([path], pattern):
             for found in conllu.read_conllu(file):
                 sentence, fault = conllu.to_sentence(found)
@@ -252,9 +252,11 @@ def convert_propbank(
         finish({output.name: counts_of(sentences, headless=headless)}, report)
 
 
-def _collect(read: Iterable[tuple[Sentence, list[Drop]]]) -> tuple[list[Sentence], list[Drop]]:
+def _collect(
+    read: Iterable[tuple[TreebankSentence, list[Drop]]],
+) -> tuple[list[TreebankSentence], list[Drop]]:
     """All sentences, and all that was left out of them."""
-    sentences: list[Sentence] = []
+    sentences: list[TreebankSentence] = []
     drops: list[Drop] = []
     for sentence, own in read:
         sentences.append(sentence)
@@ -262,11 +264,13 @@ def _collect(read: Iterable[tuple[Sentence, list[Drop]]]) -> tuple[list[Sentence
     return sentences, drops
 
 
-def _with_heads(sentences: list[Sentence], rules: HeadRules) -> tuple[list[Sentence], list[Drop]]:
+def _with_heads(
+    sentences: list[TreebankSentence], rules: HeadRules
+) -> tuple[list[TreebankSentence], list[Drop]]:
     """The sentences with heads by rules, and those of them that have no tree to find heads in."""
     if rules is HeadRules.none:
         return sentences, []
-    found: list[Sentence] = []
+    found: list[TreebankSentence] = []
     headless: list[Drop] = []
     for number, sentence in enumerate(sentences, start=1):
         if sentence.tags is None or sentence.constituents is None:

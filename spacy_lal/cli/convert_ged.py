@@ -13,7 +13,7 @@ import typer
 
 from ..grammar_errors import CORRECT, ERROR
 from ..treebanks.character_edits import read_character_edits, rule_based
-from ..treebanks.docs import Sentence, write_docs
+from ..treebanks.docs import TreebankSentence, write_docs
 from ..treebanks.files import FormatError, read_text
 from ..treebanks.learner_tsv import multiged_unescape, read_tsv
 from ..treebanks.m2 import ErrorTypes, M2Sentence, read_m2, to_sentence
@@ -100,7 +100,7 @@ def convert_ged(
         check_outputs([output, report], [*paths, *(corrected or ())])
         form = format or _format_of(paths, bool(corrected))
         _check_options(form, annotator, types, corrected, multiged_escapes)
-        sentences: Sequence[Sentence]
+        sentences: Sequence[TreebankSentence]
         dropped: list[Drop] = []
         if form is Format.tsv:
             sentences = list(
@@ -169,9 +169,9 @@ def _check_options(
         raise typer.BadParameter("--multiged-escapes are in tsv files only")
 
 
-def _labelled(paths: Iterable[Path], types: ErrorTypes, escapes: bool) -> list[Sentence]:
+def _labelled(paths: Iterable[Path], types: ErrorTypes, escapes: bool) -> list[TreebankSentence]:
     unescape = multiged_unescape if escapes else str
-    sentences: list[Sentence] = []
+    sentences: list[TreebankSentence] = []
     for path in paths:
         of_file = list(read_tsv(path, unescape=unescape))
         found = {label for sentence in of_file for label in sentence.errors or ()}
@@ -182,7 +182,7 @@ def _labelled(paths: Iterable[Path], types: ErrorTypes, escapes: bool) -> list[S
     return sentences if types is ErrorTypes.full else [_untyped(sentence) for sentence in sentences]
 
 
-def _untyped(sentence: Sentence) -> Sentence:
+def _untyped(sentence: TreebankSentence) -> TreebankSentence:
     if sentence.errors is None:
         return sentence
     errors = [CORRECT if label == CORRECT else ERROR for label in sentence.errors]
@@ -206,7 +206,7 @@ def _edited(
 
 def _with_labels(
     read: Sequence[M2Sentence], annotator: str, types: ErrorTypes
-) -> tuple[list[Sentence], list[Drop]]:
+) -> tuple[list[TreebankSentence], list[Drop]]:
     """Those that have words; those that don't, and those of which the annotator says nothing."""
     chosen = None if annotator == UNION else int(annotator)
     if chosen is not None and not any(chosen in sentence.annotators for sentence in read):

@@ -10,7 +10,7 @@ import typer
 from wasabi import msg
 
 from ..treebanks.cleaning import Losses
-from ..treebanks.docs import Sentence, write_docs
+from ..treebanks.docs import TreebankSentence, write_docs
 from ..treebanks.head_rules import HeadRules
 from ..treebanks.props import Drop
 from ..treebanks.splits import PARTS, Annotation, Take, check_apart, merge
@@ -28,7 +28,7 @@ RulesOption = Annotated[
 
 NOTHING = Annotation()
 
-Read = Callable[[Path, Losses], Iterable[Sentence]]
+Read = Callable[[Path, Losses], Iterable[TreebankSentence]]
 """Reads a file's sentences, and notes what it leaves out."""
 
 
@@ -46,7 +46,7 @@ def convert_parts(
     """
     check_apart(files)
     check_parts(output, report, [path for paths in files.values() for path in paths], annotation)
-    parts: dict[str, list[Sentence]] = {}
+    parts: dict[str, list[TreebankSentence]] = {}
     results: dict[str, Counts] = {}
     for part, paths in files.items():
         losses, headless = Losses(), list[Drop]()
@@ -94,6 +94,6 @@ def shown(losses: Losses) -> Counts:
     return dict(losses.counts)
 
 
-def write_parts(parts: Mapping[str, Iterable[Sentence]], output: Path, lang: str) -> None:
+def write_parts(parts: Mapping[str, Iterable[TreebankSentence]], output: Path, lang: str) -> None:
     for part, sentences in parts.items():
         write_docs(sentences, output / f"{part}.spacy", lang)

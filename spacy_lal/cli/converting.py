@@ -11,7 +11,7 @@ import typer
 from wasabi import msg
 
 from ..grammar_errors import CORRECT
-from ..treebanks.docs import Sentence
+from ..treebanks.docs import TreebankSentence
 
 Counts = dict[str, Any]
 """What one file came to: numbers by name, and lists of what was left out: place and reason."""
@@ -27,7 +27,7 @@ ReportOption = Annotated[
 
 
 def counts_of(
-    sentences: list[Sentence],
+    sentences: list[TreebankSentence],
     dropped: list[tuple[str, str]] | None = None,
     headless: list[tuple[str, str]] | None = None,
 ) -> Counts:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..trees import BracketError, ConstituentTree, Unescape, parse_brackets
-from .docs import Sentence
+from .docs import TreebankSentence
 from .files import read_text
 
 TRACE = "-NONE-"
@@ -121,13 +121,13 @@ def clean_tree(
     return built[0]
 
 
-def to_sentence(tree: ConstituentTree, *, spaces: bool = True) -> Sentence:
+def to_sentence(tree: ConstituentTree, *, spaces: bool = True) -> TreebankSentence:
     """The tree's words, tags and phrases.
 
     spaces: whether words are written apart, as far as one knows: bracketings don't say.
     """
     words, tags = zip(*tree.tagged, strict=True) if tree.leaves else ((), ())
-    return Sentence(
+    return TreebankSentence(
         words=words,
         spaces=[spaces and i + 1 < len(words) for i in range(len(words))],
         tags=tags,

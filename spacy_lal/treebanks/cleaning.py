@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ..trees import ConstituentTree
 from .brackets import Bracketing, clean_tree, to_sentence
-from .docs import Sentence
+from .docs import TreebankSentence
 from .head_rules import HeadRules, heads_by_rules
 from .props import Drop
 
@@ -39,7 +39,7 @@ def clean_sentences(
     spaces: bool = True,
     rules: HeadRules = HeadRules.none,
     drop_malformed: bool = False,
-) -> Iterator[Sentence]:
+) -> Iterator[TreebankSentence]:
     """The sentences of those trees that have words. What is left out goes to `losses`.
 
     clean: `clean_tree` with its options. spaces: whether words are written apart. rules: find

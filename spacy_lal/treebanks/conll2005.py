@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..trees import ROOT_LABELS, LabelledSpan
 from .brackets import clean_label
-from .docs import Sentence
+from .docs import TreebankSentence
 from .files import FormatError, read_text
 from .props import NO_PREDICATE, Drop, check_columns, column_rows, sentence_frames
 from .skeleton import phrases
@@ -26,7 +26,7 @@ Rows = list[list[str]]
 
 def parse_conll2005(
     text: str, *, source: str = "<string>", unescape: Callable[[str], str] = str
-) -> Iterator[tuple[Sentence, list[Drop]]]:
+) -> Iterator[tuple[TreebankSentence, list[Drop]]]:
     """The sentences of an all-in-one text, each with what frames are left out of it.
 
     Sentences have words, tags, bare constituents and frames. Roles are as they stand (A0, AM-TMP,
@@ -57,7 +57,7 @@ def parse_conll2005(
 
 def read_conll2005(
     path: str | Path, *, synt: str = "", unescape: Callable[[str], str] = str
-) -> Iterator[tuple[Sentence, list[Drop]]]:
+) -> Iterator[tuple[TreebankSentence, list[Drop]]]:
     """The sentences of an all-in-one file or of a set's folder, plain or compressed (see
     `parse_conll2005`).
 
@@ -89,7 +89,7 @@ def _read_parallel(
     synt: Path | None,
     senses: Path | None,
     unescape: Callable[[str], str],
-) -> Iterator[tuple[Sentence, list[Drop]]]:
+) -> Iterator[tuple[TreebankSentence, list[Drop]]]:
     for blocks in _parallel([path for path in (words, props, synt, senses) if path]):
         line, rows = blocks[props]
         check_columns(rows, 1, _predicates(rows), source=str(props), line=line)
@@ -167,7 +167,7 @@ def _sentence(
     *,
     source: str,
     line: int,
-) -> tuple[Sentence, list[Drop]]:
+) -> tuple[TreebankSentence, list[Drop]]:
     rolesets = []
     for i, (lemma, *_) in enumerate(props):
         sense = senses[i] if senses else NO_PREDICATE
@@ -176,4 +176,6 @@ def _sentence(
     frames, left_out = sentence_frames(
         [row[1:] for row in props], rolesets, source=source, line=line
     )
-    return Sentence(words=words, tags=tags, constituents=constituents, frames=frames), left_out
+    return TreebankSentence(
+        words=words, tags=tags, constituents=constituents, frames=frames
+    ), left_out

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..trees import ROOT_LABELS, LabelledSpan, ptb_unescape
-from .docs import Sentence
+from .docs import TreebankSentence
 from .files import FormatError, read_text
 from .props import NO_PREDICATE, Drop, check_columns, column_rows, sentence_frames
 from .skeleton import phrases
@@ -27,7 +27,7 @@ _NO_PARSE = {"-", "_"}
 
 def parse_conll2012(
     text: str, *, source: str = "<string>", unescape: Callable[[str], str] = str
-) -> Iterator[tuple[Sentence, list[Drop]]]:
+) -> Iterator[tuple[TreebankSentence, list[Drop]]]:
     """The sentences of a document, each with what frames are left out of it.
 
     Sentences have words, tags, constituents (unless the parse is missing) and frames, with roles as
@@ -57,7 +57,7 @@ def parse_conll2012(
             line=line,
         )
         yield (
-            Sentence(
+            TreebankSentence(
                 words=[unescape(row[3]) for row in rows],
                 tags=[row[4] for row in rows],
                 constituents=_constituents([row[5] for row in rows], source, line),
@@ -70,7 +70,7 @@ def parse_conll2012(
 
 def read_conll2012(
     path: str | Path, *, unescape: Callable[[str], str] = str
-) -> Iterator[tuple[Sentence, list[Drop]]]:
+) -> Iterator[tuple[TreebankSentence, list[Drop]]]:
     """The sentences of a file, plain or compressed (see `parse_conll2012`)."""
     return parse_conll2012(read_text(path), source=str(path), unescape=unescape)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from spacy.parts_of_speech import IDS as UNIVERSAL_TAGS
 
-from .docs import Sentence, tree_fault
+from .docs import TreebankSentence, tree_fault
 from .files import FormatError, read_text
 
 _FEATS = re.compile(r"(?:[^=|]+=[^=|]+(?:\|[^=|]+=[^=|]+)*)?")
@@ -112,7 +112,7 @@ def read_conllu(path: str | Path) -> Iterator[ConlluSentence]:
     return parse_conllu(read_text(path), source=str(path))
 
 
-def to_sentence(sentence: ConlluSentence) -> tuple[Sentence, str]:
+def to_sentence(sentence: ConlluSentence) -> tuple[TreebankSentence, str]:
     """The sentence, and why its heads were left out ("" if they weren't).
 
     A Doc holds one tree a sentence: heads with several roots or a cycle are left out, so that
@@ -125,7 +125,7 @@ def to_sentence(sentence: ConlluSentence) -> tuple[Sentence, str]:
         heads = [i if head == 0 else head - 1 for i, head in enumerate(sentence.heads)]
         if fault := tree_fault(heads):
             heads = None
-    return Sentence(
+    return TreebankSentence(
         words=sentence.words,
         spaces=sentence.spaces,
         tags=_if_any(sentence.xpos),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .brackets import parse_treebank
 from .cleaning import Losses, clean_sentences, numbered
-from .docs import Sentence
+from .docs import TreebankSentence
 from .files import read_text_as
 from .head_rules import HeadRules
 
@@ -54,7 +54,7 @@ def numbered_files(folder: Path) -> dict[int, Path]:
 
 def read_trees(
     path: Path, losses: Losses, *, encoding: str = "auto", rules: HeadRules = HeadRules.none
-) -> Iterator[Sentence]:
+) -> Iterator[TreebankSentence]:
     """Sentences with tags and bare constituents, and heads by rules.
 
     encoding: of the file; "auto" for the first of ENCODINGS that fits. Raises BracketError,

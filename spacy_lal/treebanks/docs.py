@@ -17,7 +17,7 @@ from .docbins import write_spacy
 
 
 @dataclass(frozen=True)
-class Sentence:
+class TreebankSentence:
     """A sentence with what its treebank says of it; None is "not annotated".
 
     words, spaces: the words, and whether whitespace follows each.
@@ -42,7 +42,7 @@ class Sentence:
     id: str = ""
 
 
-def to_doc(sentence: Sentence, vocab: Vocab) -> Doc:
+def to_doc(sentence: TreebankSentence, vocab: Vocab) -> Doc:
     """A Doc of this one sentence.
 
     Trees are in `doc.spans["constituents"]`, roles in `doc.spans["srl"]`, grammatical errors in
@@ -109,7 +109,7 @@ def language_vocab(lang: str) -> Vocab:
     return create_vocab(lang, get_lang_class(lang).Defaults)
 
 
-def write_docs(sentences: Iterable[Sentence], path: str | Path, lang: str) -> None:
+def write_docs(sentences: Iterable[TreebankSentence], path: str | Path, lang: str) -> None:
     """Write one Doc a sentence to `path`, as a DocBin."""
     vocab = language_vocab(lang)
     write_spacy((to_doc(sentence, vocab) for sentence in sentences), path)

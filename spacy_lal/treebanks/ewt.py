@@ -17,7 +17,7 @@ from itertools import groupby
 from pathlib import Path
 
 from .conllu import ConlluSentence, read_conllu, to_sentence
-from .docs import Sentence
+from .docs import TreebankSentence
 from .files import FormatError, read_text
 from .skeleton import SkeletonSentence, parse_skeleton
 
@@ -41,7 +41,7 @@ class Join:
     headless: sentences kept without heads, with the reason.
     """
 
-    sentences: list[Sentence] = field(default_factory=list)
+    sentences: list[TreebankSentence] = field(default_factory=list)
     dropped: list[tuple[str, str]] = field(default_factory=list)
     headless: list[tuple[str, str]] = field(default_factory=list)
     unused: int = 0

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .brackets import clean_tree, parse_sentences
 from .cleaning import Losses, clean_sentences
-from .docs import Sentence
+from .docs import TreebankSentence
 from .files import read_text_as
 
 ENCODINGS = ("utf-8-sig", "latin-1")
@@ -48,7 +48,7 @@ def _plain_name(path: Path) -> str:
 
 def read_sentences(
     path: Path, losses: Losses, *, encoding: str = "auto", functions: bool = False
-) -> Iterator[Sentence]:
+) -> Iterator[TreebankSentence]:
     """Sentences with tags and constituents. Raises BracketError, FormatError, ValueError."""
     text, used = read_text_as(path, ENCODINGS if encoding == "auto" else (encoding,))
     if encoding == "auto" and used != ENCODINGS[0]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from spacy.tokens import Doc, Span
 
 from ..grammar_errors import CORRECT, ERROR, ERRORS_KEY, get_errors
-from .docs import Sentence
+from .docs import TreebankSentence
 from .files import FormatError, read_text
 
 _LABELS = {"c": CORRECT, "i": ERROR}
@@ -30,7 +30,7 @@ _QUOTE = re.compile(r'(\\*)"')
 
 def parse_tsv(
     text: str, *, source: str = "<string>", unescape: Callable[[str], str] = str
-) -> Iterator[Sentence]:
+) -> Iterator[TreebankSentence]:
     """The sentences of a file, with errors, or without any if the file has no labels.
 
     unescape: what words undergo.
@@ -42,7 +42,7 @@ def parse_tsv(
     for number, line in enumerate([*text.split("\n"), ""], start=1):
         if not line.strip(_BLANK):
             if words:
-                yield Sentence(words=words, errors=labels if columns == 2 else None)
+                yield TreebankSentence(words=words, errors=labels if columns == 2 else None)
                 words, labels = [], []
             continue
         cells = line.split("\t")
@@ -62,7 +62,9 @@ def parse_tsv(
         labels.append(_LABELS.get(label, label))
 
 
-def read_tsv(path: str | Path, *, unescape: Callable[[str], str] = str) -> Iterator[Sentence]:
+def read_tsv(
+    path: str | Path, *, unescape: Callable[[str], str] = str
+) -> Iterator[TreebankSentence]:
     """The sentences of a file, plain or compressed (see `parse_tsv`)."""
     return parse_tsv(read_text(path), source=str(path), unescape=unescape)
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..grammar_errors import CORRECT, ERROR
-from .docs import Sentence
+from .docs import TreebankSentence
 from .files import FormatError, read_text
 
 
@@ -151,7 +151,10 @@ def _edit(line: str, length: int, source: str, number: int) -> Edit:
 
 
 def labels_of(
-    sentence: M2Sentence, *, annotator: int | None = None, types: ErrorTypes = ErrorTypes.none
+    sentence: M2Sentence,
+    *,
+    annotator: int | None = None,
+    types: ErrorTypes = ErrorTypes.none,
 ) -> list[str]:
     """The label of every word, as `grammar_errors` has them.
 
@@ -177,8 +180,11 @@ def _label(edit: Edit, types: ErrorTypes) -> str:
 
 
 def to_sentence(
-    sentence: M2Sentence, *, annotator: int | None = None, types: ErrorTypes = ErrorTypes.none
-) -> Sentence:
+    sentence: M2Sentence,
+    *,
+    annotator: int | None = None,
+    types: ErrorTypes = ErrorTypes.none,
+) -> TreebankSentence:
     """The sentence with its labels (see `labels_of`), as Docs are made from it."""
     labels = labels_of(sentence, annotator=annotator, types=types)
-    return Sentence(words=sentence.words, spaces=sentence.spaces, errors=labels)
+    return TreebankSentence(words=sentence.words, spaces=sentence.spaces, errors=labels)

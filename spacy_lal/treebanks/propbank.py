@@ -9,7 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from . import conllu
-from .docs import Sentence
+from .docs import TreebankSentence
 from .files import FormatError, read_text
 from .props import Drop
 from .skeleton import parse_skeleton
@@ -19,7 +19,7 @@ CONLLU_SUFFIXES = frozenset({".conllu", ".conllx", ".conll"})
 
 def read_propbank(
     skeletons: Iterable[str | Path], words: str | Path
-) -> Iterator[tuple[Sentence, list[Drop]]]:
+) -> Iterator[tuple[TreebankSentence, list[Drop]]]:
     """The sentences of these skeletons in order, with their words, and which have unusable heads.
 
     words: CoNLL-U or CoNLL-X by its name, otherwise one tokenised sentence a line, in which blank
@@ -69,7 +69,7 @@ def read_propbank(
         )
 
 
-def _read_words(path: Path) -> Iterator[tuple[int, Sentence, str]]:
+def _read_words(path: Path) -> Iterator[tuple[int, TreebankSentence, str]]:
     """Where each sentence begins, the sentence, and why it has no heads ("" if they are fine)."""
     if CONLLU_SUFFIXES.intersection(path.suffixes):
         for read in conllu.read_conllu(path):
@@ -77,4 +77,4 @@ def _read_words(path: Path) -> Iterator[tuple[int, Sentence, str]]:
         return
     for line, text in enumerate(read_text(path).split("\n"), start=1):
         if words := text.split():
-            yield line, Sentence(words=words), ""
+            yield line, TreebankSentence(words=words), ""

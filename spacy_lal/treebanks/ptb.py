@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .brackets import read_treebank
 from .cleaning import Losses, clean_sentences, numbered
-from .docs import Sentence
+from .docs import TreebankSentence
 from .head_rules import HeadRules
 from .splits import numbers
 
@@ -33,7 +33,7 @@ def section_files(wsj: Path, names: Sequence[str]) -> tuple[list[Path], list[str
 
 def read_trees(
     path: Path, losses: Losses, *, rules: HeadRules = HeadRules.none
-) -> Iterator[Sentence]:
+) -> Iterator[TreebankSentence]:
     """Sentences with tags and bare constituents, all escapes undone, and heads by rules.
 
     Raises BracketError, FormatError.

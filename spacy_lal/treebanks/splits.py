@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from . import conllu
-from .docs import Sentence
+from .docs import TreebankSentence
 from .files import FormatError
 from .head_rules import HeadRules
 from .props import Drop
@@ -65,16 +65,16 @@ def numbers(text: str, kind: str = "sections") -> list[int]:
 
 
 def merge(
-    sentences: Sequence[Sentence],
+    sentences: Sequence[TreebankSentence],
     path: Path,
     take: Take,
     unescape: Callable[[str], str] = str,
-) -> tuple[list[Sentence], list[Drop]]:
+) -> tuple[list[TreebankSentence], list[Drop]]:
     """The sentences with what a CoNLL-X file says, and which have no usable heads there.
 
     Raises FormatError at the first place where the words aren't the same.
     """
-    merged: list[Sentence] = []
+    merged: list[TreebankSentence] = []
     headless: list[Drop] = []
     for row in conllu.read_conllu(path):
         source, line = row.source, row.line

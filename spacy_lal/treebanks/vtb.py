@@ -23,7 +23,7 @@ from unicodedata import normalize
 from ..trees import ConstituentTree
 from . import brackets
 from .cleaning import Losses, clean_sentences
-from .docs import Sentence
+from .docs import TreebankSentence
 from .files import read_text
 from .splits import PARTS
 
@@ -70,7 +70,9 @@ def shares(text: str) -> list[int]:
     return [int(part) for part in found]
 
 
-def cut(sentences: Sequence[Sentence], ratio: Sequence[int]) -> list[Sequence[Sentence]]:
+def cut(
+    sentences: Sequence[TreebankSentence], ratio: Sequence[int]
+) -> list[Sequence[TreebankSentence]]:
     """As many pieces as `ratio` has numbers, in order, nothing shuffled."""
     ends = [len(sentences) * end // sum(ratio) for end in accumulate(ratio, initial=0)]
     return [sentences[start:end] for start, end in pairwise(ends)]
@@ -78,7 +80,7 @@ def cut(sentences: Sequence[Sentence], ratio: Sequence[int]) -> list[Sequence[Se
 
 def read_sentences(
     path: Path, losses: Losses, *, drop_malformed: bool = False
-) -> Iterator[Sentence]:
+) -> Iterator[TreebankSentence]:
     """Sentences with bare tags and constituents. Raises BracketError, FormatError, ValueError."""
     text, joined = _SYLLABLES.subn(
         lambda match: match[1] + "_".join(match[2].split()), read_text(path)

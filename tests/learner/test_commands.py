@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from spacy_lal.cli.corrupt import corrupt, error_model
 from spacy_lal.grammar_errors import get_errors
 from spacy_lal.learner.error_model import ErrorModel
-from spacy_lal.treebanks.docs import Sentence, write_docs
+from spacy_lal.treebanks.docs import TreebankSentence, write_docs
 
 from .small import MODEL, made_up
 
@@ -74,8 +74,8 @@ def test_an_error_model_is_the_same_in_every_process(text, tmp_path, lang):
 def test_docs_with_labels_stay(tmp_path):
     MODEL.save(tmp_path / "model.json")
     (words, _), *_ = made_up(1)
-    gold = Sentence(words, errors=["R"] + [""] * (len(words) - 1))
-    write_docs([gold, Sentence(words)], tmp_path / "in.spacy", "en")
+    gold = TreebankSentence(words, errors=["R"] + [""] * (len(words) - 1))
+    write_docs([gold, TreebankSentence(words)], tmp_path / "in.spacy", "en")
     options = ["--model", tmp_path / "model.json", "--rate", 0.5, "--copies", 2]
     assert run("corrupt", tmp_path / "in.spacy", tmp_path / "out.spacy", *options)[0] == 0
     first, *others = read(tmp_path / "out.spacy")

@@ -12,7 +12,7 @@ from thinc.api import Config
 from spacy_lal.models.bridge.shim import torch_shims
 from spacy_lal.treebanks.brackets import clean_tree, read_treebank, to_sentence
 from spacy_lal.treebanks.cleaning import Losses
-from spacy_lal.treebanks.docs import Sentence, to_doc
+from spacy_lal.treebanks.docs import TreebankSentence, to_doc
 from spacy_lal.treebanks.ftb import find_file, read_sentences
 
 from .running import ROOT
@@ -45,7 +45,7 @@ def parameters_of(nlp: Language) -> dict[str, torch.Tensor]:
     }
 
 
-def toy_sentences(lang: str) -> list[Sentence]:
+def toy_sentences(lang: str) -> list[TreebankSentence]:
     """Of the development data."""
     if lang == "fr":
         return list(read_sentences(find_file(ROOT / "assets/toy/ftb", "dev"), Losses()))

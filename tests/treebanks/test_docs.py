@@ -5,10 +5,16 @@ from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 
 from spacy_lal.annotations import FrameSpans, constituent_tree, get_constituents, get_frames
-from spacy_lal.treebanks.docs import Sentence, language_vocab, to_doc, tree_fault, write_docs
+from spacy_lal.treebanks.docs import (
+    TreebankSentence,
+    language_vocab,
+    to_doc,
+    tree_fault,
+    write_docs,
+)
 
 # Non-projective: "today" hangs on "about"'s side of "talk". Unary chains: NP over NP, S over VP.
-SENTENCE = Sentence(
+SENTENCE = TreebankSentence(
     words=["Talks", "begin", "today", "about", "tea", "(", "!", ")"],
     spaces=[True, True, True, True, True, False, False, True],
     tags=["NNS", "VBP", "NN", "IN", "NN", "-LRB-", ".", "-RRB-"],
@@ -31,7 +37,7 @@ SENTENCE = Sentence(
     ],
     id="tea-1",
 )
-BARE = Sentence(words=["Tea", "?"], tags=["NN", "."], constituents=[], frames=[])
+BARE = TreebankSentence(words=["Tea", "?"], tags=["NN", "."], constituents=[], frames=[])
 
 
 @pytest.fixture
@@ -77,12 +83,12 @@ def test_what_is_annotated_is_told_from_what_is_not(docs):
     assert set(bare.spans) == {"constituents", "srl"}
     assert not bare.has_annotation("DEP")
     assert [token.is_sent_start for token in bare] == [True, False]
-    assert set(to_doc(Sentence(words=["Tea"]), Vocab()).spans) == set()
+    assert set(to_doc(TreebankSentence(words=["Tea"]), Vocab()).spans) == set()
 
 
 def test_heads_must_be_one_tree():
     with pytest.raises(ValueError, match="sentence tea-2: 2 roots"):
-        to_doc(Sentence(words=["a", "b"], heads=[0, 1], id="tea-2"), Vocab())
+        to_doc(TreebankSentence(words=["a", "b"], heads=[0, 1], id="tea-2"), Vocab())
 
 
 @pytest.mark.parametrize(

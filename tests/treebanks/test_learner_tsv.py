@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from spacy.vocab import Vocab
 
 from spacy_lal.grammar_errors import set_errors
-from spacy_lal.treebanks.docs import Sentence, to_doc
+from spacy_lal.treebanks.docs import TreebankSentence, to_doc
 from spacy_lal.treebanks.files import FormatError
 from spacy_lal.treebanks.learner_tsv import (
     format_tsv,
@@ -22,7 +22,7 @@ TEA = "Teas\ti\ncool\tc\n.\tc\n\nYes\tc\n\n"
 
 
 def doc(words, errors=None):
-    return to_doc(Sentence(words=words, errors=errors), Vocab())
+    return to_doc(TreebankSentence(words=words, errors=errors), Vocab())
 
 
 def read(text, **options):

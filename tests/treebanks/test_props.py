@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from spacy_lal.annotations import FrameSpans, set_frames
 from spacy_lal.cli.export_props import export_props
-from spacy_lal.treebanks.docs import Sentence, language_vocab, to_doc
+from spacy_lal.treebanks.docs import TreebankSentence, language_vocab, to_doc
 from spacy_lal.treebanks.files import FormatError
 from spacy_lal.treebanks.props import (
     NestedRoles,
@@ -59,7 +59,7 @@ WORDS = ["Ann , who made him give tea up , left", "Tea .", "Go on !"]
 def docs():
     vocab = language_vocab("en")
     return [
-        to_doc(Sentence(words=words.split(), frames=frames), vocab)
+        to_doc(TreebankSentence(words=words.split(), frames=frames), vocab)
         for words, frames in zip(WORDS, FRAMES, strict=True)
     ]
 
