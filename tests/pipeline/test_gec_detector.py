@@ -16,26 +16,8 @@ from spacy.training import Example
 
 from spacy_lal.grammar_errors import error_scores, get_errors, set_errors
 
-from .toy_errors import agreement_examples
+from .toy_errors import MODEL, agreement_examples
 
-MODEL = {
-    "@architectures": "spacy-lal.MHMLA.v1",
-    "heads": 4,
-    "attention_dropout": 0.1,
-    "layers": {
-        "@architectures": "spacy-lal.BiLSTMLayers.v1",
-        "hidden_width": 16,
-        "depth": 2,
-        "language_weight": 0.1,
-        "language_words": 10,
-        "tok2vec": {
-            "@architectures": "spacy-lal.WordAffixEmbed.v1",
-            "word_width": 16,
-            "affix_width": 8,
-            "min_count": 1,
-        },
-    },
-}
 WRONG, RIGHT = "he walk today .", "they walk now ."
 
 

@@ -24,7 +24,17 @@ from spacy_lal.pipeline.weights import WEIGHTS
 from spacy_lal.structure.chart import unpack
 from spacy_lal.structure.tree_distribution import TreeDistribution
 
-from .toy import TINY, TREES, TWO_STAGE, examples, gold_doc, predicted, tiny_pipeline, train
+from .toy import (
+    TINY,
+    TRANSFORMER_SPANS,
+    TREES,
+    TWO_STAGE,
+    examples,
+    gold_doc,
+    predicted,
+    tiny_pipeline,
+    train,
+)
 
 TEXT = "The cat sat on the mat. She ate the fish.\n\nCats and dogs fight. Hello"
 LONG = ["The", "cat", "sat", ",", "the", "dog", "ate", ",", "she", "ate", "the", "fish", "."]
@@ -47,16 +57,6 @@ BRANCHES = {
     },
 }
 FACTORISED = {**TWO_STAGE["spans"], "label_rank": 6}
-TRANSFORMER_SPANS = {
-    "@misc": "spacy-lal.TransformerSpans.v1",
-    "span_width": 16,
-    "biaffine_width": 16,
-    "biaffine_rank": 8,
-    "width": 8,
-    "heads": 2,
-    "feed_forward_width": 16,
-    "label_width": 8,
-}
 
 # The component and its model
 ARRANGEMENTS = {
