@@ -360,7 +360,7 @@ def test_docs_without_words(case: Case, name: str) -> None:
     before = weights(pipe)
     of_training = case.examples(nlp)
     # its decay of weights is nobody's gradient
-    optimizer = nlp.resume_training()
+    optimizer = nlp.create_optimizer()
     optimizer.L2 = 0.0
     empty, space = [Example(Doc(nlp.vocab, words=w), Doc(nlp.vocab, words=w)) for w in ([], [" "])]
     assert pipe.update([]) == {case.factory: 0.0}
@@ -397,7 +397,7 @@ def test_averages_reach_the_torch_layers(case: Case, name: str) -> None:
     nlp = copy_of(name)
     pipe = pipe_of(nlp)
     of_training = case.examples(nlp)
-    optimizer = nlp.resume_training()
+    optimizer = nlp.create_optimizer()
     optimizer.averages = {}
     for _ in range(2):
         nlp.update(of_training, sgd=optimizer)
