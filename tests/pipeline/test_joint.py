@@ -29,6 +29,7 @@ from spacy_lal.structure.chart import marginals
 from spacy_lal.structure.hpsg import SUB_HEAD
 from spacy_lal.structure.lexicalised import best_joint_tree
 
+from .contract import copy_of
 from .toy import (
     DEPENDENCIES,
     TINY,
@@ -49,9 +50,7 @@ LONG = ["The", "cat", "sat", ",", "the", "dog", "ate", ",", "she", "ate", "the",
 
 @pytest.fixture(scope="module")
 def nlp() -> Language:
-    spacy.util.fix_random_seed(0)
-    nlp = joint_pipeline()
-    return train_on(nlp, headed_examples(nlp), steps=60)
+    return copy_of("joint")
 
 
 @pytest.fixture(scope="module")

@@ -24,6 +24,7 @@ from spacy_lal.models.parser.decoding import decode
 from spacy_lal.models.parser.network import OneStageScores
 from spacy_lal.pipeline.gold import gold_constituents
 
+from .contract import copy_of
 from .toy import TINY, TREES, examples, gold_doc, predicted, tiny_pipeline, train
 
 TEXT = "The cat sat on the mat. She ate the fish.\n\nCats and dogs fight. Hello"
@@ -31,8 +32,7 @@ TEXT = "The cat sat on the mat. She ate the fish.\n\nCats and dogs fight. Hello"
 
 @pytest.fixture(scope="module")
 def nlp() -> Language:
-    spacy.util.fix_random_seed(0)
-    return train(tiny_pipeline())
+    return copy_of("constituency")
 
 
 def trees(doc: Doc) -> list[str]:

@@ -34,6 +34,7 @@ from spacy_lal.pipeline.lisa_srl import LisaSRL
 from spacy_lal.structure.sequence import bio_to_spans
 
 from ..bio import spans_to_bio
+from .contract import copy_of
 from .toy import TINY, check_heads
 from .toy_frames import (
     SENTENCES,
@@ -51,7 +52,7 @@ TEXT = "The cat sat on the mat. She ate the fish that swam.\n\nGive the dog up! 
 
 @pytest.fixture(scope="module")
 def nlp() -> Language:
-    return trained(srl_pipeline(), steps=60)
+    return copy_of("lisa")
 
 
 @pytest.fixture(scope="module")
