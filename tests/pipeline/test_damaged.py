@@ -17,11 +17,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from .test_gec_detector import MODEL
-from .test_two_stage import TRANSFORMER_SPANS
-from .toy import DEPENDENCIES, TINY, TWO_STAGE, headed_doc
+from .contract import CASES
+from .toy import headed_doc
 from .toy_errors import agreement_examples
-from .toy_frames import SMALL, frames_examples
+from .toy_frames import frames_examples
 
 
 def _examples(nlp: Language) -> list[Example]:
@@ -30,15 +29,10 @@ def _examples(nlp: Language) -> list[Example]:
     return [*trees, *frames_examples(nlp), *agreement_examples(nlp, 20)]
 
 
-MODELS: dict[str, dict[str, Any]] = {
-    "lal_constituency": {"model": {**TINY, "dependencies": DEPENDENCIES}},
-    "lal_dependency": {"model": {k: v for k, v in TINY.items() if k != "hidden_width"}},
-    "spanformer": {"model": {**TWO_STAGE, "spans": TRANSFORMER_SPANS}},
-    "lisa_srl": {"model": SMALL},
-    "gec_detector": {"model": MODEL},
+MODELS = {
+    CASES[name].factory: CASES[name].config
+    for name in ("joint", "dependency", "spanformer", "lisa", "detector")
 }
-MODELS["lal_constituency"] |= {"joint_dependencies": True}
-MODELS["lal_dependency"]["model"] |= {"dependencies": DEPENDENCIES}
 KINDS = {
     "lal_constituency": ["labels", "tags", "relations"],
     "lal_dependency": ["relations", "tags"],

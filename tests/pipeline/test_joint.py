@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import pickle
 from pathlib import Path
 
 import numpy
@@ -15,7 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_lal.annotations import get_constituents
@@ -30,6 +29,7 @@ from spacy_lal.structure.chart import marginals
 from spacy_lal.structure.hpsg import SUB_HEAD
 from spacy_lal.structure.lexicalised import best_joint_tree
 
+from .contract import copy_of
 from .toy import (
     DEPENDENCIES,
     TINY,
@@ -50,9 +50,7 @@ LONG = ["The", "cat", "sat", ",", "the", "dog", "ate", ",", "she", "ate", "the",
 
 @pytest.fixture(scope="module")
 def nlp() -> Language:
-    spacy.util.fix_random_seed(0)
-    nlp = joint_pipeline()
-    return train_on(nlp, headed_examples(nlp), steps=60)
+    return copy_of("joint")
 
 
 @pytest.fixture(scope="module")
@@ -220,10 +218,6 @@ def test_empty_doc(nlp: Language) -> None:
     assert doc.has_annotation("DEP")
 
 
-def test_one_token(nlp: Language) -> None:
-    assert results(nlp("Hello")) == (["(TOP (INTJ (UH Hello)))"], [(0, "ROOT")], [0])
-
-
 @pytest.mark.parametrize("words", [[" "], ["\n\n"], [" ", "\n", "\t"]])
 def test_whitespace_only(nlp: Language, words: list[str]) -> None:
     doc = nlp(Doc(nlp.vocab, words=words))
@@ -335,54 +329,7 @@ def test_a_long_sentence(untrained: Language) -> None:
     check_joint(doc)
 
 
-def test_pipe_is_repeated_call(nlp: Language) -> None:
-    texts = [TEXT, "", "Hello", "Go home!", " ", "A dog with a bone"] * 2
-    piped = [results(doc) for doc in nlp.pipe(texts, batch_size=7)]
-    assert piped == [results(nlp(text)) for text in texts]
-
-
-def test_two_processes(nlp: Language) -> None:
-    texts = [TEXT, "Go home!", "\n"] * 3
-    piped = [results(doc) for doc in nlp.pipe(texts, batch_size=2, n_process=2)]
-    assert piped == [results(nlp(text)) for text in texts]
-
-
 # Storage
-
-
-def test_to_disk_and_back(nlp: Language, tmp_path: Path) -> None:
-    nlp.to_disk(tmp_path)
-    loaded = spacy.load(tmp_path)
-    assert loaded.get_pipe("lal_constituency").joint
-    assert results(loaded(TEXT)) == results(nlp(TEXT))
-    assert loaded.get_pipe("lal_constituency").label_data == (
-        nlp.get_pipe("lal_constituency").label_data
-    )
-
-
-def test_to_bytes_and_back(nlp: Language) -> None:
-    other = joint_pipeline()
-    other.from_bytes(nlp.to_bytes())
-    assert results(other(TEXT)) == results(nlp(TEXT))
-
-
-def test_pickle(nlp: Language) -> None:
-    assert results(pickle.loads(pickle.dumps(nlp))(TEXT)) == results(nlp(TEXT))
-
-
-def test_docbin_keeps_trees_heads_and_sentences(nlp: Language) -> None:
-    docs = list(nlp.pipe([TEXT, "Go home!", "\n She ate \n"]))
-    data = DocBin(docs=docs).to_bytes()
-    again = list(DocBin().from_bytes(data).get_docs(spacy.blank("en").vocab))
-    assert [results(doc) for doc in again] == [results(doc) for doc in docs]
-    assert results(Doc(nlp.vocab).from_bytes(docs[0].to_bytes())) == results(docs[0])
-    assert results(docs[0].copy()) == results(docs[0])
-
-
-def test_sourced_into_another_pipeline(nlp: Language) -> None:
-    other = spacy.blank("en")
-    other.add_pipe("lal_constituency", source=nlp)
-    assert results(other(TEXT)) == results(nlp(TEXT))
 
 
 def test_a_pipeline_from_before_heads_still_loads(tmp_path: Path) -> None:
@@ -634,20 +581,6 @@ def test_training_data_without_heads_say_so() -> None:
             token.dep_ = ""
     with pytest.raises(ValueError, match="none of the 8 training Docs has dependency heads"):
         nlp.initialize(lambda: of_training)
-
-
-def test_training_data_without_trees_say_so() -> None:
-    nlp = joint_pipeline()
-    of_training = headed_examples(nlp)
-    for example in of_training:
-        del example.reference.spans["constituents"]
-    with pytest.raises(ValueError, match=r"spacy-lal\.Corpus\.v1"):
-        nlp.initialize(lambda: of_training)
-
-
-def test_uninitialised_component_says_so() -> None:
-    with pytest.raises(ValueError, match="E109"):
-        joint_pipeline()("Hello")
 
 
 def test_what_dependencies_read_is_checked() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_lal.annotations import get_constituents, set_constituents
@@ -26,6 +24,7 @@ from spacy_lal.models.parser.decoding import decode_trees
 from spacy_lal.models.parser.network import OneStageScores
 from spacy_lal.pipeline.gold import gold_constituents
 
+from .contract import copy_of
 from .toy import TINY, TREES, examples, gold_doc, predicted, tiny_pipeline, train
 
 TEXT = "The cat sat on the mat. She ate the fish.\n\nCats and dogs fight. Hello"
@@ -33,8 +32,7 @@ TEXT = "The cat sat on the mat. She ate the fish.\n\nCats and dogs fight. Hello"
 
 @pytest.fixture(scope="module")
 def nlp() -> Language:
-    spacy.util.fix_random_seed(0)
-    return train(tiny_pipeline())
+    return copy_of("constituency")
 
 
 def trees(doc: Doc) -> list[str]:
@@ -51,30 +49,11 @@ def well_formed(doc: Doc) -> None:
     assert words == [t.text for t in doc if not t.is_space]
 
 
-def test_learns_its_training_trees(nlp: Language) -> None:
-    assert [predicted(nlp, tree) for tree in TREES] == TREES
-
-
 def test_scores_of_gold_are_perfect(nlp: Language) -> None:
     scores = nlp.evaluate(examples(nlp))
     assert scores["const_evalb_f"] == 1.0
     assert scores["spans_constituents_f"] == 1.0
     assert scores["tag_acc"] == 1.0
-
-
-def test_empty_doc(nlp: Language) -> None:
-    doc = nlp("")
-    assert doc._.trees == []
-    assert list(doc.spans["constituents"]) == []
-
-
-def test_one_token(nlp: Language) -> None:
-    assert trees(nlp("Hello")) == ["(TOP (INTJ (UH Hello)))"]
-
-
-@pytest.mark.parametrize("text", [" ", "\n\n", "\t \n"])
-def test_whitespace_only(nlp: Language, text: str) -> None:
-    assert list(nlp(text).spans["constituents"]) == []
 
 
 def test_whitespace_tokens_stay_out_of_the_tree(nlp: Language) -> None:
@@ -83,11 +62,6 @@ def test_whitespace_tokens_stay_out_of_the_tree(nlp: Language) -> None:
     assert trees(spaced) == trees(plain)
     (verb_phrase,) = [s for s in spaced.spans["constituents"] if s.label_ == "VP"]
     assert verb_phrase.text.split() == ["ate", "the", "fish"]
-
-
-def test_tokens_unlike_the_treebank(nlp: Language) -> None:
-    doc = nlp(pretokenised(nlp, ["Don't", "😀😀", "http://x.y/(z)", "(", "-LRB-", "\u00a0", "''"]))
-    well_formed(doc)
 
 
 def test_text_without_sentence_boundaries_is_split_by_rule(nlp: Language) -> None:
@@ -131,16 +105,6 @@ def test_one_stage_needs_a_threshold() -> None:
         tiny_pipeline(decoder={"@misc": "spacy-lal.mbr_decoder.v1", "threshold": None})
 
 
-def test_another_key_from_the_config(nlp: Language, tmp_path: Path) -> None:
-    nlp.to_disk(tmp_path)
-    config = {"components": {"lal_constituency": {"spans_key": "phrases"}}}
-    other = spacy.load(tmp_path, config=config)
-    doc = other("Go home!")
-    assert get_constituents(doc, "phrases")
-    assert "constituents" not in doc.spans
-    assert other.get_pipe("lal_constituency").cfg["spans_key"] == "phrases"
-
-
 def test_a_line_break_between_words_loses_no_gold(nlp: Language) -> None:
     reference = gold_doc(nlp, TREES[1])
     spaces = [True, False, True, True, False, False]
@@ -167,19 +131,6 @@ def test_existing_sentence_boundaries_and_tags_are_kept(nlp: Language) -> None:
     assert doc[3].tag_ == "UH"
 
 
-def test_missing_sentence_boundaries_are_named_when_insisted_on() -> None:
-    nlp = tiny_pipeline(sentences="existing")
-    train(nlp, steps=1)
-    with pytest.raises(ValueError, match=r"sentencizer.*annotating_components.*\"doc\""):
-        nlp("The cat sat.")
-
-
-def test_sentences_doc_reads_the_doc_as_one_sentence() -> None:
-    nlp = tiny_pipeline(sentences="doc")
-    train(nlp, steps=1)
-    assert len(nlp("Hello. Hello. Hello.")._.trees) == 1
-
-
 def test_sentence_of_600_tokens(nlp: Language) -> None:
     doc = nlp(pretokenised(nlp, ["cat"] * 600))
     well_formed(doc)
@@ -195,18 +146,6 @@ def test_too_long_a_sentence_is_never_dropped(policy: str) -> None:
     assert len(doc._.trees) == 1
     assert bool(get_constituents(doc)) == (policy == "split")
     assert all(s.end - s.start <= 10 for s in doc.spans["constituents"])
-
-
-def test_too_long_a_sentence_raises_if_asked_to() -> None:
-    nlp = train(tiny_pipeline(max_sentence_length=7, long_sentences="error"), steps=1)
-    with pytest.raises(ValueError, match=r"8 words, max_sentence_length is 7: 'She ate"):
-        nlp(pretokenised(nlp, ["She", "ate", "the", "fish", "and", "the", "cat", "."]))
-
-
-def test_pipe_is_repeated_call(nlp: Language) -> None:
-    texts = [TEXT, "", "Hello", "Go home!", " ", "A dog with a bone"] * 3
-    piped = [trees(doc) for doc in nlp.pipe(texts, batch_size=7)]
-    assert piped == [trees(nlp(text)) for text in texts]
 
 
 def predict(nlp: Language, docs: list[Doc]) -> ParserScores:
@@ -242,27 +181,6 @@ def test_a_doc_does_not_depend_on_its_batch(nlp: Language, batch: list[list[str]
             assert parse.starts.tolist() == of_batch.starts.tolist()
 
 
-def test_overfit_then_to_disk(nlp: Language, tmp_path: Path) -> None:
-    nlp.to_disk(tmp_path / "model")
-    loaded = spacy.load(tmp_path / "model")
-    assert trees(loaded(TEXT)) == trees(nlp(TEXT))
-    # settings of the pipeline's config win over what was stored beside the weights
-    single = spacy.load(
-        tmp_path / "model", config={"components": {"lal_constituency": {"sentences": "doc"}}}
-    )
-    assert len(single(TEXT)._.trees) == 1
-
-
-def test_overfit_then_to_bytes(nlp: Language) -> None:
-    other = tiny_pipeline()
-    other.from_bytes(nlp.to_bytes())
-    assert trees(other(TEXT)) == trees(nlp(TEXT))
-
-
-def test_overfit_then_pickle(nlp: Language) -> None:
-    assert trees(pickle.loads(pickle.dumps(nlp))(TEXT)) == trees(nlp(TEXT))
-
-
 @pytest.mark.parametrize("name", ["model", "model.safetensors"])
 def test_truncated_file_is_named(nlp: Language, tmp_path: Path, name: str) -> None:
     nlp.to_disk(tmp_path)
@@ -295,14 +213,6 @@ def test_weights_are_safetensors_only(nlp: Language, tmp_path: Path) -> None:
     assert (folder / "model").stat().st_size < 20_000
 
 
-def test_docbin_round_trip_without_user_data(nlp: Language) -> None:
-    docs = list(nlp.pipe([TEXT, "Go home!"]))
-    data = DocBin(docs=docs).to_bytes()
-    again = list(DocBin().from_bytes(data).get_docs(spacy.blank("en").vocab))
-    assert [trees(d) for d in again] == [trees(d) for d in docs]
-    assert trees(Doc(nlp.vocab).from_bytes(docs[0].to_bytes())) == trees(docs[0])
-
-
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_two_processes(nlp: Language, tmp_path: Path, method: str) -> None:
     nlp.to_disk(tmp_path / "model")
@@ -325,17 +235,6 @@ def test_two_processes(nlp: Language, tmp_path: Path, method: str) -> None:
     assert printed.splitlines() == once * 4
 
 
-def test_sourced_into_another_pipeline(nlp: Language) -> None:
-    other = spacy.blank("en")
-    other.add_pipe("lal_constituency", source=nlp)
-    assert trees(other(TEXT)) == trees(nlp(TEXT))
-    with_vectors = spacy.blank("en")
-    with_vectors.vocab.set_vector("cat", numpy.ones(4, dtype="f"))
-    with_vectors.add_pipe("sentencizer")
-    with_vectors.add_pipe("lal_constituency", source=nlp, name="trees")
-    assert trees(with_vectors("Hello")) == trees(nlp("Hello"))
-
-
 def test_default_component_is_trainable() -> None:
     nlp = spacy.blank("en")
     nlp.add_pipe("lal_constituency")
@@ -346,11 +245,6 @@ def test_default_component_is_trainable() -> None:
         last = nlp.update(of_training, sgd=optimizer, drop=0.1)["lal_constituency"]
     assert last < first
     assert nlp("Hello there")._.trees
-
-
-def test_uninitialised_component_says_so() -> None:
-    with pytest.raises(ValueError, match="E109"):
-        tiny_pipeline()("Hello")
 
 
 def test_training_data_without_trees_says_so() -> None:
@@ -366,20 +260,6 @@ def test_crossing_constituents_are_refused() -> None:
     set_constituents(of_training[1].reference, [(0, 3, "X"), (2, 5, "Y")])
     with pytest.raises(ValueError, match=r"\(0, 3, 'X'\) and \(2, 5, 'Y'\) cross.*She ate"):
         nlp.initialize(lambda: of_training)
-
-
-def test_labels_can_be_given(nlp: Language, tmp_path: Path) -> None:
-    """`spacy init labels` writes `label_data`; initialisation reads it back."""
-    data = nlp.get_pipe("lal_constituency").label_data
-    path = tmp_path / "labels.json"
-    path.write_text(json.dumps(data))
-    other = tiny_pipeline()
-    other.config["initialize"]["components"] = {
-        "lal_constituency": {"labels": {"@readers": "spacy.read_labels.v1", "path": str(path)}}
-    }
-    other.initialize(lambda: examples(other)[:2])
-    assert other.get_pipe("lal_constituency").label_data == data
-    assert "FRAG::NP::NP" in data["labels"]
 
 
 def test_constituents_of_mismatched_tokens_still_train() -> None:
@@ -479,34 +359,6 @@ def test_margin_objective_learns(version: str) -> None:
     assert found == TREES[:-1]
     # the last sentence is no constituent
     assert (last == TREES[-1]) == (version == "v1")
-
-
-def test_parameter_averages_reach_the_torch_layers() -> None:
-    nlp = tiny_pipeline()
-    of_training = examples(nlp)
-    optimizer = nlp.initialize(lambda: of_training)
-    optimizer.averages = {}
-    pipe = nlp.get_pipe("lal_constituency")
-    nlp.update(of_training, sgd=optimizer)
-    (weight, *_) = pipe.model.shims[0].module.parameters()
-    own = weight.detach().clone()
-    with nlp.use_params(optimizer.averages):
-        assert len(optimizer.averages) == sum(
-            len(list(s.module.parameters())) for n in pipe.model.walk() for s in n.shims
-        )
-        for _ in range(3):
-            averaged = weight.detach().clone()
-    nlp.update(of_training, sgd=optimizer)
-    with nlp.use_params(optimizer.averages):
-        averaged = weight.detach().clone()
-        assert not torch.equal(averaged, own)
-    assert not torch.equal(weight, averaged)
-
-
-def test_dropout_is_off_outside_updates(nlp: Language) -> None:
-    nlp.update(examples(nlp), drop=0.5)
-    assert trees(nlp(TEXT)) == trees(nlp(TEXT))
-    assert not nlp.get_pipe("lal_constituency").model.shims[0].module.training
 
 
 def test_position_rows_and_self_attention_train() -> None:

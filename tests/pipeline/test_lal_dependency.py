@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import pickle
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +12,6 @@ import spacy
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from spacy.cli.init_pipeline import init_labels_cli
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
@@ -28,7 +25,6 @@ from .toy import (
     bare_doc,
     check_heads,
     dependency_pipeline,
-    gold_doc,
     headed_doc,
     headed_examples,
     offsets,
@@ -195,18 +191,6 @@ def test_a_long_sentence_of_an_untrained_model() -> None:
 # Texts
 
 
-def test_empty_doc_and_one_token(nlp: Language) -> None:
-    assert len(nlp("")) == 0
-    assert results(nlp("Hello")) == ([(0, "ROOT")], [0], ["UH"])
-
-
-@pytest.mark.parametrize("words", [[" "], ["\n\n"], [" ", "\n", "\t"]])
-def test_whitespace_only(nlp: Language, words: list[str]) -> None:
-    doc = nlp(Doc(nlp.vocab, words=words))
-    assert len(list(doc.sents)) == 1
-    check_heads(doc)
-
-
 def test_whitespace_hangs_on_its_neighbours(nlp: Language) -> None:
     plain = nlp(Doc(nlp.vocab, words=["She", "ate", "the", "fish", "."]))
     spaced = nlp(Doc(nlp.vocab, words=["\n", "She", "  ", "ate", "the", "\n", "fish", ".", " "]))
@@ -244,13 +228,6 @@ def test_sentences_of_a_sentencizer_are_respected(nlp: Language) -> None:
     check_heads(doc)
 
 
-def test_missing_sentence_boundaries_are_named_when_insisted_on() -> None:
-    nlp = dependency_pipeline(sentences="existing")
-    train_on(nlp, headed_examples(nlp), steps=1)
-    with pytest.raises(ValueError, match=r"sentencizer.*annotating_components.*\"doc\""):
-        nlp("The cat sat.")
-
-
 def test_reads_the_doc_as_one_sentence(nlp: Language, tmp_path: Path) -> None:
     nlp.to_disk(tmp_path)
     config = {"components": {"lal_dependency": {"sentences": "doc"}}}
@@ -286,18 +263,6 @@ def test_existing_heads_are_replaced(nlp: Language) -> None:
     assert heads(nlp(wrong)) == heads(gold)
 
 
-def test_pipe_is_repeated_call(nlp: Language) -> None:
-    texts = [TEXT, "", "Hello", "Go home!", " ", "A dog with a bone"] * 2
-    piped = [results(doc) for doc in nlp.pipe(texts, batch_size=7)]
-    assert piped == [results(nlp(text)) for text in texts]
-
-
-def test_two_processes(nlp: Language) -> None:
-    texts = [TEXT, "Go home!", "\n"] * 3
-    piped = [results(doc) for doc in nlp.pipe(texts, batch_size=2, n_process=2)]
-    assert piped == [results(nlp(text)) for text in texts]
-
-
 some_words = st.lists(st.sampled_from(["the", "cat", "sat", ".", "3", "zebra", ","]), max_size=12)
 
 
@@ -328,23 +293,6 @@ def test_a_doc_does_not_depend_on_its_batch(nlp: Language, batch: list[list[str]
 # Storage
 
 
-def test_to_disk_to_bytes_and_pickle(nlp: Language, tmp_path: Path) -> None:
-    nlp.to_disk(tmp_path)
-    from_bytes = dependency_pipeline()
-    from_bytes.from_bytes(nlp.to_bytes())
-    for other in (spacy.load(tmp_path), from_bytes, pickle.loads(pickle.dumps(nlp))):
-        assert results(other(TEXT)) == results(nlp(TEXT))
-        pipe = other.get_pipe("lal_dependency")
-        assert pipe.label_data == nlp.get_pipe("lal_dependency").label_data
-
-
-def test_docbin_keeps_heads_and_sentences(nlp: Language) -> None:
-    docs = list(nlp.pipe([TEXT, "Go home!", "\n She ate \n"]))
-    data = DocBin(docs=docs).to_bytes()
-    again = list(DocBin().from_bytes(data).get_docs(spacy.blank("en").vocab))
-    assert [results(doc) for doc in again] == [results(doc) for doc in docs]
-
-
 def test_beside_a_constituency_parser(nlp: Language) -> None:
     other = spacy.blank("en")
     other.add_pipe("lal_dependency", source=nlp)
@@ -356,65 +304,11 @@ def test_beside_a_constituency_parser(nlp: Language) -> None:
 # Training
 
 
-def test_labels_can_be_given(nlp: Language, tmp_path: Path) -> None:
-    """`spacy init labels` writes `label_data`; initialisation reads it back."""
-    data = nlp.get_pipe("lal_dependency").label_data
-    assert set(data) == {"relations", "tags"}
-    other = dependency_pipeline()
-    DocBin(docs=[eg.reference for eg in dependency_examples(other)]).to_disk(tmp_path / "t.spacy")
-    config = other.config.copy()
-    for part in ("train", "dev"):
-        config["paths"][part] = str(tmp_path / "t.spacy")
-        config["corpora"][part] = {
-            "@readers": "spacy.Corpus.v1",
-            "path": f"${{paths.{part}}}",
-            "gold_preproc": False,
-            "max_length": 0,
-            "limit": 0,
-            "augmenter": None,
-        }
-    config.to_disk(tmp_path / "config.cfg")
-    init_labels_cli(
-        type("Context", (), {"args": []})(), tmp_path / "config.cfg", tmp_path, None, False, -1
-    )
-    written = json.loads((tmp_path / "lal_dependency.json").read_text(encoding="utf8"))
-    assert written == data
-    other.config["initialize"]["components"] = {
-        "lal_dependency": {
-            "labels": {
-                "@readers": "spacy.read_labels.v1",
-                "path": str(tmp_path / "lal_dependency.json"),
-            }
-        }
-    }
-    other.initialize(lambda: dependency_examples(other)[:2])
-    assert other.get_pipe("lal_dependency").label_data == data
-    assert "nmod" in other.get_pipe("lal_dependency").labels
-
-
-def test_relations_can_be_added_before_initialisation(nlp: Language) -> None:
-    other = dependency_pipeline()
-    pipe = other.get_pipe("lal_dependency")
-    assert pipe.add_label("vocative") == 1
-    assert pipe.add_label("vocative") == 0
-    train_on(other, headed_examples(other), steps=1)
-    assert pipe.labels[0] == "vocative"
-    with pytest.raises(ValueError, match="already initialised"):
-        pipe.add_label("later")
-
-
 def test_empty_labels_are_refused() -> None:
     nlp = dependency_pipeline()
     nlp.config["initialize"]["components"] = {"lal_dependency": {"labels": {"relations": []}}}
     with pytest.raises(ValueError, match="have no relation"):
         nlp.initialize(lambda: headed_examples(nlp))
-
-
-def test_training_data_without_heads_say_so() -> None:
-    nlp = dependency_pipeline()
-    doc = gold_doc(nlp, "(TOP (INTJ (UH Hello)))")
-    with pytest.raises(ValueError, match="none of the 1 training Docs has dependency heads"):
-        nlp.initialize(lambda: [Example(bare_doc(nlp, doc), doc)])
 
 
 def test_partial_gold_trains_what_it_can(
@@ -521,11 +415,6 @@ def test_default_component_is_trainable() -> None:
         last = nlp.update(of_training, sgd=optimizer, drop=0.1)["lal_dependency"]
     assert last < first
     check_heads(nlp("Hello there"))
-
-
-def test_uninitialised_component_says_so() -> None:
-    with pytest.raises(ValueError, match="E109"):
-        dependency_pipeline()("Hello")
 
 
 def test_needs_a_model_of_heads() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import math
-import pickle
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
@@ -18,9 +16,8 @@ import spacy
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from spacy.cli.init_pipeline import init_labels_cli
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.training import Example
 from thinc.api import Config
 from torch import Tensor
@@ -37,6 +34,7 @@ from spacy_lal.pipeline.lisa_srl import LisaSRL
 from spacy_lal.structure.sequence import bio_to_spans
 
 from ..bio import spans_to_bio
+from .contract import copy_of
 from .toy import TINY, check_heads
 from .toy_frames import (
     SENTENCES,
@@ -54,7 +52,7 @@ TEXT = "The cat sat on the mat. She ate the fish that swam.\n\nGive the dog up! 
 
 @pytest.fixture(scope="module")
 def nlp() -> Language:
-    return trained(srl_pipeline(), steps=60)
+    return copy_of("lisa")
 
 
 @pytest.fixture(scope="module")
@@ -214,13 +212,6 @@ def test_empty_doc_and_one_token(nlp: Language) -> None:
     assert [len(doc) for doc in nlp.pipe(["", "Hello", ""])] == [0, 1, 0]
 
 
-@pytest.mark.parametrize("words", [[" "], ["\n\n"], [" ", "\n", "\t"]])
-def test_whitespace_only(nlp: Language, words: list[str]) -> None:
-    doc = nlp(Doc(nlp.vocab, words=words))
-    assert spans_of(doc) == []
-    check_heads(doc)
-
-
 def test_whitespace_does_not_count(nlp: Language) -> None:
     plain = nlp(one_sentence(nlp, ["She", "ate", "the", "fish", "that", "swam", "."]))
     words = ["\n", "She", "  ", "ate", "the", "\n", "fish", "that", "swam", " ", ".", " "]
@@ -303,18 +294,6 @@ def test_heads_are_written_where_there_are_none(saved: Path, overwrite: bool) ->
     assert spans_of(both[0]) == spans_of(both[1]) == spans_of(gold)
 
 
-def test_pipe_is_repeated_call(nlp: Language) -> None:
-    texts = [TEXT, "", "Hello", "Give the dog up!", " ", "Dogs eat and cats sat."] * 2
-    for piped, text in zip(nlp.pipe(texts, batch_size=7), texts, strict=True):
-        same(piped, nlp(text))
-
-
-def test_two_processes(nlp: Language) -> None:
-    texts = [TEXT, "Dogs eat.", "\n"] * 2
-    for piped, text in zip(nlp.pipe(texts, batch_size=2, n_process=2), texts, strict=True):
-        same(piped, nlp(text))
-
-
 some_words = st.lists(st.sampled_from(["the", "cat", "sat", ".", "ate", "zebra", "up"]), max_size=9)
 
 
@@ -353,29 +332,6 @@ def test_a_doc_does_not_depend_on_its_batch(
         assert (d in together) == (0 in alone)
         if alone:
             torch.testing.assert_close(together[d], alone[0], atol=1e-4, rtol=1e-4)
-
-
-# Storage
-
-
-def test_to_disk_to_bytes_and_pickle(nlp: Language, saved: Path) -> None:
-    from_bytes = srl_pipeline()
-    from_bytes.from_bytes(nlp.to_bytes())
-    expected = nlp(TEXT)
-    for other in (spacy.load(saved), from_bytes, pickle.loads(pickle.dumps(nlp))):
-        found = other(TEXT)
-        assert results(found) == results(expected)
-        assert scores_of(found) == scores_of(expected)
-        assert pipe_of(other).label_data == pipe_of(nlp).label_data
-        assert pipe_of(other).cfg == pipe_of(nlp).cfg
-
-
-def test_docbin_keeps_frames(nlp: Language) -> None:
-    docs = list(nlp.pipe([TEXT, "Give the dog up!", "\n She ate \n"]))
-    data = DocBin(docs=docs).to_bytes()
-    again = list(DocBin().from_bytes(data).get_docs(spacy.blank("en").vocab))
-    assert [results(doc) for doc in again] == [results(doc) for doc in docs]
-    assert [scores_of(doc) for doc in again] == [scores_of(doc) for doc in docs]
 
 
 # Parses of others
@@ -966,37 +922,12 @@ def test_frames_of_mismatched_tokens() -> None:
     assert nlp.evaluate([example])["srl_f"] is not None
 
 
-def test_labels_can_be_given(nlp: Language, tmp_path: Path) -> None:
-    """`spacy init labels` writes `label_data`; initialisation reads it back, and transitions."""
+def test_labels_can_be_given(nlp: Language) -> None:
+    """`label_data` is what `initialize` takes; transitions are those of what it sees."""
     data = pipe_of(nlp).label_data
     assert set(data) == {"joint", "relations", "roles", "tags"}
     other = srl_pipeline()
-    DocBin(docs=[eg.reference for eg in frames_examples(other)]).to_disk(tmp_path / "t.spacy")
-    config = other.config.copy()
-    for part in ("train", "dev"):
-        config["paths"][part] = str(tmp_path / "t.spacy")
-        config["corpora"][part] = {
-            "@readers": "spacy.Corpus.v1",
-            "path": f"${{paths.{part}}}",
-            "gold_preproc": False,
-            "max_length": 0,
-            "limit": 0,
-            "augmenter": None,
-        }
-    config.to_disk(tmp_path / "config.cfg")
-    init_labels_cli(
-        type("Context", (), {"args": []})(), tmp_path / "config.cfg", tmp_path, None, False, -1
-    )
-    written = json.loads((tmp_path / "lisa_srl.json").read_text(encoding="utf8"))
-    assert written == data
-    other.config["initialize"]["components"] = {
-        "lisa_srl": {
-            "labels": {
-                "@readers": "spacy.read_labels.v1",
-                "path": str(tmp_path / "lisa_srl.json"),
-            }
-        }
-    }
+    other.config["initialize"]["components"] = {"lisa_srl": {"labels": data}}
     assert pipe_of(other).cfg["transitions"] == []
     other.initialize(lambda: frames_examples(other))
     assert pipe_of(other).label_data == data
@@ -1092,14 +1023,6 @@ def test_unknown_choices_are_named(nlp: Language, setting: str) -> None:
 def test_settings_without_meaning_are_refused(config: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         srl_pipeline(**config)
-
-
-def test_uninitialised_component_says_so() -> None:
-    nlp = srl_pipeline()
-    with pytest.raises(ValueError, match="E109"):
-        nlp("Hello")
-    with pytest.raises(ValueError, match="E109"):
-        pipe_of(nlp).update(frames_examples(nlp))
 
 
 def test_another_spans_key_is_scored(nlp: Language) -> None:

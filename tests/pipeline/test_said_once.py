@@ -9,18 +9,16 @@ from pathlib import Path
 import pytest
 import spacy
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import DocBin
 from spacy.training import Example
 
-from spacy_lal.annotations import FrameSpans, get_constituents, set_constituents, set_frames
-from spacy_lal.grammar_errors import set_errors
+from spacy_lal.annotations import FrameSpans, set_constituents, set_frames
 from spacy_lal.scorers.frames import score_frames
 from spacy_lal.training.corpus import Corpus
 from tests.carriers import CARRIERS
 
 from .test_damaged import MODELS, _examples
-from .toy import headed_doc
-from .toy_frames import frames_doc, frames_examples
+from .toy_frames import frames_examples
 
 FACTORIES = list(MODELS)
 
@@ -44,31 +42,6 @@ def test_docs_without_gold_are_no_score_of_0(factory: str, caplog) -> None:
         nlp.evaluate(bare)
     (record,) = caplog.records
     assert f"{factory}: none of the 2 Docs to score has gold" in record.getMessage()
-
-
-@pytest.mark.parametrize("factory", FACTORIES)
-def test_unknown_names_are_named_once(factory: str, caplog) -> None:
-    nlp = initialised(factory)
-    doc = frames_doc(nlp, 0) if factory == "lisa_srl" else headed_doc(nlp, 0)
-    if factory in ("lal_constituency", "spanformer"):
-        spans = [(i, j, "NEW") for i, j, _ in get_constituents(doc)]
-        set_constituents(doc, spans)
-    elif factory == "lal_dependency":
-        doc[0].dep_ = "NEW"
-    elif factory == "lisa_srl":
-        set_frames(doc, [frame._replace(spans=[(0, 2, "NEW"), (2, 3, "V")]) for frame in ORIGINAL])
-    else:
-        set_errors(doc, ["NEW"] * len(doc))
-    example = Example(Doc(nlp.vocab, words=[t.text for t in doc]), doc)
-    with caplog.at_level(logging.WARNING, logger="spacy"):
-        nlp.update([example])
-        nlp.update([example])
-    (message,) = [r.getMessage() for r in caplog.records if "NEW" in r.getMessage()]
-    assert message.startswith(f"{factory}: ")
-    assert "times in this batch" in message
-
-
-ORIGINAL = [FrameSpans(2, "sit.01", [(2, 3, "V")])]
 
 
 def test_files_that_are_no_corpus(tmp_path: Path) -> None:

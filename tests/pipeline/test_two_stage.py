@@ -24,7 +24,17 @@ from spacy_lal.pipeline.weights import WEIGHTS
 from spacy_lal.structure.chart import unpack
 from spacy_lal.structure.tree_distribution import TreeDistribution
 
-from .toy import TINY, TREES, TWO_STAGE, examples, gold_doc, predicted, tiny_pipeline, train
+from .toy import (
+    TINY,
+    TRANSFORMER_SPANS,
+    TREES,
+    TWO_STAGE,
+    examples,
+    gold_doc,
+    predicted,
+    tiny_pipeline,
+    train,
+)
 
 TEXT = "The cat sat on the mat. She ate the fish.\n\nCats and dogs fight. Hello"
 LONG = ["The", "cat", "sat", ",", "the", "dog", "ate", ",", "she", "ate", "the", "fish", "."]
@@ -47,16 +57,6 @@ BRANCHES = {
     },
 }
 FACTORISED = {**TWO_STAGE["spans"], "label_rank": 6}
-TRANSFORMER_SPANS = {
-    "@misc": "spacy-lal.TransformerSpans.v1",
-    "span_width": 16,
-    "biaffine_width": 16,
-    "biaffine_rank": 8,
-    "width": 8,
-    "heads": 2,
-    "feed_forward_width": 16,
-    "label_width": 8,
-}
 
 # The component and its model
 ARRANGEMENTS = {
@@ -289,13 +289,6 @@ def test_pipe_is_repeated_call(nlp: Language) -> None:
         same_results(doc, nlp(text))
 
 
-def test_two_processes(biaffine: Language) -> None:
-    texts = [TEXT, "Go home!", "\n"] * 2
-    piped = biaffine.pipe(texts, batch_size=2, n_process=2)
-    for text, doc in zip(texts, piped, strict=True):
-        same_results(doc, biaffine(text))
-
-
 # Storage
 
 
@@ -522,13 +515,3 @@ def test_settings_without_meaning_are_refused() -> None:
         pipeline(model={**BRANCHES, "rows": rows})
     with pytest.raises(ValueError, match="layers must not be negative"):
         pipeline("spanformer", model={**TWO_STAGE, "spans": {**TRANSFORMER_SPANS, "layers": -1}})
-
-
-def test_labels_are_settled_at_initialisation(biaffine: Language) -> None:
-    pipe = parser(biaffine)
-    assert torch_shim(pipe.model).header is not None
-    assert pipe.add_label("S") == 0
-    with pytest.raises(ValueError, match="already initialised"):
-        pipe.add_label("NEW")
-    with pytest.raises(ValueError, match="E109"):
-        pipeline()("Hello")

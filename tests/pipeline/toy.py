@@ -49,6 +49,17 @@ TWO_STAGE = {
     "spans": {"@misc": "spacy-lal.BiaffineSpans.v1", "span_width": 16, "label_width": 8},
 }
 
+TRANSFORMER_SPANS = {
+    "@misc": "spacy-lal.TransformerSpans.v1",
+    "span_width": 16,
+    "biaffine_width": 16,
+    "biaffine_rank": 8,
+    "width": 8,
+    "heads": 2,
+    "feed_forward_width": 16,
+    "label_width": 8,
+}
+
 
 def gold_doc(nlp: Language, bracketing: str) -> Doc:
     tree = ConstituentTree.from_string(bracketing)

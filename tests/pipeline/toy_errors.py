@@ -1,4 +1,4 @@
-"""Sentences whose verbs don't agree with their subjects, some of them."""
+"""Sentences whose verbs don't agree with their subjects, some of them, and a tiny detector."""
 
 from __future__ import annotations
 
@@ -12,6 +12,25 @@ from spacy_lal.grammar_errors import CORRECT, ERROR, set_errors
 
 SINGULAR, PLURAL = ("he", "she"), ("they", "we")
 VERBS, ADVERBS = ("walk", "eat", "read"), ("today", "often", "now")
+
+MODEL = {
+    "@architectures": "spacy-lal.MHMLA.v1",
+    "heads": 4,
+    "attention_dropout": 0.1,
+    "layers": {
+        "@architectures": "spacy-lal.BiLSTMLayers.v1",
+        "hidden_width": 16,
+        "depth": 2,
+        "language_weight": 0.1,
+        "language_words": 10,
+        "tok2vec": {
+            "@architectures": "spacy-lal.WordAffixEmbed.v1",
+            "word_width": 16,
+            "affix_width": 8,
+            "min_count": 1,
+        },
+    },
+}
 
 
 def agreement_examples(nlp: Language, count: int, *, seed: int = 0) -> list[Example]:
