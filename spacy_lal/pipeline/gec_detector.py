@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
-from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Config, Model, torch2xp, xp2torch
 from thinc.types import Floats2d
 
 from ..annotations import install_extensions
-from ..grammar_errors import CORRECT, ERRORS_KEY, get_errors, set_errors
+from ..grammar_errors import CORRECT, ERRORS_KEY, set_errors
+from .counts import count, read_errors
 from .gold import gold_errors
 from .weights import WeightsPipe
 
@@ -176,31 +176,20 @@ class ErrorDetector(WeightsPipe):
         what fits. Raises ValueError if no example has errors.
         """
         validate_get_examples(get_examples, f"{self.name}.initialize")
-        found = Counter[str]()
-        sample: list[Doc] = []
-        docs = without = 0
-        for example in get_examples():
-            docs += 1
-            if len(sample) < 10 and len(example.predicted):
-                sample.append(example.predicted)
-            if self.spans_key in example.reference.spans:
-                found.update(get_errors(example.reference, self.spans_key))
-            else:
-                without += 1
-        del found[CORRECT]
+        counts = count(get_examples(), read_errors(self.spans_key))
+        found, without = counts.names["labels"], counts.lacking["errors"]
         if labels is None and not found:
             raise ValueError(
-                f"none of the {docs} training Docs has errors in doc.spans[{self.spans_key!r}]: "
-                f"{docs - without} are annotated as correct, and so left alone by "
-                f"spacy-lal.corrupt.v1, {without} are not annotated"
+                f"none of the {counts.docs} training Docs has errors in "
+                f"doc.spans[{self.spans_key!r}]: {counts.docs - without} are annotated as correct, "
+                f"and so left alone by spacy-lal.corrupt.v1, {without} are not annotated"
             )
         if labels is not None and (not labels or CORRECT in labels):
             raise ValueError(f"the labels given to {self.name!r} must be types of errors: {labels}")
-        if without:
-            logger.info("%s: %d of %d training Docs are not annotated", self.name, without, docs)
+        counts.tell_lacking(self.name, "errors", "are not annotated")
         known = self.cfg["labels"]
         self.cfg["labels"] = labels or [*known, *sorted(set(found) - set(known))]
-        self._initialize_weights(get_examples, sample, warm_start)
+        self._initialize_weights(get_examples, counts.sample, warm_start)
 
     def get_loss(self, examples: Iterable[Example], scores: Floats2d) -> tuple[float, Floats2d]:
         """The mean cross-entropy of all words and its gradient with respect to every score.

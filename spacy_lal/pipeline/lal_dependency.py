@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
@@ -10,7 +9,6 @@ from spacy.language import Language
 from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.training import Example, validate_get_examples
-from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
@@ -20,7 +18,9 @@ from ..models.batching.sentences import LongSentencePolicy, SentencePolicy
 from ..models.parser.dependencies import best_relations
 from ..models.parser.network import OneStageScores
 from ..structure.arborescence import greedy, nonprojective, projective
-from .parser import DEFAULT_ENCODER, ParserPipe, Parses
+from .counts import count, read_words
+from .parser import DEFAULT_ENCODER, ParserPipe
+from .writers import Parses
 
 DEFAULT_MODEL = Config().from_str(
     """
@@ -154,29 +154,10 @@ class LabelAttentionDependency(ParserPipe):
         Raises ValueError if no example has heads.
         """
         validate_get_examples(get_examples, f"{self.name}.initialize")
-        found: dict[str, Counter[str]] = {kind: Counter() for kind in self.kinds}
-        sample: list[Doc] = []
-        docs = with_heads = 0
-        for example in get_examples():
-            docs += 1
-            if len(sample) < 10:
-                sample.append(example.predicted)
-            words = [token for token in example.reference if not token.is_space]
-            found["tags"].update(token.tag_ for token in words if token.tag_)
-            found["relations"].update(token.dep_ for token in words if token.dep_)
-            with_heads += any(token.dep_ for token in words)
-        if labels is None and not found["relations"]:
-            raise ValueError(f"none of the {docs} training Docs has dependency heads")
-        if labels is not None and not labels.get("relations"):
-            raise ValueError(f"the labels given to {self.name!r} have no relation")
-        if with_heads < docs:
-            logger.info(
-                "%s: %d of %d training Docs have no heads and train tags only",
-                self.name,
-                docs - with_heads,
-                docs,
-            )
-        self._initialize_model(get_examples, found, sample, labels, warm_start)
+        counts = count(get_examples(), read_words)
+        counts.require(self.name, labels, "relations", "dependency heads", "relation")
+        counts.tell_lacking(self.name, "heads", "have no heads and train tags only")
+        self._initialize_model(get_examples, counts, labels, warm_start)
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
         """Sentences of all docs, and the parses of those that were parsed, by their index."""
