@@ -8,9 +8,8 @@ from itertools import chain
 from typing import Any
 
 import torch
-from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.training import Example, validate_get_examples
+from spacy.training import Example
 from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model
@@ -31,7 +30,7 @@ from ..scorers.attachment import score_attachment
 from ..structure.binarise import JOIN, collapse_unaries
 from ..structure.hpsg import SUB_HEAD, lexicalise
 from ..trees import ConstituentTree, LabelledSpan
-from .counts import count, read_trees, read_words, refuse_crossing
+from .counts import Counts, Names, Reader, read_trees, refuse_crossing
 from .gold import gold_constituents, gold_heads, in_words
 from .parser import ParserPipe
 from .writers import Parses
@@ -113,11 +112,6 @@ class ConstituencyPipe(ParserPipe):
         self.kinds = ("labels", "tags", "relations") if joint_dependencies else ("labels", "tags")
         super().__init__(vocab, model, name, **settings)
 
-    def _configure_model(self) -> None:
-        super()._configure_model()
-        # the scorer is given cfg
-        self.cfg["spans_key"] = self.spans_key
-
     @property
     def labels(self) -> tuple[str, ...]:
         """Constituent labels; a unary chain is one label, its parts joined by "::".
@@ -140,26 +134,10 @@ class ConstituencyPipe(ParserPipe):
     def _sub_head(self) -> int | None:
         return self.labels.index(SUB_HEAD) + 1 if SUB_HEAD in self.labels else None
 
-    def initialize(
-        self,
-        get_examples: Callable[[], Iterable[Example]],
-        *,
-        nlp: Language | None = None,
-        labels: dict[str, list[str]] | None = None,
-        warm_start: str | None = None,
-    ) -> None:
-        """Read labels, tags, relations and vocabulary off the training data; set up the model.
+    def _readers(self) -> list[Reader]:
+        return [read_trees(self.spans_key, with_heads=self.joint)]
 
-        labels: what `label_data` gave (`spacy init labels`), instead of reading them.
-        warm_start: a trained pipeline (a folder or an installed package) whose parser's weights
-        to begin with, as far as they fit; its vocabulary is taken over.
-        Raises ValueError if no example has a tree, or one has constituents that cross, and for a
-        joint model if none has heads.
-        """
-        validate_get_examples(get_examples, f"{self.name}.initialize")
-        counts = count(
-            get_examples(), read_words, read_trees(self.spans_key, with_heads=self.joint)
-        )
+    def _settle(self, counts: Counts, labels: Names | None) -> Names | None:
         trees = (
             f"a tree in doc.spans[{self.spans_key!r}]. Note that spacy.Corpus.v1 with max_length "
             "or gold_preproc drops span groups: use spacy-lal.Corpus.v1"
@@ -173,7 +151,7 @@ class ConstituencyPipe(ParserPipe):
         if self.joint:
             message = "have no dependency heads and train the rest only"
             counts.tell_lacking(self.name, "heads", message)
-        self._initialize_model(get_examples, counts, labels, warm_start)
+        return labels
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
         """Sentences of all docs, and the parses of those that were parsed, by their index."""

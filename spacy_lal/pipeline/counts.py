@@ -25,6 +25,9 @@ from .gold import in_words, token_heads
 SAMPLE = 10
 OUTSIDE = "O"
 
+Names = dict[str, list[str]]
+"""Names of what a model has outputs for, by kind."""
+
 
 @dataclass
 class Counts:
@@ -103,9 +106,9 @@ def read_trees(key: str, *, with_heads: bool) -> Reader:
         counts.names["labels"].update(label for *_, label in collapse_unaries(whole))
         if not with_heads or not doc.has_annotation("DEP"):
             return
-        of_tokens = token_heads(doc)
+        doc_heads = token_heads(doc)
         for sentence in split_sentences([doc], "split", len(doc), "split"):
-            heads = heads_in_words(of_tokens, sentence).tolist()
+            heads = heads_in_words(doc_heads, sentence).tolist()
             if -1 not in heads:
                 tree = lexicalise(in_words(spans, sentence), heads, len(heads))
                 counts.groups.add(tree, heads)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy
 from numpy.typing import NDArray
 from spacy.attrs import DEP, HEAD, ORTH
 from spacy.tokens import Doc
 from spacy.training import Example
+from torch import Tensor
 
 from ..annotations import get_constituents, get_frames, project_constituents
 from ..grammar_errors import CORRECT, get_errors
+from ..models.batching.batches import padded
 from ..models.batching.sentences import Sentence
+from ..models.parser.dependencies import heads_in_words
 from ..trees import LabelledSpan
 
 
@@ -156,3 +159,32 @@ def gold_errors(example: Example, key: str) -> list[str | None]:
             next((label for label in parts if label != CORRECT), CORRECT if parts else None)
         )
     return found
+
+
+class WordGold:
+    """Tags, heads and relations of a batch of examples, a padded batch of sentences at a time.
+
+    cfg: a component's names by kind; without relations, no heads."""
+
+    def __init__(self, cfg: dict[str, Any], examples: list[Example]) -> None:
+        self.index = {
+            kind: {name: k for k, name in enumerate(cfg.get(kind, ()))}
+            for kind in ("tags", "relations")
+        }
+        found = [gold_heads(example) for example in examples] if cfg.get("relations") else []
+        self.heads_of_docs = [doc_heads.heads for doc_heads in found]
+        self.names = {
+            "tags": [gold_tags(example) for example in examples],
+            "relations": [doc_heads.relations for doc_heads in found],
+        }
+
+    def numbers(self, kind: str, members: list[Sentence], like: Tensor) -> Tensor:
+        """The number of each word's tag or relation [B,n], -1 for none or an unknown one."""
+        index, names = self.index[kind], self.names[kind]
+        return padded(
+            like, ([index.get(names[s.doc][i], -1) for i in s.words.tolist()] for s in members)
+        )
+
+    def heads(self, members: list[Sentence], like: Tensor) -> Tensor:
+        """Heads [B,n], 0 the root, k word k, -1 where there is no gold."""
+        return padded(like, (heads_in_words(self.heads_of_docs[s.doc], s) for s in members))

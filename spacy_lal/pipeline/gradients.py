@@ -27,24 +27,14 @@ def differentiate(
     total = 0.0
     d_batches = []
     for batch in batches:
-        leaves = _leaves(batch.scores)
+        make = type(batch.scores)._make  # type: ignore[attr-defined]
+        leaves = make(None if s is None else s.detach().requires_grad_() for s in batch.scores)
         value = loss(replace(batch, scores=leaves), [sentences[k] for k in batch.members])
         value.backward()
         total += float(value.detach())
-        d_batches.append(SentenceBatch(batch.members, batch.lengths, _gradients(leaves)))
+        gradients = make(
+            None if leaf is None else torch.zeros_like(leaf) if leaf.grad is None else leaf.grad
+            for leaf in leaves
+        )
+        d_batches.append(SentenceBatch(batch.members, batch.lengths, gradients))
     return total, ParserScores(sentences, d_batches)
-
-
-def _leaves(scores: S) -> S:
-    """Leaves of their own with the values of scores, in the same tuple."""
-    return type(scores)._make(  # type: ignore[attr-defined]
-        None if s is None else s.detach().requires_grad_() for s in scores
-    )
-
-
-def _gradients(leaves: S) -> S:
-    """The gradients of scores, in the same tuple."""
-    return type(leaves)._make(  # type: ignore[attr-defined]
-        None if leaf is None else leaf.grad if leaf.grad is not None else torch.zeros_like(leaf)
-        for leaf in leaves
-    )

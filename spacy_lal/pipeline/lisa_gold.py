@@ -1,4 +1,4 @@
-"""Gold frames, tags and heads as `lisa_srl`'s losses want them."""
+"""Gold frames, tags and heads as `lisa_srl`'s losses want them, and the names of its outputs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,15 @@ from torch import Tensor
 
 from ..models.batching.batches import padded
 from ..models.batching.sentences import Sentence
-from ..models.lisa.losses import GoldFrames, allowed_joint_labels
-from .gold import gold_frames, role_labels
-from .word_gold import WordGold
+from ..models.lisa.losses import (
+    GoldFrames,
+    allowed_joint_labels,
+    joint_label,
+    split_joint_label,
+)
+from ..models.lisa.model import NAMES
+from .counts import OUTSIDE, Counts, Names
+from .gold import WordGold, gold_frames, role_labels
 
 
 class LisaGold(WordGold):
@@ -65,3 +71,22 @@ class LisaGold(WordGold):
         known = self.by_predicate[sentence.doc]
         words = sentence.words.tolist()
         return [-1 if known is None else int(token in known) for token in words]
+
+
+def lisa_names(pipe: str, counts: Counts, labels: Names | None, *, syntax: bool) -> Names:
+    """The names of a model's outputs, of those given or counted: roles begin with "O", what a word
+    is that has none; without syntax there are no relations. ValueError for names that won't do."""
+    if labels is None:
+        labels = {kind: sorted(counts.names[kind]) for kind in NAMES}
+        roles = sorted(labels["roles"], key=lambda label: label.partition("-")[::-1])
+        labels["roles"] = [OUTSIDE, *(label for label in roles if label != OUTSIDE)]
+    elif labels["roles"][0] != OUTSIDE:
+        raise ValueError(f"the first of the roles given to {pipe!r} is not {OUTSIDE!r}")
+    elif labels.get("joint") and not any(split_joint_label(j)[1] for j in labels["joint"]):
+        raise ValueError(f"none of the joint labels given to {pipe!r} is of a predicate")
+    if not labels.get("joint"):
+        # no Doc has both tags and frames
+        tags = labels.get("tags") or [""]
+        joint = [joint_label(tag, which) for tag in tags for which in (False, True)]
+        labels = {**labels, "joint": joint}
+    return labels if syntax else {**labels, "relations": []}

@@ -109,25 +109,5 @@ def make_lisa_srl(
     sentences, max_sentence_length, long_sentences: as for `lal_dependency`; a sentence that is too
         long to be read ("flat") has no frames.
     """
-    return LisaSRL(
-        nlp.vocab,
-        model,
-        name,
-        spans_key=spans_key,
-        parse_source=parse_source,
-        predicate_source=predicate_source,
-        decoder=decoder,
-        unique_core_roles=unique_core_roles,
-        joint_weight=joint_weight,
-        role_weight=role_weight,
-        label_smoothing=label_smoothing,
-        own_paths=own_paths,
-        arc_weight=arc_weight,
-        relation_weight=relation_weight,
-        tag_weight=tag_weight,
-        overwrite_heads=overwrite_heads,
-        sentences=sentences,
-        max_sentence_length=max_sentence_length,
-        long_sentences=long_sentences,
-        scorer=scorer,
-    )
+    settings = dict(locals())
+    return LisaSRL(settings.pop("nlp").vocab, **settings)

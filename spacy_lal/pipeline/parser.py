@@ -7,21 +7,21 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
+from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.training import Example, validate_examples
+from spacy.training import Example, validate_examples, validate_get_examples
 from spacy.vocab import Vocab
 from thinc.api import Model
 from torch import Tensor
 
-from ..annotations import install_extensions
 from ..models.batching.batches import ParserScores, SentenceBatch
 from ..models.batching.sentences import LongSentencePolicy, Sentence, SentencePolicy
 from ..models.parser.dependencies import dependency_loss
 from ..models.parser.network import OneStageScores, Scores
-from .counts import Counts
+from .counts import Counts, Names, Reader, count, read_words
+from .gold import WordGold
 from .gradients import differentiate
 from .weights import WeightsPipe
-from .word_gold import WordGold
 from .writers import ROOT, Parses, write_heads, write_sentence_starts, write_tags
 
 DEFAULT_INPUT = """
@@ -79,10 +79,6 @@ class ParserPipe(WeightsPipe):
     ) -> None:
         if max_sentence_length < 1:
             raise ValueError(f"max_sentence_length must be at least 1, got {max_sentence_length}")
-        super().__init__()
-        self.vocab = vocab
-        self.model = model
-        self.name = name
         self.tag_weight = tag_weight
         self.arc_weight = arc_weight
         self.relation_weight = relation_weight
@@ -93,13 +89,11 @@ class ParserPipe(WeightsPipe):
             "long_sentences": long_sentences,
             "max_batch_spans": model.attrs.get("max_batch_spans"),
         }
-        self.scorer = scorer
-        self.cfg: dict[str, Any] = {kind: [] for kind in self.kinds}
-        self._configure_model()
-        install_extensions()
+        super().__init__(vocab, model, name, scorer, **{kind: [] for kind in self.kinds})
 
     def _configure_model(self) -> None:
         """The pipeline's config decides over settings, whatever was stored with the weights."""
+        super()._configure_model()
         self.model.attrs.update(self.settings)
 
     @property
@@ -126,19 +120,25 @@ class ParserPipe(WeightsPipe):
 
     # Training
 
-    def _initialize_model(
+    def initialize(
         self,
         get_examples: Callable[[], Iterable[Example]],
-        counts: Counts,
-        labels: dict[str, list[str]] | None,
-        warm_start: str | None,
-        sample: Any = None,
+        *,
+        nlp: Language | None = None,
+        labels: dict[str, list[str]] | None = None,
+        warm_start: str | None = None,
     ) -> None:
-        """Settle the names of all outputs and set up the model.
+        """Read names and vocabulary off the training data and set up the model.
 
-        labels: what to take instead of what was counted; sample: an input of the model, if it is
-        not Docs.
+        labels: what `label_data` gave (`spacy init labels`), names by kind, instead of reading
+        them. warm_start: a trained pipeline (a folder or an installed package) whose parser's
+        weights to begin with, as far as they fit; its vocabulary is taken over.
+        Raises ValueError if no example has what the component finds: trees, heads (a joint model
+        needs both) or frames; or if one has constituents that cross.
         """
+        validate_get_examples(get_examples, f"{self.name}.initialize")
+        counts = count(get_examples(), read_words, *self._readers())
+        labels = self._settle(counts, labels)
         for kind in self.kinds:
             if kind == "tags" and not self.model.attrs["settings"].predicts_tags:
                 continue
@@ -147,9 +147,19 @@ class ParserPipe(WeightsPipe):
             else:
                 known = self.cfg[kind]
                 self.cfg[kind] = [*known, *sorted(set(counts.names[kind]) - set(known))]
-        self._initialize_weights(
-            get_examples, counts.sample if sample is None else sample, warm_start
-        )
+        self._initialize_weights(get_examples, self._sample(counts.sample), warm_start)
+
+    def _readers(self) -> list[Reader]:
+        """What reads the training data, besides words."""
+        return []
+
+    def _settle(self, counts: Counts, labels: Names | None) -> Names | None:
+        """Say what is lacking and return the names to take, None for those that were counted."""
+        raise NotImplementedError
+
+    def _sample(self, docs: list[Doc]) -> Any:
+        """An input of the model."""
+        return docs
 
     def get_loss(
         self, examples: Iterable[Example], scores: ParserScores
@@ -165,7 +175,7 @@ class ParserPipe(WeightsPipe):
         total = sum(int(batch.lengths.sum()) for batch in batches) or 1
         gold = WordGold(self.cfg, examples)
         for kind, names in gold.names.items():
-            self._warn_unknown(kind, Counter(name for of_doc in names for name in of_doc))
+            self._warn_unknown(kind, Counter(name for doc_names in names for name in doc_names))
         structure_loss = self._structure_loss(examples)
 
         def loss(batch: SentenceBatch[Scores], members: list[Sentence]) -> Tensor:
@@ -177,14 +187,14 @@ class ParserPipe(WeightsPipe):
             )
             if isinstance(leaves, OneStageScores) and leaves.arcs is not None:
                 assert leaves.relations is not None
-                of_arcs, of_relations = dependency_loss(
+                arc_loss, relation_loss = dependency_loss(
                     leaves.arcs,
                     leaves.relations,
                     gold.heads(members, leaves.tags),
                     gold.numbers("relations", members, leaves.tags),
                     batch.lengths,
                 )
-                value = value + self.arc_weight * of_arcs + self.relation_weight * of_relations
+                value = value + self.arc_weight * arc_loss + self.relation_weight * relation_loss
             return value / total
 
         return differentiate(scores.sentences, batches, loss)

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Literal, get_args
 
 import torch
-from spacy.language import Language
 from spacy.scorer import Scorer
 from spacy.tokens import Doc
-from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.training import Example, validate_examples
 from spacy.vocab import Vocab
 from thinc.api import Model
 from thinc.model import set_dropout_rate
 
-from ..frames import PREDICATE, FrameSpans, get_frames, set_frames
+from ..frames import PREDICATE, get_frames
 from ..models.batching.batches import SentenceBatch
 from ..models.batching.sentences import Sentence
-from ..models.lisa.decoding import LisaParse, RoleDecoder, RoleDecoding, decode, make_role_decoder
+from ..models.lisa.decoding import RoleDecoder, RoleDecoding, decode, make_role_decoder
 from ..models.lisa.heads import to_self_loops
-from ..models.lisa.losses import joint_label, joint_loss, parse_loss, role_loss, split_joint_label
+from ..models.lisa.losses import joint_loss, parse_loss, role_loss
 from ..models.lisa.model import (
     NAMES,
     LisaBatch,
@@ -33,22 +32,19 @@ from ..models.lisa.network import LisaScores
 from ..models.lisa.roles import likely_heads
 from ..scorers.attachment import score_attachment
 from ..structure.arborescence import nonprojective
-from .counts import OUTSIDE, count, read_frames, read_words
+from .counts import Counts, Names, Reader, read_frames
 from .gold import gold_frames, gold_heads, token_heads
 from .gradients import differentiate
-from .lisa_gold import LisaGold
+from .lisa_gold import LisaGold, lisa_names
 from .parser import ParserPipe
-from .writers import Parses
+from .writers import Parses, write_frames
 
 Source = Literal["model", "doc"]
 
 CHOICES = {
-    name: get_args(values)
-    for name, values in (
-        ("parse_source", Source),
-        ("predicate_source", Source),
-        ("decoder", RoleDecoding),
-    )
+    "parse_source": get_args(Source),
+    "predicate_source": get_args(Source),
+    "decoder": get_args(RoleDecoding),
 }
 """Attributes that take one of a few values, whenever they are set."""
 
@@ -103,8 +99,6 @@ class LisaSRL(ParserPipe):
 
     def _configure_model(self) -> None:
         super()._configure_model()
-        # the scorer is given cfg
-        self.cfg["spans_key"] = self.spans_key
         self._role_decoders: dict[tuple[str, bool], RoleDecoder] = {}
 
     def _check_cfg(self) -> None:
@@ -123,46 +117,17 @@ class LisaSRL(ParserPipe):
 
     # Training
 
-    def initialize(
-        self,
-        get_examples: Callable[[], Iterable[Example]],
-        *,
-        nlp: Language | None = None,
-        labels: dict[str, list[str]] | None = None,
-        warm_start: str | None = None,
-    ) -> None:
-        """Read roles, tags, relations and transitions off the training data, set up the model.
+    def _readers(self) -> list[Reader]:
+        return [read_frames(self.spans_key)]
 
-        labels: names by kind ("roles", "joint", "tags", "relations") to take instead. warm_start: a
-        trained pipeline whose parser's weights begin what fits, as its BiLSTM.
-        Raises ValueError if no example has frames.
-        """
-        validate_get_examples(get_examples, f"{self.name}.initialize")
-        counts = count(get_examples(), read_words, read_frames(self.spans_key))
+    def _settle(self, counts: Counts, labels: Names | None) -> Names | None:
         frames = f"frames in doc.spans[{self.spans_key!r}]"
         counts.require(self.name, labels, "roles", frames, "roles")
-        if has_syntax(self.model):
+        syntax = has_syntax(self.model)
+        if syntax:
             counts.tell_lacking(self.name, "heads", "have no heads")
         counts.tell_lacking(self.name, "frames", "have no frames")
-        if labels is None:
-            labels = {kind: sorted(counts.names[kind]) for kind in self.kinds}
-            # "O" first: what a word is that has no role; then by role, its B before its I
-            roles = set(counts.names["roles"]) - {OUTSIDE}
-            labels["roles"] = [
-                OUTSIDE,
-                *sorted(roles, key=lambda label: label.partition("-")[::-1]),
-            ]
-        elif labels["roles"][0] != OUTSIDE:
-            raise ValueError(f"the first of the roles given to {self.name!r} is not {OUTSIDE!r}")
-        elif labels.get("joint") and not any(split_joint_label(j)[1] for j in labels["joint"]):
-            raise ValueError(f"none of the joint labels given to {self.name!r} is of a predicate")
-        if not labels.get("joint"):
-            # no Doc has both tags and frames
-            tags = labels.get("tags") or [""]
-            joint = [joint_label(tag, which) for tag in tags for which in (False, True)]
-            labels = {**labels, "joint": joint}
-        if not has_syntax(self.model):
-            labels = {**labels, "relations": []}
+        labels = lisa_names(self.name, counts, labels, syntax=syntax)
         index = {label: k for k, label in enumerate(labels["roles"])} | {"": -1}
         self.cfg["transitions"] = [
             [index[before], index[after], times]
@@ -170,8 +135,10 @@ class LisaSRL(ParserPipe):
             if before in index and after in index
         ]
         self._role_decoders = {}
-        sample = LisaInput(counts.sample, [None] * len(counts.sample))
-        self._initialize_model(get_examples, counts, labels, warm_start, sample)
+        return labels
+
+    def _sample(self, docs: list[Doc]) -> LisaInput:
+        return LisaInput(docs, [None] * len(docs))
 
     def update(
         self,
@@ -195,7 +162,7 @@ class LisaSRL(ParserPipe):
             inputs = inputs._replace(heads=[gold_heads(example).heads for example in examples])
         if has_indicator(self.model):
             frames = [gold_frames(example, self.spans_key) or [] for example in examples]
-            predicates = [{frame.predicate for frame in of_doc} for of_doc in frames]
+            predicates = [{frame.predicate for frame in doc_frames} for doc_frames in frames]
             inputs = inputs._replace(predicates=predicates)
         scores, backprop = self.model.begin_update(inputs)
         loss, d_scores = self.get_loss(examples, scores)
@@ -238,8 +205,8 @@ class LisaSRL(ParserPipe):
                 heads = to_self_loops(gold.heads(members, leaves.joint))
             if leaves.paths is not None:
                 paths_by = self._heads_of_paths(leaves, batch.lengths, heads)
-            of_roles = role_loss(leaves, next(following), self.label_smoothing, paths_by)
-            value = self.role_weight * of_roles / pairs
+            roles_loss = role_loss(leaves, next(following), self.label_smoothing, paths_by)
+            value = self.role_weight * roles_loss / pairs
             tags, allowed = gold.words(members, leaves.joint)
             value = value + self.joint_weight * joint_loss(leaves.joint, allowed) / words
             if leaves.tags is not None:
@@ -248,9 +215,9 @@ class LisaSRL(ParserPipe):
                 )
             if heads is not None:
                 relations = gold.numbers("relations", members, leaves.joint)
-                of_arcs, of_relations = parse_loss(leaves, heads, relations, batch.lengths)
-                value = value + self.arc_weight * of_arcs / words
-                value = value + self.relation_weight * of_relations / words
+                arcs_loss, relations_loss = parse_loss(leaves, heads, relations, batch.lengths)
+                value = value + self.arc_weight * arcs_loss / words
+                value = value + self.relation_weight * relations_loss / words
             return value
 
         return differentiate(scores.sentences, batches, loss)
@@ -271,18 +238,22 @@ class LisaSRL(ParserPipe):
         docs = list(docs)
         self._check_initialised()
         self._check_indicator()
-        by_doc = [self.parse_source == "doc" and doc.has_annotation("DEP") for doc in docs]
-        heads = [token_heads(doc) if here else None for doc, here in zip(docs, by_doc, strict=True)]
+        reads_heads = [self.parse_source == "doc" and doc.has_annotation("DEP") for doc in docs]
+        heads = [
+            token_heads(doc) if here else None for doc, here in zip(docs, reads_heads, strict=True)
+        ]
         given = [self._given_predicates(doc) for doc in docs]
         known = [predicates or set() for predicates in given]
         scores = self.model.predict(LisaInput(docs, heads, known))
         sentences = scores.sentences
 
-        def of_sentence(k: int) -> list[int] | None:
-            of_doc = given[sentences[k].doc]
-            if of_doc is None:
+        def sentence_predicates(k: int) -> list[int] | None:
+            doc_predicates = given[sentences[k].doc]
+            if doc_predicates is None:
                 return None
-            return [i for i, token in enumerate(sentences[k].words.tolist()) if token in of_doc]
+            return [
+                i for i, token in enumerate(sentences[k].words.tolist()) if token in doc_predicates
+            ]
 
         wanted = self.overwrite_heads or not all(doc.has_annotation("DEP") for doc in docs)
         parses = decode(
@@ -290,7 +261,7 @@ class LisaSRL(ParserPipe):
             self.cfg["joint"],
             self.tags,
             self._role_decoder(),
-            predicates=of_sentence,
+            predicates=sentence_predicates,
             heads=nonprojective if wanted else None,
             root=self._root,
         )
@@ -309,39 +280,17 @@ class LisaSRL(ParserPipe):
             )
 
     def _role_decoder(self) -> RoleDecoder:
-        how, unique = self.decoder, self.unique_core_roles
-        if (how, unique) not in self._role_decoders:
-            transitions = self.cfg["transitions"]
-            self._role_decoders[how, unique] = make_role_decoder(
-                how, self.cfg["roles"], transitions, unique=unique
-            )
-        return self._role_decoders[how, unique]
+        key = self.decoder, self.unique_core_roles
+        if key not in self._role_decoders:
+            roles, transitions = self.cfg["roles"], self.cfg["transitions"]
+            self._role_decoders[key] = make_role_decoder(key[0], roles, transitions, unique=key[1])
+        return self._role_decoders[key]
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write frames; tags, sentence starts and heads to Docs that have none."""
         docs = list(docs)
-        sentences, parses = scores
-        found: list[list[FrameSpans]] = [[] for _ in docs]
-        values: list[list[list[float]]] = [[] for _ in docs]
-        rolesets = [
-            {frame.predicate.i: frame.roleset for frame in get_frames(doc, self.spans_key)}
-            if self.predicate_source == "doc"
-            else {}
-            for doc in docs
-        ]
-        for k, sentence in enumerate(sentences):
-            parse = parses.get(k)
-            if not isinstance(parse, LisaParse):
-                continue
-            words = sentence.words.tolist()
-            for frame in parse.frames:
-                predicate = words[frame.predicate]
-                spans = [(words[i], words[j - 1] + 1, label) for i, j, label in frame.spans]
-                roleset = rolesets[sentence.doc].get(predicate, "")
-                found[sentence.doc].append(FrameSpans(predicate, roleset, spans))
-                values[sentence.doc].append(frame.scores)
-        for doc, frames, of_frames in zip(docs, found, values, strict=True):
-            set_frames(doc, frames, of_frames, key=self.spans_key)
+        keep = self.predicate_source == "doc"
+        write_frames(docs, scores, self.spans_key, keep_rolesets=keep)
         super().set_annotations(docs, scores)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
@@ -349,6 +298,6 @@ class LisaSRL(ParserPipe):
         examples = list(examples)
         scores = super().score(examples, **kwargs) | Scorer.score_token_attr(examples, "tag")
         if self.relations:
-            of_heads = score_attachment(examples)
-            scores |= {name: of_heads[name] for name in ("dep_uas", "dep_las")}
+            head_scores = score_attachment(examples)
+            scores |= {name: head_scores[name] for name in ("dep_uas", "dep_las")}
         return scores

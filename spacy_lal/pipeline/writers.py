@@ -1,4 +1,4 @@
-"""What parsers found, written to Docs: tags, sentence starts and heads."""
+"""What parsers found, written to Docs: tags, sentence starts, heads and frames."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from spacy.attrs import SENT_START
 from spacy.tokens import Doc
 
 from ..annotations import set_dependencies
+from ..frames import FrameSpans, get_frames, set_frames
 from ..models.batching.parses import SentenceParse
 from ..models.batching.sentences import Sentence
+from ..models.lisa.decoding import LisaParse
 
 Parses = tuple[list[Sentence], dict[int, SentenceParse]]
 """The sentences of Docs, and what was found in those that were parsed, by their index."""
@@ -42,11 +44,11 @@ def write_sentence_starts(docs: Sequence[Doc], found: Parses, *, whole_docs: boo
     for sentence in found[0]:
         if sentence.first:
             starts[sentence.doc].add(sentence.start)
-    for doc, of_doc in zip(docs, starts, strict=True):
+    for doc, doc_starts in zip(docs, starts, strict=True):
         if len(doc) and not doc.has_annotation("DEP" if whole_docs else "SENT_START"):
             # not token.is_sent_start, whose setter looks at the whole Doc every time
             values: Any = numpy.full(len(doc), -1, dtype="int64")
-            values[list(of_doc)] = 1
+            values[list(doc_starts)] = 1
             doc.from_array([SENT_START], values.view("uint64"))
 
 
@@ -69,7 +71,7 @@ def write_heads(
     deps = [[""] * len(doc) for doc in docs]
     first_root = -1
     for number, sentence in enumerate(sentences):
-        of_doc, of_relations = heads[sentence.doc], deps[sentence.doc]
+        doc_heads, doc_relations = heads[sentence.doc], deps[sentence.doc]
         words = sentence.words.tolist()
         parse = parses.get(number)
         if parse is None or parse.heads is None or parse.relations is None:
@@ -81,19 +83,38 @@ def write_heads(
             first_root = words[in_words.index(0)]
         for i, head, relation in zip(words, in_words, names, strict=True):
             if head:
-                of_doc[i], of_relations[i] = words[head - 1], relation
+                doc_heads[i], doc_relations[i] = words[head - 1], relation
             else:
-                of_doc[i] = i if sentence.first else first_root
-                of_relations[i] = ROOT if sentence.first else UNKNOWN_RELATION
+                doc_heads[i] = i if sentence.first else first_root
+                doc_relations[i] = ROOT if sentence.first else UNKNOWN_RELATION
         for i in set(range(sentence.start, sentence.end)).difference(words):
-            of_doc[i] = words[0] if i < words[0] else i - 1
-            of_relations[i] = UNKNOWN_RELATION
-    for doc, of_doc, of_relations in zip(docs, heads, deps, strict=True):
+            doc_heads[i] = words[0] if i < words[0] else i - 1
+            doc_relations[i] = UNKNOWN_RELATION
+    for doc, doc_heads, doc_relations in zip(docs, heads, deps, strict=True):
         if doc.has_annotation("DEP") and not overwrite:
             continue
         # whitespace alone in its sentence, or between the pieces of one
-        for i in (i for i, head in enumerate(of_doc) if head < 0):
+        for i in (i for i, head in enumerate(doc_heads) if head < 0):
             root = i == 0 or (not whole_docs and doc[i].is_sent_start)
-            of_doc[i] = i if root else i - 1
-            of_relations[i] = ROOT if root else UNKNOWN_RELATION
-        set_dependencies(doc, of_doc, of_relations)
+            doc_heads[i] = i if root else i - 1
+            doc_relations[i] = ROOT if root else UNKNOWN_RELATION
+        set_dependencies(doc, doc_heads, doc_relations)
+
+
+def write_frames(docs: Sequence[Doc], found: Parses, key: str, *, keep_rolesets: bool) -> None:
+    """Write frames to `doc.spans[key]`; keep_rolesets: with those of the frames that are there."""
+    sentences, parses = found
+    frames: list[list[FrameSpans]] = [[] for _ in docs]
+    scores: list[list[list[float]]] = [[] for _ in docs]
+    known = [get_frames(doc, key) if keep_rolesets else [] for doc in docs]
+    rolesets = [{frame.predicate.i: frame.roleset for frame in there} for there in known]
+    for number, (d, _, _, token_of_word, *_) in enumerate(sentences):
+        parse = parses.get(number)
+        words = token_of_word.tolist()
+        for frame in parse.frames if isinstance(parse, LisaParse) else ():
+            predicate = words[frame.predicate]
+            spans = [(words[i], words[j - 1] + 1, label) for i, j, label in frame.spans]
+            frames[d].append(FrameSpans(predicate, rolesets[d].get(predicate, ""), spans))
+            scores[d].append(frame.scores)
+    for doc, doc_frames, doc_scores in zip(docs, frames, scores, strict=True):
+        set_frames(doc, doc_frames, doc_scores, key=key)

@@ -140,9 +140,9 @@ def decode(
         model finds.
     root: the relation to the root, which words don't have to words.
     """
-    of_tags = allowed_joint_labels(joint, tags)
+    allowed = allowed_joint_labels(joint, tags)
     # [J, T] and [J]: which tag a joint label has, and whether it is of a predicate
-    has_tag, is_predicate = of_tags[:-1, -1].T.float(), of_tags[-1, 1].float()
+    has_tag, is_predicate = allowed[:-1, -1].T.float(), allowed[-1, 1].float()
     parses: dict[int, LisaParse] = {}
     for batch in scores.batches:
         device = batch.scores.joint.device
@@ -150,8 +150,10 @@ def decode(
         words = torch.arange(batch.scores.joint.shape[1], device=device) < lengths.unsqueeze(1)
         # marginal probabilities of tags and of being a predicate
         probabilities = torch.softmax(batch.scores.joint, -1)
-        of_words = probabilities @ has_tag.to(device) if tags else torch.zeros_like(probabilities)
-        best_tags = of_words.argmax(-1).cpu().numpy()
+        tag_probabilities = (
+            probabilities @ has_tag.to(device) if tags else torch.zeros_like(probabilities)
+        )
+        best_tags = tag_probabilities.argmax(-1).cpu().numpy()
         certainty = probabilities @ is_predicate.to(device)
         found = (certainty > 0.5) & words
         # of a model with an indicator: other predicates have rows of their own
@@ -179,9 +181,9 @@ def decode(
             parses.setdefault(member, parse)
         if not len(rows):
             continue
-        of_roles = scores_of_roles(batch.scores, rows, at, _heads_of_paths(batch))
-        labels = roles(of_roles, at, lengths[rows])
-        chosen = torch.log_softmax(of_roles, -1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+        role_scores = scores_of_roles(batch.scores, rows, at, _heads_of_paths(batch))
+        labels = roles(role_scores, at, lengths[rows])
+        chosen = torch.log_softmax(role_scores, -1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
         _add_frames(parses, batch.members, lengths, rows, at, labels, chosen, certainty, roles)
     return parses
 
@@ -253,7 +255,7 @@ def _parse(
     assert scores.arcs is not None
     heads = decoder(from_self_loops(scores.arcs), lengths)
     rows, at = torch.ones_like(heads, dtype=torch.bool).nonzero(as_tuple=True)
-    of_relations = label_scores(scores.relations, rows, at, to_self_loops(heads)[rows, at])
-    if root is not None and of_relations.shape[-1] > 1:
-        of_relations[:, root].masked_fill_(heads[rows, at] > 0, -torch.inf)
-    return heads.cpu().numpy(), of_relations.argmax(-1).view(heads.shape).cpu().numpy()
+    relation_scores = label_scores(scores.relations, rows, at, to_self_loops(heads)[rows, at])
+    if root is not None and relation_scores.shape[-1] > 1:
+        relation_scores[:, root].masked_fill_(heads[rows, at] > 0, -torch.inf)
+    return heads.cpu().numpy(), relation_scores.argmax(-1).view(heads.shape).cpu().numpy()

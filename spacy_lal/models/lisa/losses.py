@@ -42,11 +42,11 @@ def allowed_joint_labels(joint: Sequence[str], tags: Sequence[str]) -> Tensor:
     """
     pairs = [split_joint_label(label) for label in joint]
     agrees = [[tag == known for tag, _ in pairs] for known in tags]
-    of_tag = torch.tensor(agrees, dtype=torch.bool).view(len(tags), len(joint))
+    tag_agrees = torch.tensor(agrees, dtype=torch.bool).view(len(tags), len(joint))
     predicate = torch.tensor([is_predicate for _, is_predicate in pairs], dtype=torch.bool)
-    of_tag = torch.cat([of_tag, torch.ones(1, len(joint), dtype=torch.bool)])
-    of_predicate = torch.stack([~predicate, predicate, torch.ones_like(predicate)])
-    return of_tag.unsqueeze(1) & of_predicate
+    tag_agrees = torch.cat([tag_agrees, torch.ones(1, len(joint), dtype=torch.bool)])
+    predicate_agrees = torch.stack([~predicate, predicate, torch.ones_like(predicate)])
+    return tag_agrees.unsqueeze(1) & predicate_agrees
 
 
 def joint_loss(joint: Tensor, allowed: Tensor) -> Tensor:
@@ -74,10 +74,10 @@ def parse_loss(
     words = torch.arange(heads.shape[1], device=heads.device) < lengths.unsqueeze(1)
     arcs = scores.arcs.masked_fill(~words.unsqueeze(1), -torch.inf)
     known = heads >= 0
-    of_arcs = F.cross_entropy(arcs[known], heads[known], reduction="sum")
+    arc_loss = F.cross_entropy(arcs[known], heads[known], reduction="sum")
     rows, at = (known & (labels >= 0)).nonzero(as_tuple=True)
     relations = label_scores(scores.relations, rows, at, heads[rows, at])
-    return of_arcs, F.cross_entropy(relations, labels[rows, at], reduction="sum")
+    return arc_loss, F.cross_entropy(relations, labels[rows, at], reduction="sum")
 
 
 def role_loss(
@@ -87,8 +87,8 @@ def role_loss(
 
     heads: see `scores_of_roles`.
     """
-    of_roles = scores_of_roles(scores, gold.sentences, gold.predicates, heads)
+    role_scores = scores_of_roles(scores, gold.sentences, gold.predicates, heads)
     known = gold.roles >= 0
     return F.cross_entropy(
-        of_roles[known], gold.roles[known], reduction="sum", label_smoothing=smoothing
+        role_scores[known], gold.roles[known], reduction="sum", label_smoothing=smoothing
     )

@@ -208,8 +208,10 @@ def _by_predicate(
     """The sentence of each row, and which of its words the row is for, -1 for none."""
     rows, words = [], []
     for row, sentence in enumerate(sentences):
-        of_doc = predicates[sentence.doc] if predicates else ()
-        found = [i for i, token in enumerate(sentence.words.tolist()) if token in of_doc] or [-1]
+        doc_predicates = predicates[sentence.doc] if predicates else ()
+        found = [
+            i for i, token in enumerate(sentence.words.tolist()) if token in doc_predicates
+        ] or [-1]
         rows += [row] * len(found)
         words += found
     return rows, torch.tensor(words)

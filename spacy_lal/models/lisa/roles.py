@@ -33,8 +33,8 @@ def scores_of_roles(
 def _relations(scores: LisaScores, heads: Tensor) -> Tensor:
     """The best relation of every word to the head given [B,n]."""
     rows, at = torch.ones_like(heads, dtype=torch.bool).nonzero(as_tuple=True)
-    of_pairs = label_scores(scores.relations, rows, at, heads[rows, at])
-    return of_pairs.argmax(-1).view(heads.shape)
+    pair_scores = label_scores(scores.relations, rows, at, heads[rows, at])
+    return pair_scores.argmax(-1).view(heads.shape)
 
 
 @torch.no_grad()
