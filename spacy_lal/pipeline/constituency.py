@@ -4,34 +4,36 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any
 
-import numpy
 import torch
-from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.training import Example, validate_get_examples
+from spacy.training import Example
 from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model
 from torch import Tensor
 
-from ..annotations import UNKNOWN_TAG, get_constituents, set_constituents
+from ..annotations import UNKNOWN_TAG, set_constituents
 from ..models.batching.batches import ParserScores
 from ..models.batching.parses import SentenceParse
-from ..models.batching.sentences import Sentence, split_sentences
+from ..models.batching.sentences import Sentence
 from ..models.parser.decoders import Decoder, MinimumBayesRisk
-from ..models.parser.decoding import decode_trees
+from ..models.parser.decoding import decode
+from ..models.parser.dependencies import heads_in_words
 from ..models.parser.gold_charts import GoldNodes, gold_labels, gold_nodes
 from ..models.parser.k_best_parses import k_best_parses
 from ..models.parser.losses import Objective, two_stage_loss
 from ..models.parser.network import Scores, TwoStageScores
 from ..scorers.attachment import score_attachment
-from ..structure.binarise import JOIN, collapse_unaries, crossing
-from ..structure.hpsg import SUB_HEAD, HpsgReport, lexicalise
+from ..structure.binarise import JOIN, collapse_unaries
+from ..structure.hpsg import SUB_HEAD, lexicalise
 from ..trees import ConstituentTree, LabelledSpan
-from .gold import gold_constituents, gold_heads, heads_in_words, in_words
-from .parser import ParserPipe, Parses
+from .counts import Counts, Names, Reader, read_trees, refuse_crossing
+from .gold import gold_constituents, gold_heads, in_words
+from .parser import ParserPipe
+from .writers import Parses
 
 ASSIGNS = [
     "doc.spans",
@@ -110,11 +112,6 @@ class ConstituencyPipe(ParserPipe):
         self.kinds = ("labels", "tags", "relations") if joint_dependencies else ("labels", "tags")
         super().__init__(vocab, model, name, **settings)
 
-    def _configure_model(self) -> None:
-        super()._configure_model()
-        # the scorer is given cfg
-        self.cfg["spans_key"] = self.spans_key
-
     @property
     def labels(self) -> tuple[str, ...]:
         """Constituent labels; a unary chain is one label, its parts joined by "::".
@@ -137,85 +134,24 @@ class ConstituencyPipe(ParserPipe):
     def _sub_head(self) -> int | None:
         return self.labels.index(SUB_HEAD) + 1 if SUB_HEAD in self.labels else None
 
-    def initialize(
-        self,
-        get_examples: Callable[[], Iterable[Example]],
-        *,
-        nlp: Language | None = None,
-        labels: dict[str, list[str]] | None = None,
-        warm_start: str | None = None,
-    ) -> None:
-        """Read labels, tags, relations and vocabulary off the training data; set up the model.
+    def _readers(self) -> list[Reader]:
+        return [read_trees(self.spans_key, with_heads=self.joint)]
 
-        labels: what `label_data` gave (`spacy init labels`), instead of reading them.
-        warm_start: a trained pipeline (a folder or an installed package) whose parser's weights
-        to begin with, as far as they fit; its vocabulary is taken over.
-        Raises ValueError if no example has a tree, or one has constituents that cross, and for a
-        joint model if none has heads.
-        """
-        validate_get_examples(get_examples, f"{self.name}.initialize")
-        found: dict[str, Counter[str]] = {kind: Counter() for kind in self.kinds}
-        sample: list[Doc] = []
-        report = HpsgReport()
-        with_trees = with_heads = docs = 0
-        for example in get_examples():
-            docs += 1
-            if len(sample) < 10:
-                sample.append(example.predicted)
-            reference = example.reference
-            found["tags"].update(t.tag_ for t in reference if t.tag_ and not t.is_space)
-            if self.joint and reference.has_annotation("DEP"):
-                with_heads += 1
-                found["relations"].update(t.dep_ for t in reference if t.dep_ and not t.is_space)
-            if self.spans_key in reference.spans:
-                with_trees += 1
-                spans = get_constituents(reference, self.spans_key)
-                if pair := crossing(spans):
-                    raise ValueError(
-                        f"constituents {pair[0]} and {pair[1]} cross in the training Doc "
-                        f"{reference.text[:60]!r}: they are no tree"
-                    )
-                words = numpy.flatnonzero([not token.is_space for token in reference])
-                if any(not label for *_, label in spans):
-                    raise ValueError(
-                        f"a constituent has no label in the training Doc {reference.text[:60]!r}"
-                    )
-                # as in training: spans that differ in whitespace only are a unary chain
-                in_doc = in_words(spans, Sentence(0, 0, len(reference), words))
-                found["labels"].update(label for _, _, label in collapse_unaries(in_doc))
-                if self.joint and reference.has_annotation("DEP"):
-                    gold = gold_heads(Example(reference, reference))
-                    for sentence in split_sentences([reference], "split", len(reference), "split"):
-                        in_sentence = heads_in_words(gold, sentence)
-                        if -1 not in in_sentence:
-                            heads = _own_head_at_root(in_sentence)
-                            tree = lexicalise(in_words(spans, sentence), heads, len(heads))
-                            report.add(tree, heads)
-        if labels is None and not found["labels"]:
-            raise ValueError(
-                f"none of the {docs} training Docs has a tree in doc.spans[{self.spans_key!r}]. "
-                "Note that spacy.Corpus.v1 with max_length or gold_preproc drops span groups: "
-                "use spacy-lal.Corpus.v1"
-            )
-        if labels is not None and not labels.get("labels"):
-            raise ValueError(f"the labels given to {self.name!r} have no constituent label")
-        if self.joint and labels is None and not found["relations"]:
-            raise ValueError(f"none of the {docs} training Docs has dependency heads")
-        if self.joint and labels is not None and not labels.get("relations"):
-            raise ValueError(f"the labels given to {self.name!r} have no relation")
+    def _settle(self, counts: Counts, labels: Names | None) -> Names | None:
+        trees = (
+            f"a tree in doc.spans[{self.spans_key!r}]. Note that spacy.Corpus.v1 with max_length "
+            "or gold_preproc drops span groups: use spacy-lal.Corpus.v1"
+        )
+        counts.require(self.name, labels, "labels", trees, "constituent label")
         if self.joint:
-            found["labels"][SUB_HEAD] += report.groups
-            logger.info("%s: %s", self.name, report)
-        for what, having in (("tree", with_trees), ("dependency heads", with_heads)):
-            if having < docs and (self.joint or what == "tree"):
-                logger.info(
-                    "%s: %d of %d training Docs have no %s and train the rest only",
-                    self.name,
-                    docs - having,
-                    docs,
-                    what,
-                )
-        self._initialize_model(get_examples, found, sample, labels, warm_start)
+            counts.require(self.name, labels, "relations", "dependency heads", "relation")
+            counts.names["labels"][SUB_HEAD] += counts.groups.groups
+            logger.info("%s: %s", self.name, counts.groups)
+        counts.tell_lacking(self.name, "trees", "have no tree and train the rest only")
+        if self.joint:
+            message = "have no dependency heads and train the rest only"
+            counts.tell_lacking(self.name, "heads", message)
+        return labels
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
         """Sentences of all docs, and the parses of those that were parsed, by their index."""
@@ -253,7 +189,7 @@ class ConstituencyPipe(ParserPipe):
                         doc[i].tag_ or (self.tags[tag] if self.tags else UNKNOWN_TAG)
                         for i, tag in zip(sentence.words, parse.tags, strict=True)
                     ],
-                    self._spans(parse),
+                    [span for span, _ in self._spans(parse)],
                     log_prob=parse.log_prob,
                 )
                 for parse in best.get(number, ())
@@ -270,49 +206,31 @@ class ConstituencyPipe(ParserPipe):
         spans_scores: list[list[float | None]] = [[] for _ in docs]
         log_probs: list[list[tuple[int, int, float]]] = [[] for _ in docs]
         unparsed: list[list[tuple[int, int]]] = [[] for _ in docs]
-        for number, sentence in enumerate(sentences):
+        for number, (d, start, end, words, *_) in enumerate(sentences):
             parse = parses.get(number)
             if parse is None:
-                unparsed[sentence.doc].append((sentence.start, sentence.end))
+                unparsed[d].append((start, end))
                 continue
-            words = sentence.words.tolist()
-            for i, j, category in self._spans(parse):
-                spans[sentence.doc].append((words[i], words[j - 1] + 1, category))
-            spans_scores[sentence.doc] += self._scores(parse)
+            for (i, j, category), score in self._spans(parse):
+                spans[d].append((int(words[i]), int(words[j - 1]) + 1, category))
+                spans_scores[d].append(score)
             if parse.log_prob is not None:
-                entry = (sentence.start, sentence.end, parse.log_prob)
-                log_probs[sentence.doc].append(entry)
-        for k, doc in enumerate(docs):
-            set_constituents(
-                doc,
-                spans[k],
-                spans_scores[k],
-                log_probs[k],
-                unparsed=unparsed[k],
-                key=self.spans_key,
-            )
+                log_probs[d].append((start, end, parse.log_prob))
+        for d, doc in enumerate(docs):
+            found = spans[d], spans_scores[d], log_probs[d]
+            set_constituents(doc, *found, unparsed=unparsed[d], key=self.spans_key)
 
-    def _spans(self, parse: SentenceParse) -> list[LabelledSpan]:
-        """The constituents of a parse by its words, those of unary chains one by one."""
+    def _spans(self, parse: SentenceParse) -> list[tuple[LabelledSpan, float | None]]:
+        """The constituents of a parse by its words, those of unary chains one by one, each with its
+        probability; that of a chain is that of each in it."""
         chains = [label.split(JOIN) for label in self.labels]
+        probabilities = parse.probabilities
         columns = (parse.starts.tolist(), parse.ends.tolist(), parse.labels.tolist())
+        scores = [None] * len(parse.labels) if probabilities is None else probabilities.tolist()
         return [
-            (i, j, category)
-            for i, j, label in zip(*columns, strict=True)
+            ((i, j, category), score)
+            for i, j, label, score in zip(*columns, scores, strict=True)
             for category in chains[label - 1]
-        ]
-
-    def _scores(self, parse: SentenceParse) -> list[float | None]:
-        """The probability of each of `_spans`; of all in a chain, that of the chain."""
-        if parse.probabilities is None:
-            return [None] * len(self._spans(parse))
-        lengths = [label.count(JOIN) + 1 for label in self.labels]
-        return [
-            probability
-            for label, probability in zip(
-                parse.labels.tolist(), parse.probabilities.tolist(), strict=True
-            )
-            for _ in range(lengths[label - 1])
         ]
 
     def _structure_loss(
@@ -321,40 +239,36 @@ class ConstituencyPipe(ParserPipe):
         index = {label: k for k, label in enumerate(self.labels, 1)}
         trees = [gold_constituents(example, self.spans_key) for example in examples]
         for example, tree in zip(examples, trees, strict=True):
-            if pair := crossing(tree or ()):
-                raise ValueError(
-                    f"constituents {pair[0]} and {pair[1]} cross in the training Doc "
-                    f"{example.reference.text[:60]!r}: they are no tree"
-                )
-        heads = [gold_heads(example) for example in examples] if self.joint else []
+            refuse_crossing(tree or [], example.reference)
+        heads = [gold_heads(example).heads for example in examples] if self.joint else []
 
         def loss(members: list[Sentence], scores: Scores, lengths: Tensor) -> Tensor:
-            of_batch = [in_words(trees[s.doc] or (), s) for s in members]
+            batch_trees = [in_words(trees[s.doc] or (), s) for s in members]
+            names = [[label for *_, label in collapse_unaries(tree)] for tree in batch_trees]
+            self._warn_unknown("labels", Counter(chain.from_iterable(names)))
             # a label that was not there at initialisation is no evidence for "no constituent"
-            known = [all(label in index for *_, label in collapse_unaries(t)) for t in of_batch]
-            names = (label for t in of_batch for *_, label in collapse_unaries(t))
-            self._warn_unknown("labels", Counter(names))
-            has_tree = [trees[s.doc] is not None and k for s, k in zip(members, known, strict=True)]
+            has_tree = [
+                trees[s.doc] is not None and all(label in index for label in labels)
+                for s, labels in zip(members, names, strict=True)
+            ]
             if isinstance(scores, TwoStageScores):
-                device = scores.tags.device
-                nodes = gold_nodes(
-                    [tree if has else None for tree, has in zip(of_batch, has_tree, strict=True)],
-                    lengths.tolist(),
-                    index,
-                )
-                nodes = GoldNodes(*(t.to(device) for t in nodes))
-                of_charts = two_stage_loss(scores, nodes, lengths)
+                gold_trees = [
+                    t if has else None for t, has in zip(batch_trees, has_tree, strict=True)
+                ]
+                nodes = gold_nodes(gold_trees, lengths.tolist(), index)
+                nodes = GoldNodes(*(t.to(scores.tags.device) for t in nodes))
+                tree_losses = two_stage_loss(scores, nodes, lengths)
             else:
                 assert scores.labels is not None
                 if self.joint:
-                    of_batch = [
-                        with_sub_heads(tree, heads_in_words(heads[s.doc], s))
-                        for tree, s in zip(of_batch, members, strict=True)
+                    batch_trees = [
+                        with_sub_heads(tree, heads_in_words(heads[s.doc], s).tolist())
+                        for tree, s in zip(batch_trees, members, strict=True)
                     ]
-                gold = gold_labels(of_batch, scores.tags.shape[1], index).to(scores.labels.device)
-                of_charts = self.objective(scores.labels, gold, lengths)
-            of_charts = of_charts * torch.tensor(has_tree, device=of_charts.device)
-            return self.constituency_weight * of_charts.sum()
+                gold = gold_labels(batch_trees, scores.tags.shape[1], index)
+                tree_losses = self.objective(scores.labels, gold.to(scores.labels.device), lengths)
+            tree_losses = tree_losses * torch.tensor(has_tree, device=tree_losses.device)
+            return self.constituency_weight * tree_losses.sum()
 
         return loss
 
@@ -374,9 +288,4 @@ def with_sub_heads(tree: list[LabelledSpan], heads: list[int]) -> list[LabelledS
     """
     if -1 in heads:
         return tree
-    return lexicalise(tree, _own_head_at_root(heads), len(heads)).spans
-
-
-def _own_head_at_root(heads: list[int]) -> list[int]:
-    """Words counted from 0, a root its own head, from words counted from 1 and 0 for the root."""
-    return [word if head == 0 else head - 1 for word, head in enumerate(heads)]
+    return lexicalise(tree, heads, len(heads)).spans

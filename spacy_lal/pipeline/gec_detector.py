@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from numbers import Real
-from typing import Any, cast
+from typing import cast
 
 import numpy
 import torch
@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
-from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Config, Model, torch2xp, xp2torch
 from thinc.types import Floats2d
 
-from ..annotations import install_extensions
-from ..grammar_errors import CORRECT, ERRORS_KEY, get_errors, set_errors
+from ..grammar_errors import CORRECT, ERRORS_KEY, set_errors
+from .counts import count, read_errors
 from .gold import gold_errors
 from .weights import WeightsPipe
 
@@ -84,15 +83,8 @@ def make_gec_detector(
     error_weight: of the loss of a token that is an error; one that is correct has 1. More finds
         more errors, less rightly.
     """
-    return ErrorDetector(
-        nlp.vocab,
-        model,
-        name,
-        spans_key=spans_key,
-        threshold=threshold,
-        error_weight=error_weight,
-        scorer=scorer,
-    )
+    settings = dict(locals())
+    return ErrorDetector(settings.pop("nlp").vocab, **settings)
 
 
 def _checked_threshold(threshold: float) -> float:
@@ -119,24 +111,17 @@ class ErrorDetector(WeightsPipe):
         _checked_threshold(threshold)
         if error_weight <= 0:
             raise ValueError(f"error_weight must be above 0, got {error_weight}")
-        super().__init__()
-        self.vocab = vocab
-        self.model = model
-        self.name = name
         self.spans_key = spans_key
         self.error_weight = error_weight
-        self.scorer = scorer
-        self.cfg: dict[str, Any] = {"labels": [], "threshold": threshold}
         self._reading = [
             (node, {name: node.attrs[name] for name in READING if name in node.attrs})
             for node in model.walk()
         ]
-        self._configure_model()
-        install_extensions()
+        super().__init__(vocab, model, name, scorer, labels=[], threshold=threshold)
 
     def _configure_model(self) -> None:
         """The config decides how text is read, whatever was stored with the weights."""
-        self.cfg["spans_key"] = self.spans_key  # the scorer is given cfg
+        super()._configure_model()
         for node, settings in self._reading:
             node.attrs.update(settings)
 
@@ -176,31 +161,20 @@ class ErrorDetector(WeightsPipe):
         what fits. Raises ValueError if no example has errors.
         """
         validate_get_examples(get_examples, f"{self.name}.initialize")
-        found = Counter[str]()
-        sample: list[Doc] = []
-        docs = without = 0
-        for example in get_examples():
-            docs += 1
-            if len(sample) < 10 and len(example.predicted):
-                sample.append(example.predicted)
-            if self.spans_key in example.reference.spans:
-                found.update(get_errors(example.reference, self.spans_key))
-            else:
-                without += 1
-        del found[CORRECT]
+        counts = count(get_examples(), read_errors(self.spans_key))
+        found, without = counts.names["labels"], counts.lacking["errors"]
         if labels is None and not found:
             raise ValueError(
-                f"none of the {docs} training Docs has errors in doc.spans[{self.spans_key!r}]: "
-                f"{docs - without} are annotated as correct, and so left alone by "
-                f"spacy-lal.corrupt.v1, {without} are not annotated"
+                f"none of the {counts.docs} training Docs has errors in "
+                f"doc.spans[{self.spans_key!r}]: {counts.docs - without} are annotated as correct, "
+                f"and so left alone by spacy-lal.corrupt.v1, {without} are not annotated"
             )
         if labels is not None and (not labels or CORRECT in labels):
             raise ValueError(f"the labels given to {self.name!r} must be types of errors: {labels}")
-        if without:
-            logger.info("%s: %d of %d training Docs are not annotated", self.name, without, docs)
+        counts.tell_lacking(self.name, "errors", "are not annotated")
         known = self.cfg["labels"]
         self.cfg["labels"] = labels or [*known, *sorted(set(found) - set(known))]
-        self._initialize_weights(get_examples, sample, warm_start)
+        self._initialize_weights(get_examples, counts.sample, warm_start)
 
     def get_loss(self, examples: Iterable[Example], scores: Floats2d) -> tuple[float, Floats2d]:
         """The mean cross-entropy of all words and its gradient with respect to every score.
@@ -213,12 +187,13 @@ class ErrorDetector(WeightsPipe):
         index = {label: k for k, label in enumerate([CORRECT, *self.labels])}
         labels = [gold_errors(example, self.spans_key) for example in examples]
         self._warn_unknown(
-            "labels", Counter(name for of in labels for name in of if name and name != CORRECT)
+            "labels",
+            Counter(name for found in labels for name in found if name and name != CORRECT),
         )
         gold = [
             index.get(label, -1) if label is not None and not token.is_space else -1
-            for example, of_doc in zip(examples, labels, strict=True)
-            for token, label in zip(example.predicted, of_doc, strict=True)
+            for example, doc_labels in zip(examples, labels, strict=True)
+            for token, label in zip(example.predicted, doc_labels, strict=True)
         ]
         logits = xp2torch(scores).detach().clone().requires_grad_()
         weights = torch.full((len(index),), self.error_weight, device=logits.device)
@@ -244,13 +219,13 @@ class ErrorDetector(WeightsPipe):
     def set_annotations(self, docs: Iterable[Doc], scores: Probabilities) -> None:
         """Write the errors, and the probability of every token to be one. Whitespace is none."""
         threshold = _checked_threshold(self.cfg["threshold"])
-        for doc, of_doc in zip(docs, scores, strict=True):
+        for doc, doc_probabilities in zip(docs, scores, strict=True):
             spaces = [token.is_space for token in doc]
             # as many digits as a threshold has, which may lie between two scores
-            errors = of_doc[:, 1:].sum(1).astype(numpy.float64)
+            errors = doc_probabilities[:, 1:].sum(1).astype(numpy.float64)
             errors[spaces] = 0.0
             marked = (errors >= threshold) & ~numpy.asarray(spaces, dtype=bool)
-            types = of_doc[:, 1:].argmax(1).tolist() if len(doc) else []
+            types = doc_probabilities[:, 1:].argmax(1).tolist() if len(doc) else []
             labels = [
                 self.labels[k] if here else CORRECT
                 for k, here in zip(types, marked.tolist(), strict=True)

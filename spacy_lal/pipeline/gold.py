@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy
+from numpy.typing import NDArray
 from spacy.attrs import DEP, HEAD, ORTH
+from spacy.tokens import Doc
 from spacy.training import Example
+from torch import Tensor
 
 from ..annotations import get_constituents, get_frames, project_constituents
 from ..grammar_errors import CORRECT, get_errors
+from ..models.batching.batches import padded
 from ..models.batching.sentences import Sentence
+from ..models.parser.dependencies import heads_in_words
 from ..trees import LabelledSpan
 
 
@@ -46,44 +51,31 @@ def gold_tags(example: Example) -> list[str]:
 
 
 class GoldHeads(NamedTuple):
-    """heads: the index of every predicted token's head, itself for a root, -1 where there is no
-    gold. relations: its relation, "" where there is none."""
+    """heads: of every predicted token as `token_heads` has them. relations: to them, "" where there
+    is none."""
 
-    heads: list[int]
+    heads: NDArray[numpy.int64]
     relations: list[str]
+
+
+def token_heads(doc: Doc) -> NDArray[numpy.int64]:
+    """The index of every token's head, itself for a root, -1 where it has no relation."""
+    offsets, relations = doc.to_array([HEAD, DEP]).view("int64").reshape(-1, 2).T
+    return numpy.where(relations != 0, numpy.arange(len(doc)) + offsets, -1)
 
 
 def gold_heads(example: Example) -> GoldHeads:
     """The heads of the predicted Doc's tokens; none of tokens that have no counterpart."""
     reference = example.reference
+    if same_tokens(example):
+        return GoldHeads(token_heads(reference), [token.dep_ for token in reference])
     if not reference.has_annotation("DEP"):
         n = len(example.predicted)
-        return GoldHeads([-1] * n, [""] * n)
-    if same_tokens(example):
-        offsets = reference.to_array([HEAD]).view("int64")
-        known = reference.to_array([DEP]) != 0
-        heads = numpy.where(known, numpy.arange(len(reference)) + offsets, -1)
-        return GoldHeads(heads.tolist(), [token.dep_ for token in reference])
+        return GoldHeads(numpy.full(n, -1), [""] * n)
     aligned, relations = example.get_aligned_parse(projectivize=False)
-    return GoldHeads(
-        [
-            -1 if head is None or not dep else head
-            for head, dep in zip(aligned, relations, strict=True)
-        ],
-        [dep or "" for dep in relations],
-    )
-
-
-def heads_in_words(gold: GoldHeads, sentence: Sentence) -> list[int]:
-    """The head of each of the sentence's words: 0 the root, k its word k, -1 where there is none.
-
-    A head outside of the sentence, or one that is no word, is no gold.
-    """
-    position = {token: k for k, token in enumerate(sentence.words.tolist(), 1)}
-    return [
-        0 if gold.heads[token] == token else position.get(gold.heads[token], -1)
-        for token in sentence.words.tolist()
-    ]
+    heads = [head if dep else None for head, dep in zip(aligned, relations, strict=True)]
+    known = [-1 if head is None else head for head in heads]
+    return GoldHeads(numpy.asarray(known, dtype="int64"), [dep or "" for dep in relations])
 
 
 def in_words(spans: Iterable[LabelledSpan], sentence: Sentence) -> list[LabelledSpan]:
@@ -167,3 +159,32 @@ def gold_errors(example: Example, key: str) -> list[str | None]:
             next((label for label in parts if label != CORRECT), CORRECT if parts else None)
         )
     return found
+
+
+class WordGold:
+    """Tags, heads and relations of a batch of examples, a padded batch of sentences at a time.
+
+    cfg: a component's names by kind; without relations, no heads."""
+
+    def __init__(self, cfg: dict[str, Any], examples: list[Example]) -> None:
+        self.index = {
+            kind: {name: k for k, name in enumerate(cfg.get(kind, ()))}
+            for kind in ("tags", "relations")
+        }
+        found = [gold_heads(example) for example in examples] if cfg.get("relations") else []
+        self.heads_of_docs = [doc_heads.heads for doc_heads in found]
+        self.names = {
+            "tags": [gold_tags(example) for example in examples],
+            "relations": [doc_heads.relations for doc_heads in found],
+        }
+
+    def numbers(self, kind: str, members: list[Sentence], like: Tensor) -> Tensor:
+        """The number of each word's tag or relation [B,n], -1 for none or an unknown one."""
+        index, names = self.index[kind], self.names[kind]
+        return padded(
+            like, ([index.get(names[s.doc][i], -1) for i in s.words.tolist()] for s in members)
+        )
+
+    def heads(self, members: list[Sentence], like: Tensor) -> Tensor:
+        """Heads [B,n], 0 the root, k word k, -1 where there is no gold."""
+        return padded(like, (heads_in_words(self.heads_of_docs[s.doc], s) for s in members))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from spacy.language import Language
 from spacy.scorer import Scorer
 from spacy.tokens import Doc
-from spacy.training import Example, validate_get_examples
-from spacy.util import logger
+from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Config, Model
 
@@ -20,7 +18,9 @@ from ..models.batching.sentences import LongSentencePolicy, SentencePolicy
 from ..models.parser.dependencies import best_relations
 from ..models.parser.network import OneStageScores
 from ..structure.arborescence import greedy, nonprojective, projective
-from .parser import DEFAULT_ENCODER, ParserPipe, Parses
+from .counts import Counts, Names
+from .parser import DEFAULT_ENCODER, ParserPipe
+from .writers import Parses
 
 DEFAULT_MODEL = Config().from_str(
     """
@@ -88,20 +88,8 @@ def make_lal_dependency(
     max_sentence_length: in words; over it, `long_sentences` says whether to parse a sentence in
         pieces ("split"), to hang it on its first word ("flat") or to raise ("error").
     """
-    return LabelAttentionDependency(
-        nlp.vocab,
-        model,
-        name,
-        decoder=decoder,
-        arc_weight=arc_weight,
-        relation_weight=relation_weight,
-        tag_weight=tag_weight,
-        overwrite_heads=overwrite_heads,
-        sentences=sentences,
-        max_sentence_length=max_sentence_length,
-        long_sentences=long_sentences,
-        scorer=scorer,
-    )
+    settings = dict(locals())
+    return LabelAttentionDependency(settings.pop("nlp").vocab, **settings)
 
 
 class LabelAttentionDependency(ParserPipe):
@@ -140,43 +128,10 @@ class LabelAttentionDependency(ParserPipe):
         """Add a relation before initialisation. Returns 1 if it is new, else 0."""
         return self._add("relations", label)
 
-    def initialize(
-        self,
-        get_examples: Callable[[], Iterable[Example]],
-        *,
-        nlp: Language | None = None,
-        labels: dict[str, list[str]] | None = None,
-        warm_start: str | None = None,
-    ) -> None:
-        """Read relations, tags and vocabulary off the training data and set up the model.
-
-        labels, warm_start: as for `lal_constituency`.
-        Raises ValueError if no example has heads.
-        """
-        validate_get_examples(get_examples, f"{self.name}.initialize")
-        found: dict[str, Counter[str]] = {kind: Counter() for kind in self.kinds}
-        sample: list[Doc] = []
-        docs = with_heads = 0
-        for example in get_examples():
-            docs += 1
-            if len(sample) < 10:
-                sample.append(example.predicted)
-            words = [token for token in example.reference if not token.is_space]
-            found["tags"].update(token.tag_ for token in words if token.tag_)
-            found["relations"].update(token.dep_ for token in words if token.dep_)
-            with_heads += any(token.dep_ for token in words)
-        if labels is None and not found["relations"]:
-            raise ValueError(f"none of the {docs} training Docs has dependency heads")
-        if labels is not None and not labels.get("relations"):
-            raise ValueError(f"the labels given to {self.name!r} have no relation")
-        if with_heads < docs:
-            logger.info(
-                "%s: %d of %d training Docs have no heads and train tags only",
-                self.name,
-                docs - with_heads,
-                docs,
-            )
-        self._initialize_model(get_examples, found, sample, labels, warm_start)
+    def _settle(self, counts: Counts, labels: Names | None) -> Names | None:
+        counts.require(self.name, labels, "relations", "dependency heads", "relation")
+        counts.tell_lacking(self.name, "heads", "have no heads and train tags only")
+        return labels
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
         """Sentences of all docs, and the parses of those that were parsed, by their index."""
@@ -185,13 +140,13 @@ class LabelAttentionDependency(ParserPipe):
         scores = self.model.predict(docs)
         parses = {}
         for batch in scores.batches:
-            of = batch.scores
-            assert isinstance(of, OneStageScores)
-            assert of.arcs is not None
-            assert of.relations is not None
-            heads = DECODERS[self.decoder](of.arcs, batch.lengths)
-            relations = best_relations(of.relations, heads, self._root).cpu().numpy()
-            tags, numbers = of.tags.argmax(-1).cpu().numpy(), heads.cpu().numpy()
+            found = batch.scores
+            assert isinstance(found, OneStageScores)
+            assert found.arcs is not None
+            assert found.relations is not None
+            heads = DECODERS[self.decoder](found.arcs, batch.lengths)
+            relations = best_relations(found.relations, heads, self._root).cpu().numpy()
+            tags, numbers = found.tags.argmax(-1).cpu().numpy(), heads.cpu().numpy()
             for row, (member, n) in enumerate(
                 zip(batch.members, batch.lengths.tolist(), strict=True)
             ):

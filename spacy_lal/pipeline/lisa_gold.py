@@ -1,45 +1,45 @@
-"""Gold frames, tags and heads as `lisa_srl`'s losses want them."""
+"""Gold frames, tags and heads as `lisa_srl`'s losses want them, and the names of its outputs."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from typing import Any
 
-import numpy
 import torch
 from spacy.training import Example
 from torch import Tensor
 
+from ..models.batching.batches import padded
 from ..models.batching.sentences import Sentence
-from ..models.lisa.losses import GoldFrames, allowed_joint_labels
+from ..models.lisa.losses import (
+    GoldFrames,
+    allowed_joint_labels,
+    joint_label,
+    split_joint_label,
+)
 from ..models.lisa.model import NAMES
-from .gold import GoldFrame, gold_frames, gold_heads, gold_tags, heads_in_words, role_labels
-from .parser import padded
+from .counts import OUTSIDE, Counts, Names
+from .gold import WordGold, gold_frames, role_labels
 
 
-class LisaGold:
-    """Gold of a batch of examples, a padded batch of sentences at a time.
-
-    cfg: the component's names by kind.
-    """
+class LisaGold(WordGold):
+    """Of a batch of examples, with their frames, too."""
 
     def __init__(self, cfg: dict[str, Any], spans_key: str, examples: list[Example]) -> None:
-        self.index = {kind: {name: k for k, name in enumerate(cfg[kind])} for kind in NAMES}
+        super().__init__(cfg, examples)
+        self.roles = {name: k for k, name in enumerate(cfg["roles"])}
         self.allowed = allowed_joint_labels(cfg["joint"], cfg["tags"])
-        self.tags = [gold_tags(example) for example in examples]
-        self.of_docs = [gold_frames(example, spans_key) for example in examples]
+        self.frames_of_docs = [gold_frames(example, spans_key) for example in examples]
         self.by_predicate = [
             None if frames is None else {frame.predicate: frame for frame in frames}
-            for frames in self.of_docs
+            for frames in self.frames_of_docs
         ]
-        self.parses = [gold_heads(example) for example in examples] if cfg["relations"] else []
 
     def role_counts(self) -> Counter[str]:
         """How often the BIO label of a first word stands in the frames."""
         return Counter(
             f"B-{label}"
-            for frames in self.of_docs
+            for frames in self.frames_of_docs
             for frame in frames or ()
             for _, _, label, _ in frame.spans
         )
@@ -48,50 +48,45 @@ class LisaGold:
         self, members: list[Sentence], like: Tensor, predicates: Tensor | None
     ) -> GoldFrames:
         """predicates [B]: the only one of each row that counts; None: all do."""
-        rows, at, labels = [], [], []
         only = None if predicates is None else predicates.tolist()
-        for row, sentence in enumerate(members):
-            for i, frame in self._in(sentence):
-                if only is not None and i != only[row]:
-                    continue
-                rows.append(row)
-                at.append(i)
-                labels.append(role_labels(frame, sentence, self.index["roles"]))
-        roles = numpy.full((len(rows), like.shape[1]), -1, dtype=numpy.int64)
-        for k, numbers in enumerate(labels):
-            roles[k, : len(numbers)] = numbers
-        arrays = (numpy.asarray(rows, dtype=numpy.int64), numpy.asarray(at, dtype=numpy.int64))
-        return GoldFrames(*(torch.from_numpy(a).to(like.device) for a in (*arrays, roles)))
-
-    def _in(self, sentence: Sentence) -> Iterable[tuple[int, GoldFrame]]:
-        known = self.by_predicate[sentence.doc] or {}
-        for i, token in enumerate(sentence.words.tolist()):
-            if token in known:
-                yield i, known[token]
+        found = [
+            (row, i, role_labels(known[token], sentence, self.roles))
+            for row, sentence in enumerate(members)
+            for known in [self.by_predicate[sentence.doc] or {}]
+            for i, token in enumerate(sentence.words.tolist())
+            if token in known and (only is None or i == only[row])
+        ]
+        at = torch.tensor([place[:2] for place in found], dtype=torch.long, device=like.device)
+        roles = padded(like.new_empty(len(found), like.shape[1]), (place[2] for place in found))
+        rows, words = at.view(-1, 2).unbind(1)
+        return GoldFrames(rows, words, roles)
 
     def words(self, members: list[Sentence], like: Tensor) -> tuple[Tensor, Tensor]:
         """Tags [B,n] and the joint labels that may be right [B,n,J]."""
-        index = self.index["tags"]
-        tags = padded(
-            like, ([index.get(self.tags[s.doc][i], -1) for i in s.words] for s in members)
-        )
+        tags = self.numbers("tags", members, like)
         predicates = padded(like, (self._is_predicate(sentence) for sentence in members))
         return tags, self.allowed.to(like.device)[tags, predicates]
 
     def _is_predicate(self, sentence: Sentence) -> list[int]:
         known = self.by_predicate[sentence.doc]
-        if known is None:
-            return [-1] * len(sentence.words)
-        return [int(token in known) for token in sentence.words.tolist()]
+        words = sentence.words.tolist()
+        return [-1 if known is None else int(token in known) for token in words]
 
-    def heads(self, members: list[Sentence], like: Tensor) -> tuple[Tensor, Tensor]:
-        """Heads [B,n] by words counted from 0, a root its own head, and relations [B,n]."""
-        index = self.index["relations"]
-        heads = padded(like, (heads_in_words(self.parses[s.doc], s) for s in members))
-        own = torch.arange(heads.shape[1], device=heads.device).expand_as(heads)
-        heads = torch.where(heads > 0, heads - 1, torch.where(heads == 0, own, -1))
-        relations = padded(
-            like,
-            ([index.get(self.parses[s.doc].relations[i], -1) for i in s.words] for s in members),
-        )
-        return heads, relations
+
+def lisa_names(pipe: str, counts: Counts, labels: Names | None, *, syntax: bool) -> Names:
+    """The names of a model's outputs, of those given or counted: roles begin with "O", what a word
+    is that has none; without syntax there are no relations. ValueError for names that won't do."""
+    if labels is None:
+        labels = {kind: sorted(counts.names[kind]) for kind in NAMES}
+        roles = sorted(labels["roles"], key=lambda label: label.partition("-")[::-1])
+        labels["roles"] = [OUTSIDE, *(label for label in roles if label != OUTSIDE)]
+    elif labels["roles"][0] != OUTSIDE:
+        raise ValueError(f"the first of the roles given to {pipe!r} is not {OUTSIDE!r}")
+    elif labels.get("joint") and not any(split_joint_label(j)[1] for j in labels["joint"]):
+        raise ValueError(f"none of the joint labels given to {pipe!r} is of a predicate")
+    if not labels.get("joint"):
+        # no Doc has both tags and frames
+        tags = labels.get("tags") or [""]
+        joint = [joint_label(tag, which) for tag in tags for which in (False, True)]
+        labels = {**labels, "joint": joint}
+    return labels if syntax else {**labels, "relations": []}

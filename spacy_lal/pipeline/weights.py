@@ -19,8 +19,10 @@ from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger
+from spacy.vocab import Vocab
 from thinc.api import Model
 
+from ..annotations import install_extensions
 from ..models.bridge.shim import torch_shim
 from ..models.bridge.storage import load_weights, save_weights, weights_elsewhere
 from ..models.bridge.warm_start import adopt_vocabulary, take_weights
@@ -34,11 +36,22 @@ Self = TypeVar("Self", bound="WeightsPipe")
 class WeightsPipe(TrainablePipe):
     """Storage, and a clear error where there are no weights yet."""
 
-    def __init__(self) -> None:
+    spans_key = ""
+    """The span group that the component writes; of one that writes none, empty."""
+
+    def __init__(
+        self, vocab: Vocab, model: Model, name: str, scorer: Callable | None, **cfg: Any
+    ) -> None:
+        self.vocab, self.model, self.name, self.scorer = vocab, model, name, scorer
+        self.cfg: dict[str, Any] = cfg
         self._warned: set[str] = set()
+        self._configure_model()
+        install_extensions()
 
     def _configure_model(self) -> None:
         """Called when weights have been read: what of the config goes before what was stored."""
+        if self.spans_key:
+            self.cfg["spans_key"] = self.spans_key  # the scorer is given cfg
 
     def _outputs(self) -> dict[str, list[str]]:
         """The names of the model's outputs by kind, as they stand in `cfg`."""
@@ -60,8 +73,6 @@ class WeightsPipe(TrainablePipe):
                 raise ValueError(f"the {kind} are not those of {WEIGHTS}: {differs[0]}")
 
     # What users should know
-
-    spans_key: str
 
     def _has_gold(self, doc: Doc) -> bool:
         """Whether a Doc has what the component is trained and scored on."""

@@ -73,9 +73,7 @@ class HpsgReport:
         self.sentences_with_groups += groups > 0
         self.conflicts += tree.conflicts
         self.sentences_with_conflicts += tree.conflicts > 0
-        self.non_projective += not is_projective(
-            [0 if head == word else head + 1 for word, head in enumerate(heads)]
-        )
+        self.non_projective += not is_projective(heads)
 
     def __str__(self) -> str:
         return (
@@ -90,7 +88,7 @@ def lexicalise(spans: Iterable[LabelledSpan], heads: Sequence[int], n: int) -> H
     """The head-driven tree of n words with these constituents and dependencies.
 
     spans: constituents in preorder, the nodes of a unary chain as several of them or as one.
-    heads: the head of each word; a root's is the word itself.
+    heads: the head of each word, 0 the root, k word k.
     A node's head is that of its last child that depends on a word outside or is a root, else that
     of its first. Groups are nested where a child depends on a child that depends on a child. If no
     constituent is over the whole sentence, what stands highest is grouped like a node's children.
@@ -98,8 +96,10 @@ def lexicalise(spans: Iterable[LabelledSpan], heads: Sequence[int], n: int) -> H
     non-projective sentences, and children that depend on each other in a circle count as conflicts.
     Raises ValueError for heads that are no words, constituents that are misplaced or that cross.
     """
-    if len(heads) != n or (n and not 0 <= min(heads) <= max(heads) < n):
-        raise ValueError(f"expected {n} heads from 0 to {n - 1}, not {list(heads)}")
+    if len(heads) != n or (n and not 0 <= min(heads) <= max(heads) <= n):
+        raise ValueError(f"expected {n} heads from 0 to {n}, not {list(heads)}")
+    # spans count words from 0: the root is at -1, outside of all of them
+    fathers = [head - 1 for head in heads]
     nodes: list[HeadedSpan] = []
     conflicts = 0
     # the sentence's label is None unless it turns out to be a constituent
@@ -109,9 +109,9 @@ def lexicalise(spans: Iterable[LabelledSpan], heads: Sequence[int], n: int) -> H
         nonlocal conflicts
         start, end, label, children = opened.pop()
         _add_words(children, start, end)
-        head = _head(children, heads)
-        if _strangers(children, heads, head):
-            groups, ungrouped = _group(children, heads, head)
+        head = _head(children, fathers)
+        if _strangers(children, fathers, head):
+            groups, ungrouped = _group(children, fathers, head)
             nodes.extend(groups)
             conflicts += ungrouped
         if label is not None:
@@ -165,29 +165,28 @@ def _add_words(children: list[_Child], start: int, end: int) -> None:
     children.extend((word, word + 1, word) for word in range(position, end))
 
 
-def _head(children: Sequence[_Child], heads: Sequence[int]) -> int:
+def _head(children: Sequence[_Child], fathers: Sequence[int]) -> int:
     """The head of the node with these children."""
     start, end, head = children[0][0], children[-1][1], children[0][2]
     for _, _, word in children:
-        father = heads[word]
-        if father == word or not start <= father < end:
+        if not start <= fathers[word] < end:
             head = word
     return head
 
 
-def _strangers(children: Sequence[_Child], heads: Sequence[int], head: int) -> int:
+def _strangers(children: Sequence[_Child], fathers: Sequence[int], head: int) -> int:
     """How many children don't belong to the head of their node."""
-    return sum([word != head != heads[word] for _, _, word in children])
+    return sum([word != head != fathers[word] for _, _, word in children])
 
 
 def _group(
-    children: Sequence[_Child], heads: Sequence[int], head: int
+    children: Sequence[_Child], fathers: Sequence[int], head: int
 ) -> tuple[list[HeadedSpan], int]:
     """The groups among the children of a node with this head, and how many conflicts are left."""
     at = {word: child for child, (_, _, word) in enumerate(children)}
-    # the child that each one is to be grouped with: not the node's head, not itself
+    # the child that each one is to be grouped with: not the node's head
     target = [
-        None if word == head or heads[word] in (head, word) else at.get(heads[word])
+        None if word == head or fathers[word] == head else at.get(fathers[word])
         for _, _, word in children
     ]
     waiting = Counter(child for child in target if child is not None)
@@ -198,7 +197,7 @@ def _group(
     led = list(children)
     first, last, leader = (list(range(len(children))) for _ in range(3))
     groups: list[HeadedSpan] = []
-    conflicts = _strangers(children, heads, head)
+    conflicts = _strangers(children, fathers, head)
     for child in ordered:
         i = j = child
         members = deque([children[child]])
@@ -209,10 +208,10 @@ def _group(
             members.append(led[leader[j + 1]])
             j = last[leader[j + 1]]
         if len(members) > 1:
-            start, end, word = members[0][0], members[-1][1], _head(members, heads)
+            start, end, word = members[0][0], members[-1][1], _head(members, fathers)
             led[child] = start, end, word
             groups.append(HeadedSpan(start, end, SUB_HEAD, word))
-            conflicts += _strangers(members, heads, word) - len(members) + 1
+            conflicts += _strangers(members, fathers, word) - len(members) + 1
             first[child], last[child] = i, j
             leader[i] = leader[j] = child
         above = target[child]

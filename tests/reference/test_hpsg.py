@@ -37,14 +37,10 @@ def assert_governed(item, nodes):
     assert recorded == [(item["heads"][head], item["types"][head]) for *_, head in nodes]
 
 
-def heads_of(item):
-    return [head - 1 if head else word for word, head in enumerate(item["heads"])]
-
-
 def test_trees(load_json):
     for item in load_json("hpsg_convert"):
         spans = ConstituentTree.from_string(item["tree"]).spans()
-        tree = lexicalise(spans, heads_of(item), item["n"])
+        tree = lexicalise(spans, item["heads"], item["n"])
         nodes, conflicts = converted(item["parse"])
         assert tree.nodes == nodes, item["tree"]
         assert tree.conflicts == conflicts
@@ -54,7 +50,7 @@ def test_trees(load_json):
 def test_groups_as_brackets(load_json):
     for item in load_json("hpsg_convert"):
         tree = ConstituentTree.from_string(item["tree"])
-        headed = lexicalise(tree.spans(), heads_of(item), item["n"])
+        headed = lexicalise(tree.spans(), item["heads"], item["n"])
         tags = [tag for _, tag in tree.tagged]
         grouped = ConstituentTree.from_spans(tree.leaves, tags, expand_unaries(headed.spans), None)
         assert str(grouped) == item["back_converted"]

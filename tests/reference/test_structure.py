@@ -38,7 +38,7 @@ from spacy_lal.structure.tree_distribution import TreeDistribution
 from spacy_lal.trees import ROOT_LABELS, ConstituentTree
 
 from .component import constituents, parses_of
-from .test_hpsg import assert_governed, converted, heads_of
+from .test_hpsg import assert_governed, converted
 from .test_supar_scorer import scores_from
 
 
@@ -347,7 +347,7 @@ def test_label_attention_parser_gold_trees(load_json):
     """Heads of nodes, and by them their governors and relations."""
     for item in load_json("const_margin")["items"]:
         spans = ConstituentTree.from_string(item["tree"]).spans()
-        found = lexicalise(spans, heads_of(item), item["n"])
+        found = lexicalise(spans, item["heads"], item["n"])
         nodes, conflicts = converted(item["parse"])
         assert found.nodes == nodes
         assert found.conflicts == conflicts

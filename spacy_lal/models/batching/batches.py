@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -123,6 +123,14 @@ def token_batches(
             sentence = sentences[k]
             tokens[row, : len(sentence.words)] = first_token[sentence.doc] + sentence.words
         yield members, torch.tensor([lengths[k] for k in group]), torch.from_numpy(tokens)
+
+
+def padded(like: Tensor, rows: Iterable[Sequence[int] | numpy.ndarray]) -> Tensor:
+    """Rows of numbers as [B, n], n and the device those of `like` [B, n, …]; -1 behind a row."""
+    padded = numpy.full(like.shape[:2], -1, dtype=numpy.int64)
+    for row, values in enumerate(rows):
+        padded[row, : len(values)] = values
+    return torch.from_numpy(padded).to(like.device)
 
 
 def d_vectors(scores: ParserScores, d_scores: ParserScores, flat: Tensor) -> Tensor:

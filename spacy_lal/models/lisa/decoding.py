@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy
 import torch
@@ -12,20 +13,30 @@ from torch import Tensor
 
 from ...annotations import PREDICATE
 from ...layers.label_factors import label_scores
-from ...structure.sequence import bio_constraints, bio_to_spans
+from ...structure.sequence import (
+    bio_constraints,
+    bio_to_spans,
+    transition_log_probs,
+    transition_probs,
+)
 from ...structure.unique_roles import unique_viterbi
 from ...trees import LabelledSpan
 from ..batching.batches import ParserScores, SentenceBatch
 from ..batching.parses import SentenceParse
 from ..parser.dependencies import HeadDecoder
+from .heads import from_self_loops, to_self_loops
 from .losses import allowed_joint_labels
 from .model import LisaBatch
 from .network import LisaScores
 from .roles import likely_heads, scores_of_roles
 
+RoleDecoding = Literal["probabilities", "viterbi", "valid", "greedy"]
+
 CONTINUED = f"C-{PREDICATE}"
 CORE = re.compile(r"B-A(RG)?[0-5A]")
 """Where a core role begins: ARG0 to ARG5 and ARGA, in CoNLL-2005 A0 to A5 and AA."""
+SMOOTHING = 0.1
+"""Added to the counts of transitions: one that was not seen is unlikely, not impossible."""
 
 
 @dataclass
@@ -89,6 +100,29 @@ class RoleDecoder:
         return unique_viterbi(scores, lengths, self.transitions, self.start, self.unique).labels
 
 
+def make_role_decoder(
+    how: RoleDecoding,
+    labels: Sequence[str],
+    transitions: Iterable[tuple[int, int, int]],
+    *,
+    unique: bool,
+) -> RoleDecoder:
+    """The decoder of that name; see `make_lisa_srl`.
+
+    transitions: [previous, following, count] of labels in the training data, -1 before the first.
+    """
+    counts = torch.zeros(len(labels) + 1, len(labels))
+    for before, after, count in transitions:
+        counts[before, after] = count
+    between = start = None
+    if how == "probabilities":
+        between = transition_probs(counts[:-1])
+    elif how == "viterbi":
+        between = transition_log_probs(counts[:-1], SMOOTHING)
+        start = transition_log_probs(counts[-1], SMOOTHING)
+    return RoleDecoder(labels, between, start, unique=unique, greedy=how == "greedy")
+
+
 @torch.no_grad()
 def decode_frames(
     scores: ParserScores[LisaScores],
@@ -106,9 +140,9 @@ def decode_frames(
         model finds.
     root: the relation to the root, which words don't have to words.
     """
-    agreement = allowed_joint_labels(joint, tags)
+    allowed = allowed_joint_labels(joint, tags)
     # [J, T] and [J]: which tag a joint label has, and whether it is of a predicate
-    has_tag, is_predicate = agreement[:-1, -1].T.float(), agreement[-1, 1].float()
+    has_tag, is_predicate = allowed[:-1, -1].T.float(), allowed[-1, 1].float()
     parses: dict[int, LisaParse] = {}
     for batch in scores.batches:
         device = batch.scores.joint.device
@@ -147,9 +181,9 @@ def decode_frames(
             parses.setdefault(member, parse)
         if not len(rows):
             continue
-        role_logits = scores_of_roles(batch.scores, rows, at, _heads_of_paths(batch))
-        labels = roles(role_logits, at, lengths[rows])
-        chosen = torch.log_softmax(role_logits, -1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+        role_scores = scores_of_roles(batch.scores, rows, at, _heads_of_paths(batch))
+        labels = roles(role_scores, at, lengths[rows])
+        chosen = torch.log_softmax(role_scores, -1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
         _add_frames(parses, batch.members, lengths, rows, at, labels, chosen, certainty, roles)
     return parses
 
@@ -220,18 +254,8 @@ def _parse(
     """Heads [B,n], 0 the root and k word k, and their relations [B,n]."""
     assert scores.arcs is not None
     heads = decoder(from_self_loops(scores.arcs), lengths)
-    n = heads.shape[1]
-    own = torch.arange(n, device=heads.device)
     rows, at = torch.ones_like(heads, dtype=torch.bool).nonzero(as_tuple=True)
-    governors = torch.where(heads > 0, heads - 1, own)
-    relation_scores = label_scores(scores.relations, rows, at, governors[rows, at])
+    relation_scores = label_scores(scores.relations, rows, at, to_self_loops(heads)[rows, at])
     if root is not None and relation_scores.shape[-1] > 1:
         relation_scores[:, root].masked_fill_(heads[rows, at] > 0, -torch.inf)
     return heads.cpu().numpy(), relation_scores.argmax(-1).view(heads.shape).cpu().numpy()
-
-
-def from_self_loops(arcs: Tensor) -> Tensor:
-    """Arc scores [B,n,n], a root its own head, as [B,n,n+1] with the root as head 0."""
-    diagonal = arcs.diagonal(dim1=1, dim2=2).unsqueeze(-1)
-    own = torch.eye(arcs.shape[1], dtype=torch.bool, device=arcs.device)
-    return torch.cat([diagonal, arcs.masked_fill(own, -torch.inf)], -1)

@@ -42,11 +42,11 @@ def allowed_joint_labels(joint: Sequence[str], tags: Sequence[str]) -> Tensor:
     """
     pairs = [split_joint_label(label) for label in joint]
     agrees = [[tag == known for tag, _ in pairs] for known in tags]
-    agrees_with_tag = torch.tensor(agrees, dtype=torch.bool).view(len(tags), len(joint))
+    tag_agrees = torch.tensor(agrees, dtype=torch.bool).view(len(tags), len(joint))
     predicate = torch.tensor([is_predicate for _, is_predicate in pairs], dtype=torch.bool)
-    agrees_with_tag = torch.cat([agrees_with_tag, torch.ones(1, len(joint), dtype=torch.bool)])
-    agrees_with_predicate = torch.stack([~predicate, predicate, torch.ones_like(predicate)])
-    return agrees_with_tag.unsqueeze(1) & agrees_with_predicate
+    tag_agrees = torch.cat([tag_agrees, torch.ones(1, len(joint), dtype=torch.bool)])
+    predicate_agrees = torch.stack([~predicate, predicate, torch.ones_like(predicate)])
+    return tag_agrees.unsqueeze(1) & predicate_agrees
 
 
 def joint_loss(joint: Tensor, allowed: Tensor) -> Tensor:
@@ -87,8 +87,8 @@ def role_loss(
 
     heads: see `scores_of_roles`.
     """
-    role_logits = scores_of_roles(scores, gold.sentences, gold.predicates, heads)
+    role_scores = scores_of_roles(scores, gold.sentences, gold.predicates, heads)
     known = gold.roles >= 0
     return F.cross_entropy(
-        role_logits[known], gold.roles[known], reduction="sum", label_smoothing=smoothing
+        role_scores[known], gold.roles[known], reduction="sum", label_smoothing=smoothing
     )

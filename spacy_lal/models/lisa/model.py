@@ -18,12 +18,15 @@ from ..batching.batches import (
     SentenceBatch,
     d_vectors,
     initialize_tok2vec,
+    padded,
     padded_batches,
     read_docs,
 )
 from ..batching.sentences import Sentence
 from ..bridge.shim import TorchShim, to_rows, torch_shim
+from ..parser.dependencies import heads_in_words
 from ..parser.input_encoders import BiLSTMInput
+from .heads import to_self_loops
 from .network import LisaScores, build_network
 from .settings import LisaSettings
 
@@ -50,8 +53,8 @@ LisaPrediction = ParserScores[LisaScores]
 @dataclass
 class LisaBatch(SentenceBatch[LisaScores]):
     """predicates: of a model with an indicator, the word that each row is encoded for [B], -1 in
-    sentences without; a sentence has as many rows as predicates. heads: those given [B,n], -1 where
-    there is none."""
+    sentences without; a sentence has as many rows as predicates. heads: those given [B,n] (see
+    `to_self_loops`), -1 where there is none."""
 
     predicates: Tensor | None = None
     heads: Tensor | None = None
@@ -181,8 +184,8 @@ def _forward(
                 members, predicates = [members[row] for row in rows], predicates.to(x.device)
                 lengths, x = lengths[rows], x[rows]
             if given:
-                heads = _in_words([sentences[k] for k in members], inputs.heads, x.shape[1])
-                heads = heads.to(x.device)
+                in_words = (_in_words(sentences[k], inputs.heads) for k in members)
+                heads = to_self_loops(padded(x, in_words))
             if is_train:
                 rate = model.attrs["dropout_rate"]
                 scores = shim.begin_update(x, lengths, heads, predicates, dropout=rate)
@@ -205,25 +208,17 @@ def _by_predicate(
     """The sentence of each row, and which of its words the row is for, -1 for none."""
     rows, words = [], []
     for row, sentence in enumerate(sentences):
-        doc_values = predicates[sentence.doc] if predicates else ()
-        found = [i for i, token in enumerate(sentence.words.tolist()) if token in doc_values] or [
-            -1
-        ]
+        doc_predicates = predicates[sentence.doc] if predicates else ()
+        found = [
+            i for i, token in enumerate(sentence.words.tolist()) if token in doc_predicates
+        ] or [-1]
         rows += [row] * len(found)
         words += found
     return rows, torch.tensor(words)
 
 
 def _in_words(
-    sentences: list[Sentence], heads: Sequence[numpy.ndarray | None], size: int
-) -> Tensor:
-    """Heads [B,n] by the words of their sentence, -1 where they are not given or outside of it."""
-    padded = numpy.full((len(sentences), size), -1, dtype=numpy.int64)
-    for row, sentence in enumerate(sentences):
-        doc_values = heads[sentence.doc]
-        if doc_values is None:
-            continue
-        position = numpy.full(len(doc_values) + 1, -1, dtype=numpy.int64)
-        position[sentence.words] = numpy.arange(len(sentence.words))
-        padded[row, : len(sentence.words)] = position[doc_values[sentence.words]]
-    return torch.from_numpy(padded)
+    sentence: Sentence, heads: Sequence[numpy.ndarray | None]
+) -> numpy.ndarray | list[int]:
+    given = heads[sentence.doc]
+    return [] if given is None else heads_in_words(given, sentence)

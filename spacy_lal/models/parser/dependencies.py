@@ -4,14 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from ..batching.sentences import Sentence
 from .decoders import mask_padding
 
 HeadDecoder = Callable[[Tensor, Tensor], Tensor]
 """Arc scores [B, n, n+1], lengths [B] -> heads [B, n] (`structure/arborescence.py`)."""
+
+
+def heads_in_words(heads: numpy.ndarray, sentence: Sentence) -> numpy.ndarray:
+    """The head of each of the sentence's words: 0 the root, k its word k, -1 where there is none.
+
+    heads: of every token of the Doc the index of its head, itself for a root, -1 for none. A head
+    outside of the sentence, or one that is no word, is none.
+    """
+    words = sentence.words
+    heads = heads[words]
+    position = numpy.searchsorted(words[:-1], heads)
+    found = numpy.where(words[position] == heads, position + 1, -1)
+    return numpy.where(words == heads, 0, found)
 
 
 def best_relations(relations: Tensor, heads: Tensor, root: int | None = None) -> Tensor:

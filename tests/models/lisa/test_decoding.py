@@ -17,10 +17,10 @@ from spacy_lal.models.batching.sentences import Sentence
 from spacy_lal.models.lisa.decoding import (
     LisaParse,
     RoleDecoder,
-    decode_frames,
-    from_self_loops,
+    decode,
     with_one_predicate,
 )
+from spacy_lal.models.lisa.heads import from_self_loops, to_self_loops
 from spacy_lal.models.lisa.network import LisaScores
 from spacy_lal.structure.arborescence import nonprojective
 from spacy_lal.structure.sequence import bio_to_spans
@@ -281,3 +281,8 @@ def test_self_loops_become_arcs_of_the_root() -> None:
         if head == dependent + 1:
             expected = -float("inf")
         assert float(found[row, dependent, head]) == expected
+
+
+def test_heads_become_self_loops() -> None:
+    heads = torch.tensor([[2, 0, -1], [0, 3, 1]])
+    assert to_self_loops(heads).tolist() == [[1, 1, -1], [0, 2, 0]]
