@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy
 import spacy
@@ -27,6 +27,7 @@ from ..annotations import (
     set_dependencies,
     set_frames,
 )
+from ..models.lisa.decoding import RoleDecoding
 from ..pipeline.lisa_srl import LisaSRL
 from ..scorers.attachment import score_attachment
 from ..scorers.frames import AUXILIARIES, score_frames
@@ -69,14 +70,14 @@ def evaluate(
     correct: dict[str, list[bool]] = {}
     for source in parses:
         heads = _heads_of(source, nlp, examples)
-        for of_predicates in predicates:
+        for source_of_predicates in predicates:
             for decoder in decoders:
-                pipe.decoder = decoder
-                pairs, speed = _run(nlp, pipe, examples, heads, of_predicates == "gold")
+                pipe.decoder = cast(RoleDecoding, decoder)
+                pairs, speed = _run(nlp, pipe, examples, heads, source_of_predicates == "gold")
                 has_heads = _have_heads(pairs)
                 if source != "gold" and source not in correct and has_heads:
                     correct[source] = [_same_heads(pair) for pair in pairs]
-                header = {"parses": source, "predicates": of_predicates, "decoder": decoder}
+                header = {"parses": source, "predicates": source_of_predicates, "decoder": decoder}
                 runs.append((header, pairs, speed))
     results: list[dict[str, Any]] = []
     for header, pairs, speed in runs:

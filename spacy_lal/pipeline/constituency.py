@@ -20,7 +20,7 @@ from ..models.batching.batches import ParserScores
 from ..models.batching.parses import SentenceParse
 from ..models.batching.sentences import Sentence
 from ..models.parser.decoders import Decoder, MinimumBayesRisk
-from ..models.parser.decoding import decode
+from ..models.parser.decoding import decode_trees
 from ..models.parser.dependencies import heads_in_words
 from ..models.parser.gold_charts import GoldNodes, gold_labels, gold_nodes
 from ..models.parser.k_best_parses import k_best_parses

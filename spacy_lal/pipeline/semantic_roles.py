@@ -17,7 +17,7 @@ from thinc.model import set_dropout_rate
 from ..frames import PREDICATE, get_frames
 from ..models.batching.batches import SentenceBatch
 from ..models.batching.sentences import Sentence
-from ..models.lisa.decoding import RoleDecoder, RoleDecoding, decode, make_role_decoder
+from ..models.lisa.decoding import RoleDecoder, RoleDecoding, decode_frames, make_role_decoder
 from ..models.lisa.heads import to_self_loops
 from ..models.lisa.losses import joint_loss, parse_loss, role_loss
 from ..models.lisa.model import (
@@ -256,7 +256,7 @@ class LisaSRL(ParserPipe):
             ]
 
         wanted = self.overwrite_heads or not all(doc.has_annotation("DEP") for doc in docs)
-        parses = decode(
+        parses = decode_frames(
             scores,
             self.cfg["joint"],
             self.tags,

@@ -17,7 +17,7 @@ from spacy_lal.models.batching.sentences import Sentence
 from spacy_lal.models.lisa.decoding import (
     LisaParse,
     RoleDecoder,
-    decode,
+    decode_frames,
     with_one_predicate,
 )
 from spacy_lal.models.lisa.heads import from_self_loops, to_self_loops
