@@ -99,8 +99,6 @@ class LayerAttention(nn.Module):
 
 
 def _weight(n_layers: int, d: int) -> nn.Parameter:
-    """One matrix [d,d] a layer: rows of head j stand together."""
-    weight = nn.Parameter(torch.empty(n_layers, d, d))
-    for layer_weight in weight.data:
-        nn.init.xavier_uniform_(layer_weight)
-    return weight
+    """One matrix [d,d] a layer, Xavier's uniform values: rows of head j stand together."""
+    bound = math.sqrt(3 / d)
+    return nn.Parameter(torch.empty(n_layers, d, d).uniform_(-bound, bound))

@@ -34,9 +34,9 @@ class LisaEncoder(nn.Module):
     read after `tag_layer` of them, counted from 1. In `syntax_layer` one head is the parser
     (section 2.2): "biaffine" as in the paper, whose scorer reads what that layer's other heads
     read; "copied" as in the released code, where it reads the normalised output of the layer below
-    and its scores are handed over. None: no syntax, self-attention alone. `heads` [B,n], of each
-    word the index of its head, itself for a root, -1 where unknown, takes the place of predicted
-    ones: gold heads in training, parses from elsewhere when predicting.
+    and its scores are handed over. None: no syntax, self-attention alone. `governors` [B,n], of
+    each word the index of its head, itself for a root, -1 where unknown, takes the place of
+    predicted ones: gold heads in training, parses from elsewhere when predicting.
 
     dropout: the layers' own rate; None: the training's. The parser's perceptron has the training's.
     """
@@ -88,7 +88,7 @@ class LisaEncoder(nn.Module):
         self.task_norms = nn.ModuleDict({str(k): nn.LayerNorm(width, eps=1e-6) for k in read})
         self.dropout = Dropout(dropout)
 
-    def forward(self, x: Tensor, mask: Tensor, heads: Tensor | None = None) -> Encoded:
+    def forward(self, x: Tensor, mask: Tensor, governors: Tensor | None = None) -> Encoded:
         x = F.leaky_relu(self.project(x), 0.1)
         if self.positions:
             x = x + sinusoids(x.shape[1], x.shape[2], x)
@@ -100,7 +100,7 @@ class LisaEncoder(nn.Module):
             syntax = None
             if k == self.syntax_layer and self.parser is not None:
                 arcs, relations = self.parser(x if self.copied else normed)
-                syntax = attend_to_heads(arcs, mask, heads)
+                syntax = attend_to_heads(arcs, mask, governors)
             x = layer(normed, mask, syntax)
             if str(k) in self.task_norms:
                 x = self.task_norms[str(k)](x)

@@ -48,18 +48,18 @@ class SyntacticScorer(nn.Module):
         return arcs, label_factors(self.relation, governed, governor)
 
 
-def attend_to_heads(arcs: Tensor, mask: Tensor, heads: Tensor | None = None) -> Tensor:
+def attend_to_heads(arcs: Tensor, mask: Tensor, governors: Tensor | None = None) -> Tensor:
     """Attention weights [B,n,n] of the syntactic head: softmax over the words that may be heads
-    (eqs. 4 and 5), or, where `heads` [B,n] says which word it is, that word alone (sections 2.2 and
-    2.5); -1: not known.
+    (eqs. 4 and 5), or, where `governors` [B,n] says which word it is, that word alone (sections
+    2.2 and 2.5); -1: not known.
 
     arcs [B,n,n]; mask [B,n], True at words: padding is nobody's head.
     """
     weights = torch.softmax(arcs.masked_fill(~mask.unsqueeze(1), -torch.inf), -1)
-    if heads is None:
+    if governors is None:
         return weights
-    given = F.one_hot(heads.clamp(min=0), arcs.shape[-1]).to(weights.dtype)
-    return torch.where((heads >= 0).unsqueeze(-1), given, weights)
+    given = F.one_hot(governors.clamp(min=0), arcs.shape[-1]).to(weights.dtype)
+    return torch.where((governors >= 0).unsqueeze(-1), given, weights)
 
 
 class SyntacticAttention(nn.Module):

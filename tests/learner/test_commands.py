@@ -58,15 +58,14 @@ def test_text_to_errors(text, tmp_path):
     assert [doc.text for doc in docs[:third]] != [doc.text for doc in docs[third : 2 * third]]
 
 
-@pytest.mark.parametrize("lang", ["en", "xx"])
-def test_an_error_model_is_the_same_in_every_process(text, tmp_path, lang):
+def test_an_error_model_is_the_same_in_every_process(text, tmp_path):
     """Sets have another order in each; a seed picks from tables in theirs."""
     command = [sys.executable, "-m", "spacy", "lal", "error-model", str(text)]
     models = []
     for seed in ("0", "1"):
         path = tmp_path / f"{seed}.json"
         environment = os.environ | {"PYTHONHASHSEED": seed}
-        subprocess.run([*command, str(path), "--lang", lang], env=environment, check=True)
+        subprocess.run([*command, str(path), "--lang", "en"], env=environment, check=True)
         models.append(path.read_bytes())
     assert models[0] == models[1]
 
