@@ -83,8 +83,15 @@ def make_gec_detector(
     error_weight: of the loss of a token that is an error; one that is correct has 1. More finds
         more errors, less rightly.
     """
-    settings = dict(locals())
-    return ErrorDetector(settings.pop("nlp").vocab, **settings)
+    return ErrorDetector(
+        nlp.vocab,
+        model,
+        name,
+        spans_key=spans_key,
+        threshold=threshold,
+        error_weight=error_weight,
+        scorer=scorer,
+    )
 
 
 def _checked_threshold(threshold: float) -> float:

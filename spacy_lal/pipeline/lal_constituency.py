@@ -85,5 +85,21 @@ def make_lal_constituency(
         the CRF objective, over 100 words it searches among probable spans alone, which takes little
         of either (`models/parser/joint.py`).
     """
-    settings = dict(locals())
-    return ConstituencyPipe(settings.pop("nlp").vocab, **settings)
+    return ConstituencyPipe(
+        nlp.vocab,
+        model,
+        name,
+        objective=objective,
+        decoder=decoder,
+        joint_dependencies=joint_dependencies,
+        constituency_weight=constituency_weight,
+        arc_weight=arc_weight,
+        relation_weight=relation_weight,
+        tag_weight=tag_weight,
+        overwrite_heads=overwrite_heads,
+        spans_key=spans_key,
+        sentences=sentences,
+        max_sentence_length=max_sentence_length,
+        long_sentences=long_sentences,
+        scorer=scorer,
+    )

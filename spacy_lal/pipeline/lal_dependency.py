@@ -88,8 +88,20 @@ def make_lal_dependency(
     max_sentence_length: in words; over it, `long_sentences` says whether to parse a sentence in
         pieces ("split"), to hang it on its first word ("flat") or to raise ("error").
     """
-    settings = dict(locals())
-    return LabelAttentionDependency(settings.pop("nlp").vocab, **settings)
+    return LabelAttentionDependency(
+        nlp.vocab,
+        model,
+        name,
+        decoder=decoder,
+        arc_weight=arc_weight,
+        relation_weight=relation_weight,
+        tag_weight=tag_weight,
+        overwrite_heads=overwrite_heads,
+        sentences=sentences,
+        max_sentence_length=max_sentence_length,
+        long_sentences=long_sentences,
+        scorer=scorer,
+    )
 
 
 class LabelAttentionDependency(ParserPipe):

@@ -109,5 +109,25 @@ def make_lisa_srl(
     sentences, max_sentence_length, long_sentences: as for `lal_dependency`; a sentence that is too
         long to be read ("flat") has no frames.
     """
-    settings = dict(locals())
-    return LisaSRL(settings.pop("nlp").vocab, **settings)
+    return LisaSRL(
+        nlp.vocab,
+        model,
+        name,
+        spans_key=spans_key,
+        parse_source=parse_source,
+        predicate_source=predicate_source,
+        decoder=decoder,
+        unique_core_roles=unique_core_roles,
+        joint_weight=joint_weight,
+        arc_weight=arc_weight,
+        relation_weight=relation_weight,
+        role_weight=role_weight,
+        tag_weight=tag_weight,
+        label_smoothing=label_smoothing,
+        own_paths=own_paths,
+        overwrite_heads=overwrite_heads,
+        sentences=sentences,
+        max_sentence_length=max_sentence_length,
+        long_sentences=long_sentences,
+        scorer=scorer,
+    )

@@ -73,10 +73,21 @@ def make_spanformer(
     grows with the number of spans, a sentence of 512 words takes some 300 MB.
     Raises ValueError for a model whose spans don't attend to each other.
     """
-    settings = dict(locals())
     if not isinstance(model.attrs["settings"].spans, TransformerSpanSettings):
         raise ValueError(
             f"{name!r} needs a model whose `spans` are spacy-lal.TransformerSpans.v1; without them "
             "it is `lal_constituency`"
         )
-    return ConstituencyPipe(settings.pop("nlp").vocab, objective=make_crf_objective(), **settings)
+    return ConstituencyPipe(
+        nlp.vocab,
+        model,
+        name,
+        objective=make_crf_objective(),
+        decoder=decoder,
+        tag_weight=tag_weight,
+        spans_key=spans_key,
+        sentences=sentences,
+        max_sentence_length=max_sentence_length,
+        long_sentences=long_sentences,
+        scorer=scorer,
+    )
