@@ -71,16 +71,26 @@ def refused(result, *parts) -> None:
         assert str(part) in result.stderr
 
 
+@pytest.fixture(scope="module")
+def error_model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("error_model")
+    (folder / "text").write_text("She ate it . He eats them .\n" * 5)
+    assert run(["error-model", str(folder / "text"), str(folder / "model")]).exit_code == 0
+    return (folder / "model").read_text()
+
+
 @pytest.fixture
-def files(tmp_path: Path) -> dict[str, str]:
+def files(tmp_path: Path, error_model: str) -> dict[str, str]:
     """Small files of every kind, and what stands for them."""
-    contents = {"WORDS": "Yes !\n", "SKELETON": SKELETON, "CORRECTED": "She ate\n"}
+    contents = {
+        "WORDS": "Yes !\n",
+        "SKELETON": SKELETON,
+        "CORRECTED": "She ate\n",
+        "MODEL": error_model,
+    }
     for name, content in contents.items():
         (tmp_path / name).write_text(content)
-    (tmp_path / "text").write_text("She ate it . He eats them .\n" * 5)
-    model = tmp_path / "MODEL"
-    assert run(["error-model", str(tmp_path / "text"), str(model)]).exit_code == 0
-    return {name: str(tmp_path / name) for name in (*contents, "MODEL")}
+    return {name: str(tmp_path / name) for name in contents}
 
 
 def docs_file(path: Path) -> None:
