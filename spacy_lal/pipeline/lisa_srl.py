@@ -100,9 +100,8 @@ def make_lisa_srl(
     unique_core_roles: no core role (ARG0 to ARG5, ARGA) twice in a frame; its continuations and
         references (C-ARG1, R-ARG1) don't count. The paper has no such rule, nor has "greedy".
     joint_weight, arc_weight, relation_weight, role_weight: of the losses (eq. 7 has two, on arcs
-        and relations);
-        tag_weight: of that of a BiLSTM below, which predicts tags on its way. label_smoothing: of
-        role labels.
+        and relations); tag_weight: of that of a BiLSTM below, which predicts tags on its way.
+        label_smoothing: of role labels.
     own_paths: in which share of training sentences the paths of a model with `role_paths` go by the
         heads that it finds, as they will in prediction, not by gold ones.
     overwrite_heads: write the model's own heads also to Docs that have some.

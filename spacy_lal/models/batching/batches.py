@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy
 import torch
@@ -18,6 +18,14 @@ from ..bridge.shim import to_tensor, torch_shim
 from .sentences import Sentence, split_sentences
 
 S = TypeVar("S", bound=tuple)
+
+READING: dict[str, Any] = {
+    "sentences": "split",
+    "max_sentence_length": 512,
+    "long_sentences": "split",
+    "dropout_rate": 0.0,
+}
+"""Attributes of every model that reads sentences, until the component and the training set them."""
 
 
 @dataclass

@@ -14,6 +14,7 @@ from thinc.types import Floats2d
 from torch import Tensor
 
 from ..batching.batches import (
+    READING,
     ParserScores,
     SentenceBatch,
     d_vectors,
@@ -74,10 +75,7 @@ def lisa_model(
             "settings": settings,
             "max_batch_spans": max_batch_spans,
             **{name: [] for name in NAMES},
-            "sentences": "split",
-            "max_sentence_length": 512,
-            "long_sentences": "split",
-            "dropout_rate": 0.0,
+            **READING,
         },
     )
 

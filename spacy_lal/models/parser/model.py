@@ -10,6 +10,7 @@ from thinc.api import Model
 from thinc.types import Floats2d
 
 from ..batching.batches import (
+    READING,
     ParserScores,
     SentenceBatch,
     d_vectors,
@@ -46,10 +47,7 @@ def parser_model(
             "labels": [],
             "tags": [],
             "relations": [],
-            "sentences": "split",
-            "max_sentence_length": 512,
-            "long_sentences": "split",
-            "dropout_rate": 0.0,
+            **READING,
         },
     )
 
