@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, cast
 
 import safetensors.torch
@@ -135,6 +135,7 @@ class TorchShim(Shim):
         # as large as the tensors, which are there; parameters need no first values
         module = module.to_empty(device=get_torch_default_device()).eval()
         module.load_state_dict({name: t.float() for name, t in tensors.items()})
+        _restore_buffers(module, want.keys(), lambda: self._build(header))
         for name, tensor in module.state_dict().items():
             # finite if the sum is, which is quicker to see
             if not tensor.float().sum().isfinite() and not tensor.isfinite().all():
@@ -153,6 +154,17 @@ class TorchShim(Shim):
                 raise ValueError(f"weights of {len(headers)} modules, not of one")
             self.load(headers[0], tensors)
         return self
+
+
+def _restore_buffers(
+    module: nn.Module, stored: Collection[str], build: Callable[[], nn.Module]
+) -> None:
+    """Give buffers that are not stored, such as the numbers of positions, what a new module has."""
+    missing = {name: b for name, b in module.named_buffers() if name not in stored}
+    if missing:
+        fresh = dict(build().named_buffers())
+        for name, buffer in missing.items():
+            buffer.copy_(fresh[name])
 
 
 LEAST = 1_000_000

@@ -43,7 +43,7 @@ NAMED = {
 }
 
 # What reads the words' vectors, and may find more features behind those it was trained on: static
-# vectors, which `spacy-lal.WithVectors.v1` puts behind the embedding's.
+# vectors, which `spacy-lal.WithVectors.v1` puts behind the embedding's, or a pretrained encoder's.
 READS_WORDS = {
     f"input_encoder.{branch}lower.{direction}.0.weight_ih_l0"
     for branch in ("", "bilstm.")
@@ -68,14 +68,13 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
     """Copy every parameter of `source` that fits one of the same name in `model`.
 
     Rows that belong to labels, tags or relations go by their names. Where one model has static
-    vectors behind the same embedding and the other has none, what reads words takes over what it
-    learned of the embedding, and ignores static vectors at first. Vectors that a model carries with
+    vectors or an encoder's behind the same embedding and the other has none, what reads words takes
+    over what it learned of the embedding, and ignores what is behind it at first. Vectors that a model carries with
     it stay its own. A transformer inside goes by its own names. Returns how many values of `model`
     were taken over, and how many it has.
     """
     taken = total = 0
-    embedded = _embedding_width(model)
-    same_embedding = embedded is not None and embedded == _embedding_width(source)
+    embedded = max(_embedding_widths(model) & _embedding_widths(source), default=0)
     for mine, theirs in _pairs(model, source):
         have = {} if theirs is None else theirs.tensors()
         for name, parameter in mine.module.named_parameters():
@@ -89,7 +88,7 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
             elif given.shape == value.shape:
                 value.copy_(given)
                 taken += value.numel()
-            elif name in READS_WORDS and same_embedding and len(given) == len(value):
+            elif name in READS_WORDS and embedded and len(given) == len(value):
                 value[:, :embedded] = given[:, :embedded].to(value.device)
                 value[:, embedded:] = 0.0
                 taken += value[:, :embedded].numel()
@@ -118,12 +117,14 @@ def _wrapped(model: Model) -> list[nn.Module]:
     ]
 
 
-def _embedding_width(model: Model) -> int | None:
-    """Of what words begin as, without static vectors behind it."""
+def _embedding_widths(model: Model) -> set[int]:
+    """Of what words begin as: with all that stands behind it, with less, and the embedding alone."""
+    widths = set()
     tok2vec = model.maybe_get_ref("tok2vec")
-    if tok2vec is None:
-        return None
-    return (tok2vec.get_ref("embed") if tok2vec.has_ref("embed") else tok2vec).maybe_get_dim("nO")
+    while tok2vec is not None:
+        widths.add(tok2vec.maybe_get_dim("nO"))
+        tok2vec = tok2vec.maybe_get_ref("embed")
+    return widths - {None}
 
 
 # Networks over sentences whose parts of the same name are the same.

@@ -1,0 +1,1 @@
+"""Pretrained transformers that components share."""

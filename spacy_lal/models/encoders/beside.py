@@ -1,0 +1,57 @@
+"""`spacy-lal.WithEncoder.v1`: an embedding beside the vectors of a pretrained encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d
+
+
+def build_with_encoder_v1(
+    embed: Model[list[Doc], list[Floats2d]], encoder: Model[list[Doc], list[Floats2d]]
+) -> Model[list[Doc], list[Floats2d]]:
+    """Put an encoder's vectors behind those of an embedding, which may know what it doesn't.
+
+    An encoder that lowers case, say, does not see capitals; the embedding of this component does.
+
+    embed: any Tok2Vec model, such as `spacy-lal.WordAffixEmbed.v1`, whose vocabulary is learned
+    when the component is initialised. encoder: `spacy-lal.PretrainedEncoder.v1`, or a listener to
+    one that is shared.
+    """
+    return Model(
+        "with_encoder",
+        _forward,
+        init=_init,
+        layers=[embed, encoder],
+        refs={"embed": embed},
+        dims={"nO": None},
+    )
+
+
+def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
+    for layer in model.layers:
+        layer.initialize(X=X)
+    widths = [layer.maybe_get_dim("nO") for layer in model.layers]
+    if None not in widths:
+        model.set_dim("nO", sum(widths))
+
+
+def _forward(
+    model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
+) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
+    embed, encoder = model.layers
+    xp = model.ops.xp
+    embedded, backprop_embed = embed(docs, is_train)
+    encoded, backprop_encoder = encoder(docs, is_train)
+    width = embedded[0].shape[1] if embedded else 0
+
+    def backprop(d_output: list[Floats2d]) -> list[Doc]:
+        backprop_encoder([xp.ascontiguousarray(d[:, width:]) for d in d_output])
+        docs_back: list[Doc] = backprop_embed([xp.ascontiguousarray(d[:, :width]) for d in d_output])
+        return docs_back
+
+    beside = zip(embedded, encoded, strict=True)
+    return [xp.concatenate(pair, axis=1) for pair in beside], backprop

@@ -1,0 +1,131 @@
+"""`spacy-lal.PretrainedEncoder.v1`: a pretrained transformer in the shape of a Tok2Vec model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d
+from torch import Tensor
+
+from ..bridge.shim import TorchShim, to_rows, to_tensor
+from ..bridge.weights import Header
+from .folder import read_transformer
+from .batches import Pooling, piece_batches
+from .network import Output, PretrainedNetwork, build_network
+from .pieces import WordPieces
+
+
+class EncoderShim(TorchShim):
+    """Owns a transformer and the tokenizer that its header holds."""
+
+    def __init__(self) -> None:
+        super().__init__(build_network)
+        self._pieces: tuple[str, WordPieces] | None = None
+
+    @property
+    def pieces(self) -> WordPieces:
+        tokenizer = cast(Header, self.header)["tokenizer"]
+        made = self._pieces
+        if made is None or made[0] is not tokenizer:
+            made = self._pieces = (tokenizer, WordPieces(tokenizer))
+        return made[1]
+
+
+def build_pretrained_encoder_v1(
+    path: str | None = None,
+    sha256: str | None = None,
+    output: Output = "mix",
+    layers: int = 4,
+    pooling: Pooling = "first",
+    window: int = 128,
+    trained_from: int = 0,
+    mixed_precision: bool = False,
+) -> Model[list[Doc], list[Floats2d]]:
+    """Fine-tune a pretrained transformer, for one component or, in a shared `tok2vec`, for many.
+
+    Any BERT-, RoBERTa-, XLM-R-, XLNet- or Electra-like model that Hugging Face's library knows. A
+    vector a token; a whitespace token has zeros.
+
+    path: of the model's folder, with config.json, tokenizer.json and model.safetensors. It is read
+    when a pipeline is initialised and never again: a trained pipeline holds weights and tokenizer.
+    sha256: of model.safetensors, which is refused if it has another.
+    output: "last", the last layer; "mix", a learned mix of the last `layers` (Peters et al. 2018,
+    eq. 1); "all", all layers but the embeddings, side by side. pooling: a token's "first" piece,
+    its "last", or the "mean" of all.
+    window: of pieces that are read together. A Doc is cut into windows at its sentence boundaries,
+    as many sentences in each as there is room for; if it has none, at blank lines. What is longer
+    is read in windows that overlap, and a token's vector comes from that in which it is farthest
+    from the edges.
+    trained_from: the lowest layer that is trained; 0, the default, is the embeddings.
+    mixed_precision: train with bfloat16 products, which some processors do far faster.
+    """
+    if window < 16:
+        raise ValueError(f"window must be at least 16, got {window}")
+    for name, value, known in (
+        ("output", output, ("last", "mix", "all")),
+        ("pooling", pooling, ("first", "last", "mean")),
+    ):
+        if value not in known:
+            raise ValueError(f"{name} must be one of {known}, not {value!r}")
+    settings = {
+        "output": output,
+        "layers": layers,
+        "pooling": pooling,
+        "trained_from": trained_from,
+        "mixed_precision": mixed_precision,
+    }
+    return Model(
+        "pretrained_encoder",
+        _forward,
+        init=_init,
+        attrs={"path": path, "sha256": sha256, "settings": settings, "window": window},
+        dims={"nO": None},
+        shims=[EncoderShim()],
+    )
+
+
+def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
+    shim = cast(EncoderShim, model.shims[0])
+    if shim.header is not None:
+        return
+    path = model.attrs["path"]
+    if path is None:
+        raise ValueError("spacy-lal.PretrainedEncoder.v1 needs the path of a transformer's folder")
+    config, tokenizer, tensors = read_transformer(path, model.attrs["sha256"])
+    most = config.get("max_position_embeddings")
+    # RoBERTa and its kin keep two positions for themselves
+    if most and model.attrs["window"] > most - 2:
+        raise ValueError(f"window is {model.attrs['window']}, but {path} has {most} positions")
+    shim.initialize(
+        {"transformer": config, "tokenizer": tokenizer, "settings": model.attrs["settings"]}
+    )
+    network = cast(PretrainedNetwork, shim.module)
+    network.transformer.load_state_dict(tensors)
+    model.set_dim("nO", network.output_dim)
+
+
+def _forward(
+    model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
+) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
+    shim = cast(EncoderShim, model.shims[0])
+    network = cast(PretrainedNetwork, shim.module)
+    n_tokens = sum(map(len, docs))
+    window: int = model.attrs["window"]
+    batches = piece_batches(
+        docs, shim.pieces, window, network.pooling, network.padding, few_shapes=is_train
+    )
+    batches = [type(batch)(*(tensor.to(shim.device) for tensor in batch)) for batch in batches]
+    if is_train:
+        rows: Tensor = shim.begin_update(batches, n_tokens, dropout=0.0)
+    else:
+        rows = shim.predict(batches, n_tokens)
+
+    def backprop(d_rows: list[Floats2d]) -> list[Doc]:
+        if rows.requires_grad:
+            rows.backward(to_tensor(model, d_rows, rows.device).view_as(rows))
+        return []
+
+    return to_rows(model, rows, [len(doc) for doc in docs]), backprop

@@ -1,0 +1,116 @@
+"""A pretrained transformer as a module: from padded pieces to the vectors of tokens."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from ..bridge.weights import Header
+from .batches import PieceBatch, Pooling
+from .folder import build_transformer
+
+Output = Literal["last", "mix", "all"]
+
+
+class LayerMix(nn.Module):
+    """A softmax-weighted sum of layers [k, n, d] -> [n, d], times a factor (Peters et al. 2018).
+
+    Section 3.2, eq. 1: gamma sum_j softmax(weights)_j h_j.
+    """
+
+    def __init__(self, n_layers: int) -> None:
+        super().__init__()
+        self.weights = nn.Parameter(torch.zeros(n_layers))
+        self.gamma = nn.Parameter(torch.ones(()))
+
+    def forward(self, layers: Tensor) -> Tensor:
+        return self.gamma * torch.einsum("k,knd->nd", torch.softmax(self.weights, 0), layers)
+
+
+class PretrainedNetwork(nn.Module):
+    """Batches of pieces -> the vectors of all tokens [tokens, width]; zeros for one without pieces.
+
+    transformer: the contents of its config.json. output: "last", the last layer; "mix", a learned
+    mix of the last `layers`; "all", all layers but the embeddings, side by side. pooling: which of
+    a token's pieces gives its vector: "first", "last", or "mean", their mean. trained_from: the
+    lowest layer that is trained; 0 is the embeddings. mixed_precision: train with bfloat16 products.
+    """
+
+    def __init__(
+        self,
+        transformer: dict[str, Any],
+        *,
+        output: Output,
+        layers: int,
+        pooling: Pooling,
+        trained_from: int,
+        mixed_precision: bool,
+    ) -> None:
+        super().__init__()
+        self.transformer = build_transformer(transformer)
+        config: Any = self.transformer.config
+        self.padding: int = getattr(config, "pad_token_id", None) or 0
+        self.width, self.n_layers = int(config.hidden_size), int(config.num_hidden_layers)
+        if output == "mix" and not 1 <= layers <= self.n_layers:
+            raise ValueError(f"layers must lie in 1..{self.n_layers}, got {layers}")
+        self.output, self.pooling = output, pooling
+        self.first = {"last": self.n_layers, "mix": self.n_layers - layers + 1, "all": 1}[output]
+        self.mix = LayerMix(layers) if output == "mix" else None
+        self.mixed_precision = mixed_precision
+        self._takes_types = "token_type_ids" in inspect.signature(self.transformer.forward).parameters
+        _freeze(self.transformer, trained_from)
+
+    @property
+    def output_dim(self) -> int:
+        return self.width * (self.n_layers if self.output == "all" else 1)
+
+    def forward(self, batches: list[PieceBatch], n_tokens: int) -> Tensor:
+        given = next(self.transformer.parameters())
+        if not batches:
+            return given.new_zeros(n_tokens, self.output_dim)
+        tokens = torch.cat([batch.tokens for batch in batches])
+        vectors = torch.cat([self._of_tokens(batch) for batch in batches])
+        if self.pooling != "mean":
+            return vectors.new_zeros(n_tokens, self.output_dim).index_copy(0, tokens, vectors)
+        pieces = torch.bincount(tokens, minlength=n_tokens).clamp(min=1).unsqueeze(1)
+        sums = vectors.new_zeros(n_tokens, self.output_dim).index_add(0, tokens, vectors)
+        return sums / pieces
+
+    def _of_tokens(self, batch: PieceBatch) -> Tensor:
+        """The outputs for the wanted pieces [k, output_dim]."""
+        types = {"token_type_ids": batch.types} if self._takes_types else {}
+        device = batch.pieces.device.type
+        lower = self.mixed_precision and self.training
+        with torch.autocast(device, torch.bfloat16, enabled=lower):
+            hidden = self.transformer(
+                input_ids=batch.pieces,
+                attention_mask=batch.mask,
+                output_hidden_states=True,
+                return_dict=True,
+                **types,
+            ).hidden_states[self.first :]
+        rows = [layer.flatten(0, 1)[batch.rows].float() for layer in hidden]
+        if self.mix is not None:
+            mixed: Tensor = self.mix(torch.stack(rows))
+            return mixed
+        return torch.cat(rows, -1)
+
+
+def _freeze(transformer: Any, trained_from: int) -> None:
+    """Take the gradient from the embeddings and the layers below `trained_from`."""
+    if trained_from <= 0:
+        return
+    for name, parameter in transformer.named_parameters():
+        parts = name.split(".")
+        # "encoder.layer.3.…" of BERT and its kin, "layer.3.…" of XLNet
+        layer = int(parts[parts.index("layer") + 1]) + 1 if "layer" in parts else 0
+        if layer < trained_from:
+            parameter.requires_grad_(False)
+
+
+def build_network(header: Header) -> PretrainedNetwork:
+    """The network of a header."""
+    return PretrainedNetwork(header["transformer"], **header["settings"])

@@ -1,0 +1,92 @@
+"""Words as the pieces that a transformer's tokenizer makes of them."""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+from tokenizers import Tokenizer
+
+Numbers = NDArray[numpy.int64]
+
+MOST_CHARACTERS = 1000
+"""Of a word; what is behind them is not read."""
+MOST_KNOWN = 200_000
+"""Words whose pieces are remembered."""
+
+
+class Special(NamedTuple):
+    """The pieces that stand around every window, and their token types."""
+
+    before: list[int]
+    behind: list[int]
+    types_before: list[int]
+    types_behind: list[int]
+
+
+class WordPieces:
+    """A fast tokenizer that reads word by word.
+
+    tokenizer: the contents of a tokenizer.json. A word is read with the space before it where
+    that makes a difference (byte-level BPE), and never with its neighbours.
+    """
+
+    def __init__(self, tokenizer: str) -> None:
+        self._tokenizer = Tokenizer.from_str(tokenizer)
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self.special = self._special()
+        unknown = json.loads(tokenizer)["model"].get("unk_token")
+        found = None if unknown is None else self._tokenizer.token_to_id(unknown)
+        self._unknown = [] if found is None else [found]
+        self._reads_spaces = self._encode([" a"]) != self._encode(["a"])
+        self._known: dict[str, list[int]] = {}
+
+    def of_docs(self, docs: list[Doc], most: int) -> tuple[Numbers, Numbers]:
+        """The pieces of all tokens, one after the other, and how many each token has [tokens].
+
+        A whitespace token has none, another one at least one if the tokenizer has a piece for
+        the unknown, and at most `most`.
+        """
+        words = [
+            " " + token.text if self._reads_spaces and _after_space(token) else token.text
+            for doc in docs
+            for token in doc
+        ]
+        known = self._known
+        new = [word for word in dict.fromkeys(words) if word not in known]
+        if new:
+            if len(known) > MOST_KNOWN:
+                # another thread may be reading the old one
+                known = self._known = {}
+                new = list(dict.fromkeys(words))
+            found = self._encode([word[:MOST_CHARACTERS] for word in new])
+            known.update(
+                (word, [] if word.isspace() else pieces or self._unknown)
+                for word, pieces in zip(new, found, strict=True)
+            )
+        pieces = [known[word][:most] for word in words]
+        counts = numpy.fromiter(map(len, pieces), dtype=numpy.int64, count=len(pieces))
+        flat = numpy.fromiter((p for word in pieces for p in word), dtype=numpy.int64)
+        return flat, counts
+
+    def _encode(self, words: list[str]) -> list[list[int]]:
+        found = self._tokenizer.encode_batch(words, add_special_tokens=False)
+        return [encoding.ids for encoding in found]
+
+    def _special(self) -> Special:
+        encoding = self._tokenizer.encode("a")
+        inside = [k for k, special in enumerate(encoding.special_tokens_mask) if not special]
+        first, behind = (inside[0], inside[-1] + 1) if inside else (len(encoding.ids),) * 2
+        ids, types = encoding.ids, encoding.type_ids
+        return Special(ids[:first], ids[behind:], types[:first], types[behind:])
+
+
+def _after_space(token: object) -> bool:
+    if not token.i:  # type: ignore[attr-defined]
+        return False
+    before = token.nbor(-1)  # type: ignore[attr-defined]
+    return bool(before.whitespace_) or before.is_space

@@ -1,0 +1,81 @@
+"""Docs cut into windows that a transformer reads one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+
+from ..batching.sentences import sentence_starts
+
+Numbers = NDArray[numpy.int64]
+
+
+class Window(NamedTuple):
+    """Tokens start to end, counted over all Docs, that are read together."""
+
+    start: int
+    end: int
+
+
+def cut(docs: list[Doc], counts: Numbers, room: int) -> list[Window]:
+    """Windows of at most `room` pieces over all tokens that have some, in order.
+
+    counts: pieces of each token [tokens], each at most room // 2. A Doc with sentence boundaries is
+    cut at these, and as many sentences are read together as there is room for; without, it is cut
+    at blank lines. What is still too long is read in windows that overlap by a quarter.
+    """
+    ends = numpy.concatenate([[0], counts.cumsum()])
+    windows: list[Window] = []
+    offset = 0
+    for doc in docs:
+        bounds = [offset + start for start in (*_starts(doc), len(doc))]
+        if doc.has_annotation("SENT_START"):
+            bounds = _packed(bounds, ends, room)
+        for start, end in zip(bounds, bounds[1:], strict=False):
+            if ends[end] > ends[start]:
+                windows += _overlapping(start, end, ends, room)
+        offset += len(doc)
+    return windows
+
+
+def _starts(doc: Doc) -> list[int]:
+    if doc.has_annotation("SENT_START"):
+        return sentence_starts(doc, "existing")
+    if not len(doc):
+        return []
+    blank = [t.i + 1 for t in doc[:-1] if t.is_space and t.text.count("\n") > 1]
+    return [0, *blank]
+
+
+def _packed(bounds: list[int], ends: Numbers, room: int) -> list[int]:
+    """Of bounds, those that are kept when neighbours share a window where they fit."""
+    kept = bounds[:1]
+    for here, after in zip(bounds[1:], bounds[2:], strict=False):
+        if ends[after] - ends[kept[-1]] > room:
+            kept.append(here)
+    return [*kept, bounds[-1]] if len(bounds) > 1 else bounds
+
+
+def _overlapping(start: int, end: int, ends: Numbers, room: int) -> Iterator[Window]:
+    while ends[end] - ends[start] > room:
+        stop = int(numpy.searchsorted(ends, ends[start] + room, "right")) - 1
+        yield Window(start, stop)
+        start = int(numpy.searchsorted(ends, ends[stop] - room // 4, "left"))
+    yield Window(start, end)
+
+
+def deepest(windows: list[Window], n_tokens: int) -> Numbers:
+    """For each token the number of the window that has it farthest from its edges; -1 for none."""
+    found = numpy.full(n_tokens, -1)
+    farthest = numpy.full(n_tokens, -1)
+    for number, (start, end) in enumerate(windows):
+        inside = numpy.arange(end - start)
+        distance = numpy.minimum(inside, inside[::-1])
+        better = distance > farthest[start:end]
+        farthest[start:end][better] = distance[better]
+        found[start:end][better] = number
+    return found
