@@ -42,10 +42,11 @@ NAMES = {
         "spacy-lal.margin_objective.v2",
         "spacy-lal.mbr_decoder.v1",
     ],
-    "optimizers": ["spacy-lal.Nadam.v1"],
+    "optimizers": ["spacy-lal.GroupedAdam.v1", "spacy-lal.Nadam.v1"],
     "readers": ["spacy-lal.Corpus.v1"],
     "layers": ["spacy-lal.first_piece.v1"],
-    "schedules": ["spacy-lal.inverse_sqrt.v1"],
+    "loggers": ["spacy-lal.PlateauLogger.v1"],
+    "schedules": ["spacy-lal.inverse_sqrt.v1", "spacy-lal.plateau.v1"],
     "scorers": [
         "spacy-lal.attachment_scorer.v1",
         "spacy-lal.constituency_scorer.v1",

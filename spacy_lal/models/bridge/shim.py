@@ -25,6 +25,7 @@ from torch import Tensor, nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from ...layers.dropout import set_dropout
+from ...training.groups import GroupedAdam
 from .from_v1 import from_v1
 from .weights import Header, read_weights
 
@@ -37,10 +38,11 @@ class TorchShim(Shim):
         self._build = build
         self.header: Header | None = None
         self._weights_elsewhere = False
+        self._frozen: set[str] = set()
 
     def initialize(self, header: Header) -> None:
         """Build the module with fresh parameters."""
-        self.header = header
+        self.header, self._frozen = header, set()
         self._model = self._build(header).to(get_torch_default_device()).eval()
 
     @property
@@ -70,6 +72,7 @@ class TorchShim(Shim):
             module.eval()
 
     def finish_update(self, optimizer: Optimizer) -> None:
+        self._freeze(optimizer)
         for name, parameter in self.module.named_parameters():
             if parameter.grad is not None:
                 value, _ = optimizer(
@@ -83,6 +86,21 @@ class TorchShim(Shim):
                 if updated.data_ptr() != parameter.data_ptr():
                     parameter.data.copy_(updated.reshape(parameter.shape))
                 parameter.grad = None
+
+    def _freeze(self, optimizer: Optimizer) -> None:
+        """Compute no more gradients of parameters that this optimizer freezes."""
+        parameters = dict(self.module.named_parameters())
+        frozen = set()
+        if isinstance(optimizer, GroupedAdam):
+            frozen = {name for name in parameters if optimizer.freezes(name)}
+        # PyTorch goes back through nothing that has no gradients at all
+        if len(frozen) == len(parameters):
+            frozen = set()
+        for name in frozen - self._frozen:
+            parameters[name].requires_grad_(False).grad = None
+        for name in self._frozen - frozen:
+            parameters[name].requires_grad_(True)
+        self._frozen = frozen
 
     @contextlib.contextmanager
     def use_params(self, params: dict[tuple[int, str], Any]) -> Iterator[None]:
@@ -140,7 +158,7 @@ class TorchShim(Shim):
             # finite if the sum is, which is quicker to see
             if not tensor.float().sum().isfinite() and not tensor.isfinite().all():
                 raise ValueError(f"{name} has values that are not finite")
-        self.header, self._model = header, module
+        self.header, self._model, self._frozen = header, module, set()
 
     def to_bytes(self) -> bytes:
         if self._model is None or self._weights_elsewhere:
