@@ -17,6 +17,7 @@ from .own_vectors import own_vectors
 from .package import package
 from .srl_eval import srl_eval
 from .threshold import threshold
+from .train import train
 
 app = typer.Typer(
     name="lal",
@@ -32,4 +33,6 @@ for command in (
     *(package, threshold, own_vectors),
 ):
     app.command()(command)
+# settings of the config, as `spacy train` takes them
+app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(train)
 spacy_app.add_typer(app)

@@ -1,0 +1,101 @@
+"""`train`: `spacy train`, which goes on where it was killed."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from wasabi import msg
+
+from .checks import clear_errors
+
+
+def train(
+    ctx: typer.Context,
+    config: Annotated[Path, typer.Argument(help="The config.", exists=True, dir_okay=False)],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="Folder for model-best, model-last, checkpoint."),
+    ],
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on from OUTPUT's checkpoint; without one, begin."),
+    ] = False,
+    every: Annotated[
+        int,
+        typer.Option(
+            "--checkpoint-steps",
+            min=0,
+            help="A checkpoint every so many steps, besides those after evaluations.",
+        ),
+    ] = 0,
+    code: Annotated[
+        Path | None,
+        typer.Option("--code", "-c", help="Python file to import first.", exists=True),
+    ] = None,
+    use_gpu: Annotated[int, typer.Option("--gpu-id", "-g", help="GPU, or -1 for the CPU.")] = -1,
+    verbose: Annotated[bool, typer.Option("--verbose", "-V", help="Say more.")] = False,
+) -> None:
+    """Train as `spacy train` does, with checkpoints from which --resume goes on.
+
+    The result is the same as if training had never stopped. More options are settings of the
+    config, such as --training.max_steps 1000. OUTPUT keeps the checkpoint when training is over,
+    so that it can go on with a larger max_steps; without that, it can be deleted.
+    """
+    from spacy.cli._util import (
+        import_code,
+        parse_config_overrides,
+        setup_gpu,
+        show_validation_error,
+    )
+    from spacy.training.initialize import init_nlp
+    from spacy.training.loop import DIR_MODEL_BEST, DIR_MODEL_LAST
+    from spacy.util import load_config, logger
+
+    from ..training.checkpoint import CHECKPOINT, CheckpointError, read_state
+    from ..training.loop import train as train_pipeline
+    from ..training.same_run import describe_run, differences, other_versions
+
+    if verbose:
+        logger.setLevel(logging.DEBUG)
+    overrides = parse_config_overrides(ctx.args)
+    import_code(code)
+    with show_validation_error(config):
+        raw = load_config(config, overrides=overrides, interpolate=False)
+    with clear_errors("train"):
+        run = describe_run(raw.interpolate(), [code] if code else [], output)
+        state = read_state(output)
+        if state and not resume:
+            raise ValueError(
+                f"{output / CHECKPOINT} is there: go on from it with --resume, or delete it"
+            )
+        if state:
+            if found := differences(run, state["run"]):
+                raise ValueError(
+                    f"{output / CHECKPOINT} is of another training: {'; '.join(found)}"
+                )
+            for package in other_versions(run, state["run"]):
+                msg.warn(f"{package}: the result may differ in the last digits")
+            if state["progress"]["finished"] and run["config"] == state["run"]["config"]:
+                msg.good(f"{output}: finished after {state['progress']['steps']} steps")
+                return
+        elif resume:
+            for name in (DIR_MODEL_BEST, DIR_MODEL_LAST):
+                if (output / name).exists():
+                    raise ValueError(
+                        f"{output} has a {name} but no {CHECKPOINT} to go on from; without "
+                        "--resume, training begins anew and replaces it"
+                    )
+            msg.info(f"no {CHECKPOINT} in {output} yet: training begins")
+        output.mkdir(parents=True, exist_ok=True)
+    setup_gpu(use_gpu)
+    with show_validation_error(config, hint_fill=False):
+        nlp = init_nlp(raw, use_gpu=use_gpu)
+    try:
+        train_pipeline(nlp, output, run, resume=state, every=every, use_gpu=use_gpu)
+    except CheckpointError as error:
+        with clear_errors("train"):
+            raise error
+    msg.good(f"Saved pipeline to output directory {output / DIR_MODEL_LAST}")

@@ -1,0 +1,224 @@
+"""Weights and optimizer state under names that hold in another process.
+
+Thinc's optimizer keeps its state under (id of a layer, name of a parameter), and ids count the
+layers that a process has made. Here a parameter is called after its place:
+`<component>/<number of the layer in model.walk()>/<name>`, in a torch module
+`<component>/<number of the layer>.<number of its shim>/<name>`.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, cast
+
+import numpy as np
+import torch
+from spacy.language import Language
+from thinc.api import Model, Ops, Optimizer, get_current_ops
+from thinc.util import is_xp_array, to_numpy
+from torch import Tensor, nn
+
+from .checkpoint import CheckpointError
+
+Key = tuple[int, str]
+"""As Thinc's optimizer has it."""
+
+
+def models_of(nlp: Language, exclude: Collection[str] = ()) -> dict[str, Model]:
+    """The models of the components that have one, by the components' names."""
+    models = {name: getattr(pipe, "model", None) for name, pipe in nlp.pipeline}
+    return {
+        name: model
+        for name, model in models.items()
+        if name not in exclude and isinstance(model, Model)
+    }
+
+
+def modules_of(node: Model) -> Iterator[tuple[int, Any, nn.Module]]:
+    """A layer's torch modules, each with the number and the shim that it is in.
+
+    Raises NotImplementedError for a shim of another library.
+    """
+    for number, shim in enumerate(node.shims):
+        module = getattr(shim, "_model", None)
+        if not isinstance(module, nn.Module):
+            raise NotImplementedError(
+                f"layer {node.name} has parameters in a {type(shim).__name__}, which is not "
+                "PyTorch's: `spacy train` can train it, but not resume"
+            )
+        yield number, shim, module
+
+
+def _nodes(nlp: Language, exclude: Collection[str]) -> Iterator[tuple[str, Model]]:
+    for name, model in models_of(nlp, exclude).items():
+        for k, node in enumerate(model.walk()):
+            yield f"{name}/{k}", node
+
+
+# Weights
+
+
+def read_weights(nlp: Language, exclude: Collection[str]) -> tuple[dict[str, Tensor], list[str]]:
+    """The weights of all components but those in `exclude`, and which of them have a gradient.
+
+    After an update all gradients are zero; but optimizers move what has one of zero, not what has
+    none.
+    """
+    tensors, graded = {}, []
+    for place, node in _nodes(nlp, exclude):
+        for name in node.param_names:
+            if node.has_param(name):
+                tensors[f"{place}/{name}"] = _to_tensor(node.get_param(name))
+                if node.has_grad(name):
+                    graded.append(f"{place}/{name}")
+        for number, _, module in modules_of(node):
+            for name, tensor in module.state_dict().items():
+                tensors[f"{place}.{number}/{name}"] = tensor
+            for name, parameter in module.named_parameters():
+                if parameter.grad is not None:
+                    graded.append(f"{place}.{number}/{name}")
+    return tensors, graded
+
+
+def set_weights(
+    nlp: Language, exclude: Collection[str], tensors: dict[str, Tensor], graded: Collection[str]
+) -> None:
+    """Undo `read_weights`.
+
+    Raises CheckpointError, naming the first one, if they are not those of this pipeline.
+    """
+    own, _ = read_weights(nlp, exclude)
+    for name in sorted(own.keys() | tensors.keys()):
+        shapes = [tuple(t[name].shape) if name in t else "missing" for t in (own, tensors)]
+        if shapes[0] != shapes[1]:
+            raise CheckpointError(f"{name} is {shapes[0]} here and {shapes[1]} in the checkpoint")
+    for place, node in _nodes(nlp, exclude):
+        for name in node.param_names:
+            if f"{place}/{name}" in tensors:
+                value = _to_array(node.ops, tensors[f"{place}/{name}"])
+                node.set_param(name, value)
+                if f"{place}/{name}" in graded:
+                    node.set_grad(name, node.ops.xp.zeros_like(value))
+        for number, _, module in modules_of(node):
+            start = f"{place}.{number}/"
+            module.load_state_dict(
+                {k.removeprefix(start): t for k, t in tensors.items() if k.startswith(start)}
+            )
+            for name, parameter in module.named_parameters():
+                if start + name in graded:
+                    parameter.grad = torch.zeros_like(parameter)
+
+
+# The optimizer
+
+
+def read_optimizer(
+    nlp: Language, optimizer: Optimizer
+) -> tuple[dict[str, Tensor], dict[str, dict[str, Any]]]:
+    """What an optimizer of Thinc's, or one derived from it, knows of the parameters.
+
+    Of its attributes, dictionaries by parameter are kept: arrays as tensors, numbers as numbers,
+    under the names of attribute and parameter; and what is the same after JSON. All else is as the
+    config makes it; its schedules are for `run_schedules`.
+    """
+    places = _places(nlp)
+    tensors: dict[str, Tensor] = {}
+    numbers: dict[str, dict[str, Any]] = {"by parameter": {}, "plain": {}}
+    for attribute in _attributes(optimizer):
+        value = getattr(optimizer, attribute)
+        if _by_parameter(value):
+            numbers["by parameter"][attribute] = plain = {}
+            for key, entry in value.items():
+                if key not in places:
+                    raise ValueError(f"the optimizer's {attribute} has {key}, which no model has")
+                if is_xp_array(entry):
+                    tensors[f"{attribute}/{places[key]}"] = _to_tensor(entry)
+                else:
+                    plain[places[key]] = entry
+        elif _same_after_json(value):
+            numbers["plain"][attribute] = value
+    return tensors, numbers
+
+
+def set_optimizer(
+    nlp: Language,
+    optimizer: Optimizer,
+    tensors: dict[str, Tensor],
+    numbers: dict[str, dict[str, Any]],
+) -> None:
+    """Undo `read_optimizer`, in a new optimizer of the same config."""
+    keys = {place: key for key, place in _places(nlp).items()}
+    ops = get_current_ops()
+    for attribute, value in numbers["plain"].items():
+        setattr(optimizer, attribute, value)
+    for attribute, plain in numbers["by parameter"].items():
+        entries = getattr(optimizer, attribute)
+        entries.update({keys[place]: entry for place, entry in plain.items()})
+        start = f"{attribute}/"
+        for name, tensor in tensors.items():
+            if name.startswith(start):
+                key = keys[name.removeprefix(start)]
+                entries[key] = _to_array(ops, tensor)
+
+
+def run_schedules(optimizer: Optimizer, steps: int, results: Sequence[tuple[float, int]]) -> None:
+    """Bring the schedules of a new optimizer to where they are after so many steps.
+
+    results: scores of evaluations, each with the number of the step after which it was made.
+    """
+    scores = {step: score for score, step in results}
+    with warnings.catch_warnings():
+        # all was said when these steps were made
+        warnings.simplefilter("ignore")
+        for step in range(steps):
+            optimizer.step_schedules()
+            if step in scores:
+                tell_schedules(optimizer, scores[step])
+
+
+def tell_schedules(optimizer: Optimizer, score: float) -> None:
+    """Tell the score of an evaluation to schedules that have a method `evaluated(score)`."""
+    for schedule in optimizer.schedules.values():
+        evaluated = getattr(schedule, "evaluated", None)
+        if evaluated is not None:
+            evaluated(score)
+
+
+def _places(nlp: Language) -> dict[Key, str]:
+    places: dict[Key, str] = {}
+    for place, node in _nodes(nlp, ()):
+        for name in node.param_names:
+            places.setdefault((node.id, name), f"{place}/{name}")
+        for number, shim, module in modules_of(node):
+            for name, _ in module.named_parameters():
+                places.setdefault((shim.id, name), f"{place}.{number}/{name}")
+    return places
+
+
+def _attributes(optimizer: Optimizer) -> list[str]:
+    slots = [name for base in type(optimizer).__mro__ for name in getattr(base, "__slots__", ())]
+    names = {*slots, *getattr(optimizer, "__dict__", ())} - {"schedules", "__dict__"}
+    return sorted(name for name in names if hasattr(optimizer, name))
+
+
+def _by_parameter(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(key, tuple) and [type(part) for part in key] == [int, str] for key in value
+    )
+
+
+def _same_after_json(value: Any) -> bool:
+    try:
+        return bool(json.loads(json.dumps(value)) == value)
+    except (TypeError, ValueError):
+        return False
+
+
+def _to_tensor(array: Any) -> Tensor:
+    return torch.from_numpy(np.asarray(to_numpy(array), order="C"))
+
+
+def _to_array(ops: Ops, tensor: Tensor) -> Any:
+    return ops.asarray(cast(Any, tensor.numpy())).copy()

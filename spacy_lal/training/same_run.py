@@ -1,0 +1,142 @@
+"""What a training is of: its config, its files, and the pipeline that it begins with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator
+from hashlib import blake2b
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+from spacy.language import Language
+from thinc.api import Config, Model
+from thinc.model import serialize_attr
+
+from .parameters import models_of, modules_of, read_weights
+
+MAY_CHANGE = ("training.max_steps", "training.patience", "training.logger")
+"""Settings that decide when training stops and what it prints, not what it computes."""
+
+MISSING = "not there"
+
+Described = dict[str, Any]
+
+
+def describe_run(config: Config, files: Iterable[Path], output: Path) -> Described:
+    """What can be said before the pipeline is made.
+
+    config: interpolated. files: what else is read. output: is never looked into.
+    Values in [corpora] and [initialize] that name a file or a folder stand for what is in it.
+    """
+    named = [Path(value) for value in _strings([config.get("corpora"), config.get("initialize")])]
+    contents = {
+        str(path): _digest_file(path)
+        for start in (*named, *files)
+        for path in _files(start)
+        if output.resolve() not in path.resolve().parents
+    }
+    packages = ("spacy", "thinc", "torch", "numpy", "spacy-lal")
+    return {
+        "config": json.loads(json.dumps(_flat(config))),
+        "files": contents,
+        "versions": {name: version(name) for name in packages},
+    }
+
+
+def describe_pipeline(nlp: Language, frozen: Collection[str]) -> dict[str, str]:
+    """A digest of each component before the first update.
+
+    It takes in labels, settings and the shapes of weights, and of `frozen` components the weights.
+    """
+    return {
+        name: _digest_component(nlp, name, model, name in frozen)
+        for name, model in models_of(nlp).items()
+    }
+
+
+def differences(here: Described, there: Described) -> list[str]:
+    """What of `describe_run` is not the same: settings that may not change, and files."""
+    found = []
+    for key, now, before in _unequal(here["config"], there["config"]):
+        if not any(key == name or key.startswith(f"{name}.") for name in MAY_CHANGE):
+            found.append(f"{key} is {now}, and was {before}")
+    for path, now, _ in _unequal(here["files"], there["files"]):
+        found.append(f"{path} {'is missing' if now == MISSING else 'has changed'}")
+    return found
+
+
+def other_versions(here: Described, there: Described) -> list[str]:
+    """Packages that are not those of before."""
+    return [
+        f"{name} is {now}, and was {before}"
+        for name, now, before in _unequal(here["versions"], there["versions"])
+    ]
+
+
+def _unequal(here: dict[str, Any], there: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    for key in sorted(here.keys() | there.keys()):
+        now, before = here.get(key, MISSING), there.get(key, MISSING)
+        if now != before:
+            yield key, now, before
+
+
+def _flat(section: dict[str, Any], start: str = "") -> dict[str, Any]:
+    """Settings by their dotted names."""
+    flat: dict[str, Any] = {}
+    for name, value in section.items():
+        if isinstance(value, dict) and value:
+            flat |= _flat(value, f"{start}{name}.")
+        else:
+            flat[start + name] = value
+    return flat
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _strings(part)
+
+
+def _files(path: Path) -> Iterator[Path]:
+    try:
+        if path.is_dir():
+            yield from sorted(inner for inner in path.rglob("*") if inner.is_file())
+        elif path.is_file():
+            yield path
+    except OSError:  # too long for a name
+        return
+
+
+def _digest_file(path: Path) -> str:
+    digest = blake2b(digest_size=16)
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _digest_component(nlp: Language, name: str, model: Model, frozen: bool) -> str:
+    digest = blake2b(digest_size=16)
+    pipe = nlp.get_pipe(name)
+    for part in (getattr(pipe, "labels", ()), getattr(pipe, "cfg", None)):
+        digest.update(json.dumps(part, default=lambda _: "no setting").encode())
+    for node in model.walk():
+        digest.update(node.name.encode())
+        for attribute, value in sorted(node.attrs.items()):
+            try:
+                digest.update(attribute.encode() + serialize_attr(value, value, attribute, node))
+            except TypeError:  # is not stored with the model either
+                continue
+        for _, shim, _ in modules_of(node):
+            digest.update(repr(getattr(shim, "header", None)).encode())
+    others = [other for other in nlp.pipe_names if other != name]
+    for place, tensor in read_weights(nlp, others)[0].items():
+        digest.update(f"{place} {tuple(tensor.shape)}".encode())
+        if frozen:
+            values = tensor.cpu().contiguous().reshape(-1).view(torch.uint8)
+            digest.update(values.numpy().data)
+    return digest.hexdigest()
