@@ -29,8 +29,11 @@ from .converting import (
     Counts,
     InputsArgument,
     LangOption,
+    LikeEwtOption,
+    NoTagsOption,
     OutputArgument,
     ReportOption,
+    adapted,
     counts_of,
     finish,
 )
@@ -115,12 +118,16 @@ def convert_brackets(
     ] = True,
     splice: Annotated[
         str,
-        typer.Option("--splice", help="Labels, commas between: such a phrase gives way to its parts."),
+        typer.Option(
+            "--splice", help="Labels, commas between: phrases that give way to their parts."
+        ),
     ] = "",
     skip: Annotated[
         str, typer.Option("--skip", help="Leave out the trees FIRST-LAST of the input, from 1.")
     ] = "",
     every: Annotated[int, typer.Option("--every", help="Take every so many-th tree.", min=1)] = 1,
+    ewt: LikeEwtOption = False,
+    no_tags: NoTagsOption = "",
     heads: HeadsOption = HeadRules.none,
     report: ReportOption = None,
 ) -> None:
@@ -130,9 +137,7 @@ def convert_brackets(
     without = frozenset(filter(None, splice.split(",")))
 
     def clean(tree: ConstituentTree) -> ConstituentTree | None:
-        cleaned = brackets.clean_tree(
-            tree, traces=traces, functions=functions, features=features
-        )
+        cleaned = brackets.clean_tree(tree, traces=traces, functions=functions, features=features)
         return brackets.spliced(cleaned, without) if cleaned and without else cleaned
 
     def read(path: Path) -> Iterator[TreebankSentence]:
@@ -150,6 +155,7 @@ def convert_brackets(
             for number, sentence in enumerate(from_each(inputs, read), start=1)
             if number % every == 0 and number not in skipped
         ]
+        sentences = adapted(sentences, ewt=ewt, no_tags=no_tags)
         write_docs(sentences, output, lang)
         counts = counts_of(sentences, losses.dropped) | dict(losses.counts)
         finish({output.name: counts}, report)
@@ -168,6 +174,7 @@ def convert_conllu(
         typer.Option("--documents", help="Take only the `newdoc id`s that this file lists."),
     ] = None,
     paragraphs: ParagraphsOption = False,
+    no_tags: NoTagsOption = "",
     report: ReportOption = None,
 ) -> None:
     """Convert words, tags and dependencies from CoNLL-U or CoNLL-X."""
@@ -188,7 +195,7 @@ def convert_conllu(
         lists = [] if documents is None else [documents]
         check_outputs([output, report], [*input_files(inputs, pattern), *lists])
         taken = None if documents is None else read_documents(documents)
-        sentences = list(from_each(inputs, read))
+        sentences = adapted(from_each(inputs, read), no_tags=no_tags)
         if taken is not None:
             taken.check_seen()
         write_docs(sentences, output, lang, paragraphs=paragraphs)

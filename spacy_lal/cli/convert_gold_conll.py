@@ -15,8 +15,11 @@ from .checks import check_outputs, clear_errors, from_each, input_files
 from .converting import (
     InputsArgument,
     LangOption,
+    LikeEwtOption,
+    NoTagsOption,
     OutputArgument,
     ReportOption,
+    adapted,
     counts_of,
     finish,
 )
@@ -35,6 +38,8 @@ def convert_gold_conll(
     without: Annotated[
         Path | None, typer.Option("--without", help="Leave out what this file lists.")
     ] = None,
+    ewt: LikeEwtOption = False,
+    no_tags: NoTagsOption = "",
     lang: LangOption = "en",
     pattern: Annotated[
         str, typer.Option("--pattern", help="Which files to take from a folder.")
@@ -63,5 +68,6 @@ def convert_gold_conll(
         for listed in (taken, left):
             if listed is not None:
                 listed.check_seen()
+        sentences = adapted(sentences, ewt=ewt, no_tags=no_tags)
         write_docs(sentences, output, lang)
         finish({output.name: counts_of(sentences) | {"left out": unread}}, report)

@@ -23,6 +23,9 @@ from .skeleton import phrases
 MARKS = frozenset({"CODE", "SU"})
 """Tags of what is no word: markup, and the marks of a transcript's units."""
 
+_TAGS = {f"-{side}{kind}B-": f"-{side}RB-" for side in "LR" for kind in "SC"}
+"""Square and curly brackets have the tags of round ones, as in the English Web Treebank."""
+
 _FIXED = 8
 
 
@@ -62,7 +65,7 @@ def parse_gold_conll(text: str, *, source: str = "<string>") -> Iterator[GoldCon
         )
         sentence = TreebankSentence(
             words=[ptb_unescape(row[3]) for row in rows],
-            tags=[row[4] for row in rows],
+            tags=[_TAGS.get(row[4], row[4]) for row in rows],
             constituents=tree,
             frames=None if unread else frames,
             id=f"{rows[0][0]}.{rows[0][1]}",
