@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +12,7 @@ import typer
 from ..treebanks import brackets, conll2005, conll2012, conllu
 from ..treebanks.cleaning import Losses, clean_sentences, numbered
 from ..treebanks.docs import TreebankSentence, write_docs
+from ..treebanks.documents import DocumentList, read_documents
 from ..treebanks.ewt import SPLITS, find_skeletons, join, read_ud_split
 from ..treebanks.head_rules import HeadRules, heads_by_rules
 from ..treebanks.propbank import read_propbank
@@ -22,14 +22,18 @@ from .checks import check_outputs, clear_errors, from_each, input_files
 from .convert_ctb import convert_ctb
 from .convert_ftb import convert_ftb
 from .convert_ged import convert_ged
+from .convert_gold_conll import convert_gold_conll
 from .convert_ptb import convert_ptb
 from .convert_vtb import convert_vtb
 from .converting import (
     Counts,
     InputsArgument,
     LangOption,
+    LikeEwtOption,
+    NoTagsOption,
     OutputArgument,
     ReportOption,
+    adapted,
     counts_of,
     finish,
 )
@@ -40,6 +44,9 @@ convert_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+ParagraphsOption = Annotated[
+    bool, typer.Option("--paragraphs", help="One Doc a paragraph (`# newpar`), not a sentence.")
+]
 HeadsOption = Annotated[HeadRules, typer.Option("--heads", help="Dependency heads by head rules.")]
 
 convert_app.command("ged")(convert_ged)
@@ -47,6 +54,7 @@ convert_app.command("ptb")(convert_ptb)
 convert_app.command("ctb")(convert_ctb)
 convert_app.command("ftb")(convert_ftb)
 convert_app.command("vtb")(convert_vtb)
+convert_app.command("gold-conll")(convert_gold_conll)
 
 
 @convert_app.command("ewt")
@@ -60,6 +68,7 @@ def convert_ewt(
         Path,
         typer.Option("--propbank", help="Folder or tar archive of .gold_skel files.", exists=True),
     ],
+    paragraphs: ParagraphsOption = False,
     report: ReportOption = None,
 ) -> None:
     """Join the English Web Treebank's words and heads (UD) with its trees and roles (PropBank)."""
@@ -74,7 +83,8 @@ def convert_ewt(
             joined = join(read_ud_split(ud, split), skeletons)
             if not joined.sentences:
                 raise ValueError(f"no sentences for {split} in {ud}")
-            write_docs(joined.sentences, output / f"{split}.spacy", "en")
+            out = output / f"{split}.spacy"
+            write_docs(joined.sentences, out, "en", paragraphs=paragraphs)
             results[split] = counts_of(joined.sentences, joined.dropped, joined.headless) | {
                 "skeleton sentences without words": joined.unused,
                 "tags that agree": joined.tags_agree,
@@ -106,13 +116,29 @@ def convert_brackets(
     spaces: Annotated[
         bool, typer.Option("--spaces/--no-spaces", help="Whether words are written apart.")
     ] = True,
+    splice: Annotated[
+        str,
+        typer.Option(
+            "--splice", help="Labels, commas between: phrases that give way to their parts."
+        ),
+    ] = "",
+    skip: Annotated[
+        str, typer.Option("--skip", help="Leave out the trees FIRST-LAST of the input, from 1.")
+    ] = "",
+    every: Annotated[int, typer.Option("--every", help="Take every so many-th tree.", min=1)] = 1,
+    ewt: LikeEwtOption = False,
+    no_tags: NoTagsOption = "",
     heads: HeadsOption = HeadRules.none,
     report: ReportOption = None,
 ) -> None:
     """Convert bracketed trees: Penn Treebank and its kin, one tree a line or over many lines."""
     losses = Losses()
-    clean = partial(brackets.clean_tree, traces=traces, functions=functions, features=features)
     unescape: Unescape = "ptb" if ptb_escapes else "brackets"
+    without = frozenset(filter(None, splice.split(",")))
+
+    def clean(tree: ConstituentTree) -> ConstituentTree | None:
+        cleaned = brackets.clean_tree(tree, traces=traces, functions=functions, features=features)
+        return brackets.spliced(cleaned, without) if cleaned and without else cleaned
 
     def read(path: Path) -> Iterator[TreebankSentence]:
         for file in input_files([path], pattern):
@@ -123,7 +149,13 @@ def convert_brackets(
 
     with clear_errors("convert"):
         check_outputs([output, report], input_files(inputs, pattern))
-        sentences = list(from_each(inputs, read))
+        skipped = _numbers(skip)
+        sentences = [
+            sentence
+            for number, sentence in enumerate(from_each(inputs, read), start=1)
+            if number % every == 0 and number not in skipped
+        ]
+        sentences = adapted(sentences, ewt=ewt, no_tags=no_tags)
         write_docs(sentences, output, lang)
         counts = counts_of(sentences, losses.dropped) | dict(losses.counts)
         finish({output.name: counts}, report)
@@ -137,23 +169,36 @@ def convert_conllu(
     pattern: Annotated[
         str, typer.Option("--pattern", help="Which files to take from a folder.")
     ] = "*.conllu",
+    documents: Annotated[
+        Path | None,
+        typer.Option("--documents", help="Take only the `newdoc id`s that this file lists."),
+    ] = None,
+    paragraphs: ParagraphsOption = False,
+    no_tags: NoTagsOption = "",
     report: ReportOption = None,
 ) -> None:
     """Convert words, tags and dependencies from CoNLL-U or CoNLL-X."""
     headless: list[tuple[str, str]] = []
+    taken: DocumentList | None = None
 
     def read(path: Path) -> Iterator[TreebankSentence]:
         for file in input_files([path], pattern):
             for found in conllu.read_conllu(file):
+                if taken is not None and not taken(found.document, found.number):
+                    continue
                 sentence, fault = conllu.to_sentence(found)
                 yield sentence
                 if fault:
                     headless.append((f"{found.source}:{found.line}", fault))
 
     with clear_errors("convert"):
-        check_outputs([output, report], input_files(inputs, pattern))
-        sentences = list(from_each(inputs, read))
-        write_docs(sentences, output, lang)
+        lists = [] if documents is None else [documents]
+        check_outputs([output, report], [*input_files(inputs, pattern), *lists])
+        taken = None if documents is None else read_documents(documents)
+        sentences = adapted(from_each(inputs, read), no_tags=no_tags)
+        if taken is not None:
+            taken.check_seen()
+        write_docs(sentences, output, lang, paragraphs=paragraphs)
         finish({output.name: counts_of(sentences, headless=headless)}, report)
 
 
@@ -250,6 +295,16 @@ def convert_propbank(
         sentences, headless = _collect(read)
         write_docs(sentences, output, lang)
         finish({output.name: counts_of(sentences, headless=headless)}, report)
+
+
+def _numbers(limits: str) -> range:
+    """`first-last` as a range; "" is an empty one. Raises ValueError for anything else."""
+    if not limits:
+        return range(0)
+    first, hyphen, last = limits.partition("-")
+    if not (hyphen and first.isdecimal() and last.isdecimal()):
+        raise ValueError(f"--skip must be FIRST-LAST, as 12-40, not {limits!r}")
+    return range(int(first), int(last) + 1)
 
 
 def _collect(

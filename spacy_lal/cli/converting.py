@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ import typer
 from wasabi import msg
 
 from ..grammar_errors import CORRECT
+from ..treebanks.conventions import like_ewt, without_tags
 from ..treebanks.docs import TreebankSentence
 
 Counts = dict[str, Any]
@@ -24,6 +26,24 @@ LangOption = Annotated[str, typer.Option("--lang", help="Language code of the vo
 ReportOption = Annotated[
     Path | None, typer.Option("--report", help="Write counts and every drop to this JSON file.")
 ]
+LikeEwtOption = Annotated[
+    bool,
+    typer.Option(
+        "--like-ewt", help='As the English Web Treebank: the preposition "to" is IN, "(…)" no PRN.'
+    ),
+]
+NoTagsOption = Annotated[
+    str,
+    typer.Option("--no-tags", help="Tags, spaces between, that words are not to learn: \": ''\"."),
+]
+
+
+def adapted(
+    sentences: Iterable[TreebankSentence], *, ewt: bool = False, no_tags: str = ""
+) -> list[TreebankSentence]:
+    """The sentences, with what the two options above ask for."""
+    tags = frozenset(no_tags.split())
+    return [without_tags(like_ewt(sentence) if ewt else sentence, tags) for sentence in sentences]
 
 
 def counts_of(

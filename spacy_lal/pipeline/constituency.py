@@ -24,7 +24,7 @@ from ..models.parser.decoding import decode_trees
 from ..models.parser.dependencies import heads_in_words
 from ..models.parser.gold_charts import GoldNodes, gold_labels, gold_nodes
 from ..models.parser.k_best_parses import k_best_parses
-from ..models.parser.losses import Objective, two_stage_loss
+from ..models.parser.losses import Objective, label_unknown, two_stage_loss
 from ..models.parser.network import Scores, TwoStageScores
 from ..scorers.attachment import score_attachment
 from ..structure.binarise import JOIN, collapse_unaries
@@ -260,13 +260,23 @@ class ConstituencyPipe(ParserPipe):
                 tree_losses = two_stage_loss(scores, nodes, lengths)
             else:
                 assert scores.labels is not None
+                label_scores = scores.labels
                 if self.joint:
+                    batch_heads = [heads_in_words(heads[s.doc], s).tolist() for s in members]
                     batch_trees = [
-                        with_sub_heads(tree, heads_in_words(heads[s.doc], s).tolist())
-                        for tree, s in zip(batch_trees, members, strict=True)
+                        with_sub_heads(tree, of_words)
+                        for tree, of_words in zip(batch_trees, batch_heads, strict=True)
                     ]
+                    headless = [-1 in of_words for of_words in batch_heads]
+                    if self._sub_head is not None and any(headless):
+                        label_scores = label_unknown(
+                            label_scores,
+                            torch.tensor(headless, device=label_scores.device),
+                            self._sub_head,
+                            probabilistic=self.objective.probabilistic,
+                        )
                 gold = gold_labels(batch_trees, scores.tags.shape[1], index)
-                tree_losses = self.objective(scores.labels, gold.to(scores.labels.device), lengths)
+                tree_losses = self.objective(label_scores, gold.to(label_scores.device), lengths)
             tree_losses = tree_losses * torch.tensor(has_tree, device=tree_losses.device)
             return self.constituency_weight * tree_losses.sum()
 
@@ -282,7 +292,8 @@ class ConstituencyPipe(ParserPipe):
 
 
 def with_sub_heads(tree: list[LabelledSpan], heads: list[int]) -> list[LabelledSpan]:
-    """The constituents with their "<H>" groups; without groups if a word has no gold head.
+    """The constituents with their "<H>" groups; without groups if a word has no gold head, for
+    then nobody knows them.
 
     heads: 0 the root, k word k, -1 no gold.
     """

@@ -121,6 +121,25 @@ def clean_tree(
     return built[0]
 
 
+def spliced(tree: ConstituentTree, labels: frozenset[str]) -> ConstituentTree:
+    """The tree without phrases of these labels, whose parts stand in their places.
+
+    The root stays, and so do words.
+    """
+    built: list[list[ConstituentTree]] = []
+    for node in reversed(list(tree.preorder())):
+        first = len(built) - len(node.children)
+        children = [part for parts in reversed(built[first:]) for part in parts]
+        del built[first:]
+        if node.word is not None:
+            built.append([node])
+        elif node.label in labels and node is not tree:
+            built.append(children)
+        else:
+            built.append([ConstituentTree(node.label, children)])
+    return built[0][0]
+
+
 def to_sentence(tree: ConstituentTree, *, spaces: bool = True) -> TreebankSentence:
     """The tree's words, tags and phrases.
 

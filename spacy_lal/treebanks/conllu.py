@@ -25,6 +25,8 @@ class ConlluSentence:
     heads: from 1, 0 for a root; None if any word has none. Columns that are "_" are "" here,
         except for words and lemmas that are underscores themselves.
     spaces: whether whitespace follows; there is none within a multiword token.
+    number: of the sentence in its document, from 0.
+    paragraph: its number in the file, from 0; -1 for sentences that are in none.
     source, line: where its first word is, for messages.
     """
 
@@ -32,6 +34,8 @@ class ConlluSentence:
     line: int
     id: str = ""
     document: str = ""
+    number: int = 0
+    paragraph: int = -1
     words: list[str] = field(default_factory=list)
     lemmas: list[str] = field(default_factory=list)
     upos: list[str] = field(default_factory=list)
@@ -45,6 +49,8 @@ class ConlluSentence:
 def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSentence]:
     """The sentences of a CoNLL-U or CoNLL-X text. Raises FormatError."""
     document = sentence_id = ""
+    place = paragraph = -1
+    in_paragraph = False
     sentence: ConlluSentence | None = None
     multiword: tuple[int, bool] | None = None  # last word of the range, space after it
     for number, row in enumerate(text.split("\n"), start=1):
@@ -56,6 +62,11 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
             continue
         if row.startswith("#"):
             name, _, value = row[1:].partition("=")
+            mark = name.split()[:1]
+            if mark == ["newpar"]:
+                paragraph, in_paragraph = paragraph + 1, True
+            elif mark == ["newdoc"]:
+                place, in_paragraph = -1, False
             if name.strip() == "newdoc id":
                 document = value.strip()
             elif name.strip() == "sent_id":
@@ -69,7 +80,9 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
                 line=number,
             )
         if sentence is None:
-            sentence = ConlluSentence(source, number, sentence_id, document)
+            place += 1
+            where = paragraph if in_paragraph else -1
+            sentence = ConlluSentence(source, number, sentence_id, document, place, where)
         identifier, form, lemma, upos, xpos, feats, head, deprel = columns[:8]
         space = "SpaceAfter=No" not in columns[-1].split("|")
         if "." in identifier:
@@ -135,6 +148,7 @@ def to_sentence(sentence: ConlluSentence) -> tuple[TreebankSentence, str]:
         heads=heads,
         deps=sentence.deprels if heads else None,
         id=sentence.id,
+        paragraph="" if sentence.paragraph < 0 else f"{sentence.source}:{sentence.paragraph}",
     ), fault
 
 

@@ -1,10 +1,12 @@
-"""One treebank sentence, whatever format it came from, as one Doc."""
+"""Treebank sentences, whatever format they came from, as Docs: one each, or one a paragraph."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain, groupby
 from pathlib import Path
+from typing import Any
 
 from spacy.tokens import Doc
 from spacy.util import get_lang_class
@@ -26,6 +28,7 @@ class TreebankSentence:
     constituents: phrases in preorder, without the root node.
     frames: predicates with their arguments.
     errors: of each word: `grammar_errors.CORRECT`, or the type of the error that it is.
+    paragraph: whatever tells apart the paragraphs of a file; "" where it knows none.
     """
 
     words: Sequence[str]
@@ -40,6 +43,7 @@ class TreebankSentence:
     frames: Sequence[FrameSpans] | None = None
     errors: Sequence[str] | None = None
     id: str = ""
+    paragraph: str = ""
 
 
 def to_doc(sentence: TreebankSentence, vocab: Vocab) -> Doc:
@@ -51,36 +55,75 @@ def to_doc(sentence: TreebankSentence, vocab: Vocab) -> Doc:
     Raises ValueError if the heads aren't one tree with one root, or if there are not as many labels
     of errors as words.
     """
-    heads = deps = None
-    if sentence.heads is not None:
-        if reason := tree_fault(sentence.heads):
-            raise ValueError(f"sentence {sentence.id or sentence.words}: {reason}")
-        heads = list(sentence.heads)
-        relations = sentence.deps or ["dep"] * len(heads)
-        deps = [
-            "ROOT" if head == word else relation
-            for word, (head, relation) in enumerate(zip(heads, relations, strict=True))
-        ]
-    doc = Doc(
-        vocab,
-        words=list(sentence.words),
-        spaces=None if sentence.spaces is None else list(sentence.spaces),
-        tags=_list(sentence.tags),
-        pos=_list(sentence.pos),
-        lemmas=_list(sentence.lemmas),
-        morphs=_list(sentence.morphs),
-        heads=heads,
-        deps=deps,
-        sent_starts=[word == 0 for word in range(len(sentence.words))],
-    )
-    if sentence.constituents is not None:
-        set_constituents(doc, sentence.constituents)
-    if sentence.frames is not None:
-        set_frames(doc, sentence.frames)
-    if sentence.errors is not None:
-        set_errors(doc, sentence.errors)
+    doc = joined_doc([sentence], vocab)
     if sentence.id:
         doc.user_data["sent_id"] = sentence.id
+    return doc
+
+
+def joined_doc(sentences: Sequence[TreebankSentence], vocab: Vocab) -> Doc:
+    """A Doc of these sentences, whose boundaries it knows, with what is annotated in all of them.
+
+    Raises ValueError as `to_doc` does.
+    """
+    starts = list(accumulate((len(sentence.words) for sentence in sentences), initial=0))
+    firsts = set(starts)
+
+    def values(name: str) -> list[Any] | None:
+        columns = [getattr(sentence, name) for sentence in sentences]
+        return None if any(column is None for column in columns) else list(chain(*columns))
+
+    heads = deps = None
+    if values("heads") is not None:
+        heads, deps = [], []
+        for sentence, start in zip(sentences, starts, strict=False):
+            assert sentence.heads is not None
+            if reason := tree_fault(sentence.heads):
+                raise ValueError(f"sentence {sentence.id or sentence.words}: {reason}")
+            relations = sentence.deps or ["dep"] * len(sentence.heads)
+            deps += [
+                "ROOT" if head == word else relation
+                for word, (head, relation) in enumerate(zip(sentence.heads, relations, strict=True))
+            ]
+            heads += [start + head for head in sentence.heads]
+    words = list(chain(*(sentence.words for sentence in sentences)))
+    doc = Doc(
+        vocab,
+        words=words,
+        spaces=values("spaces"),
+        tags=values("tags"),
+        pos=values("pos"),
+        lemmas=values("lemmas"),
+        morphs=values("morphs"),
+        heads=heads,
+        deps=deps,
+        sent_starts=[word in firsts for word in range(len(words))],
+    )
+    if values("constituents") is not None:
+        set_constituents(
+            doc,
+            [
+                (start + first, start + last, label)
+                for sentence, start in zip(sentences, starts, strict=False)
+                for first, last, label in sentence.constituents or ()
+            ],
+        )
+    if values("frames") is not None:
+        set_frames(
+            doc,
+            [
+                FrameSpans(
+                    start + frame.predicate,
+                    frame.roleset,
+                    [(start + first, start + last, role) for first, last, role in frame.spans],
+                )
+                for sentence, start in zip(sentences, starts, strict=False)
+                for frame in sentence.frames or ()
+            ],
+        )
+    errors = values("errors")
+    if errors is not None:
+        set_errors(doc, errors)
     return doc
 
 
@@ -109,11 +152,27 @@ def language_vocab(lang: str) -> Vocab:
     return create_vocab(lang, get_lang_class(lang).Defaults)
 
 
-def write_docs(sentences: Iterable[TreebankSentence], path: str | Path, lang: str) -> None:
-    """Write one Doc a sentence to `path`, as a DocBin."""
+def write_docs(
+    sentences: Iterable[TreebankSentence],
+    path: str | Path,
+    lang: str,
+    *,
+    paragraphs: bool = False,
+) -> None:
+    """Write one Doc a sentence to `path`, as a DocBin; or one Doc a paragraph.
+
+    In a paragraph's Doc all sentences have the same layers of annotation; one with fewer or more
+    begins another Doc, and a sentence that is in no paragraph has its own.
+    """
     vocab = language_vocab(lang)
-    write_spacy((to_doc(sentence, vocab) for sentence in sentences), path)
+    if not paragraphs:
+        write_spacy((to_doc(sentence, vocab) for sentence in sentences), path)
+        return
+    numbered = enumerate(sentences)
+    groups = groupby(numbered, lambda entry: (entry[1].paragraph or entry[0], *_layers(entry[1])))
+    write_spacy((joined_doc([s for _, s in group], vocab) for _, group in groups), path)
 
 
-def _list(values: Sequence[str] | None) -> list[str] | None:
-    return None if values is None else list(values)
+def _layers(sentence: TreebankSentence) -> list[bool]:
+    layers = sentence.heads, sentence.constituents, sentence.frames, sentence.errors
+    return [layer is not None for layer in layers]

@@ -131,6 +131,22 @@ def _compatible(gold: Tensor) -> Tensor:
     return ~crosses.any(-1)
 
 
+def label_unknown(scores: Tensor, rows: Tensor, label: int, *, probabilistic: bool) -> Tensor:
+    """Scores [B, S, L] with which an objective learns nothing of one label from some sentences.
+
+    rows [B]: in which sentences nobody knows whether a span without a constituent has this label
+    or 0. As log-probabilities, 0 stands there for either of the two, so that the numerator of
+    `crf_loss` sums both; as margins, the label is not among those that are searched.
+    """
+    at = rows.view(-1, 1).expand(scores.shape[:2])
+    empty, hidden = scores[..., 0], scores[..., label]
+    columns = list(scores.unbind(-1))
+    if probabilistic:
+        columns[0] = torch.where(at, torch.logaddexp(empty, hidden), empty)
+    columns[label] = hidden.masked_fill(at, -torch.inf)
+    return torch.stack(columns, -1)
+
+
 def two_stage_loss(scores: TwoStageScores, gold: GoldNodes, lengths: Tensor) -> Tensor:
     """-log p(T) of the unlabelled binary tree and the cross-entropy of its nodes' labels [B].
 
