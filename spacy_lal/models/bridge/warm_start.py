@@ -45,9 +45,13 @@ NAMED = {
 # What reads the words' vectors, and may find more features behind those it was trained on: static
 # vectors, which `spacy-lal.WithVectors.v1` puts behind the embedding's, or a pretrained encoder's.
 READS_WORDS = {
-    f"input_encoder.{branch}lower.{direction}.0.weight_ih_l0"
-    for branch in ("", "bilstm.")
-    for direction in ("ahead", "back")
+    *(
+        f"input_encoder.{branch}lower.{direction}.0.weight_ih_l0"
+        for branch in ("", "bilstm.")
+        for direction in ("ahead", "back")
+    ),
+    # LISA's, which reads what a BiLSTM makes of the words behind them
+    "encoder.project.weight",
 }
 
 
@@ -89,9 +93,7 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
                 value.copy_(given)
                 taken += value.numel()
             elif name in READS_WORDS and embedded and len(given) == len(value):
-                value[:, :embedded] = given[:, :embedded].to(value.device)
-                value[:, embedded:] = 0.0
-                taken += value[:, :embedded].numel()
+                taken += _take_columns(value, given.to(value.device), embedded, mine, theirs)
     wrapped = _wrapped(model)
     source_modules = _wrapped(source)
     for k, module in enumerate(wrapped):
@@ -172,6 +174,20 @@ def _take_named(
     to, source = (torch.tensor(rows) for rows in zip(*pairs, strict=True))
     value[to] = given[source].to(value.device)
     return value[0].numel() * len(pairs)
+
+
+def _take_columns(
+    value: torch.Tensor, given: torch.Tensor, embedded: int, mine: TorchShim, theirs: TorchShim
+) -> int:
+    """Take the columns of the first `embedded` features of words, and those behind all features."""
+    width, given_width = ((shim.header or {})["d_in"] for shim in (mine, theirs))
+    behind = value[:, width:]
+    if behind.shape != given[:, given_width:].shape:
+        return 0
+    value[:, :embedded] = given[:, :embedded]
+    value[:, embedded:width] = 0.0
+    behind.copy_(given[:, given_width:])
+    return len(value) * embedded + behind.numel()
 
 
 def _names(shim: TorchShim, kind: str) -> list[str]:

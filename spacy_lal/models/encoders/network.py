@@ -24,7 +24,7 @@ class LayerMix(nn.Module):
     def __init__(self, n_layers: int) -> None:
         super().__init__()
         self.weights = nn.Parameter(torch.zeros(n_layers))
-        self.gamma = nn.Parameter(torch.ones(()))
+        self.gamma = nn.Parameter(torch.ones(1))
 
     def forward(self, layers: Tensor) -> Tensor:
         return self.gamma * torch.einsum("k,knd->nd", torch.softmax(self.weights, 0), layers)
