@@ -95,7 +95,8 @@ def _flat(section: dict[str, Any], start: str = "") -> dict[str, Any]:
 
 def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
-        yield value
+        # nothing is no folder, though Path("") is one
+        yield from [value] if value else []
     elif isinstance(value, dict | list | tuple):
         for part in value.values() if isinstance(value, dict) else value:
             yield from _strings(part)
