@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -254,3 +255,79 @@ def test_same_result_as_if_never_killed(
     assert rows(result.stdout) == expected[-(-steps // 4) :][: len(expected)]
     assert contents(folder) == contents(killed / config)
     assert {path.name for path in folder.iterdir()} == {"model-best", "model-last", CHECKPOINT}
+
+
+@pytest.fixture(scope="module")
+def short(place: Path) -> Path:
+    """A training of memory.cfg that stops earlier than the config says."""
+    folder = place / "short"
+    arguments = ["train", str(place / "memory.cfg"), "-o", str(folder), "--training.max_steps", "4"]
+    result = invoke(*arguments)
+    assert result.exit_code == 0, result.output
+    return folder
+
+
+def test_more_steps_are_the_same_as_more_steps_at_once(
+    short: Path, never_killed: Callable[[str], str]
+) -> None:
+    never_killed("memory")
+    shutil.copytree(short, short.parent / "longer")
+    result = go_on(short.parent, "memory", "longer")
+    assert result.exit_code == 0, result.output
+    longer, expected = (contents(short.parent / name) for name in ("longer", "memory"))
+    # the best pipeline was saved when max_steps was 4
+    assert b"max_steps = 4\n" in longer.pop("model-best/config.cfg")
+    assert b"max_steps = 12\n" in expected.pop("model-best/config.cfg")
+    assert longer == expected
+
+
+def test_says_that_it_is_finished(short: Path) -> None:
+    before = contents(short)
+    result = go_on(short.parent, "memory", "short", "--training.max_steps", "4")
+    assert result.exit_code == 0
+    assert "finished after 5 steps" in " ".join(result.output.split())
+    assert contents(short) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "go on from it with --resume, or delete it"),
+        (("--resume", "--training.dropout", "0.5"), "training.dropout is 0.5, and was 0.2"),
+        (("--resume", "--nlp.batch_size", "7"), "nlp.batch_size is 7, and was not there"),
+        (("--resume", "--code", __file__), "test_resume.py was not there"),
+    ],
+)
+def test_another_training_is_refused(short: Path, options: list[str], message: str) -> None:
+    before = contents(short)
+    result = invoke("train", str(short.parent / "memory.cfg"), "-o", str(short), *options)
+    assert result.exit_code == 1
+    assert message in result.output
+    assert len(result.output.splitlines()) == 1
+    assert contents(short) == before
+
+
+def test_other_data_are_refused(short: Path) -> None:
+    corpus = short.parent / "dev.spacy"
+    before = corpus.read_bytes()
+    corpus.write_bytes(before + b" ")
+    try:
+        result = go_on(short.parent, "memory", "short")
+    finally:
+        corpus.write_bytes(before)
+    assert result.exit_code == 1
+    assert "dev.spacy has changed" in result.output
+
+
+def test_a_pipeline_without_a_checkpoint_is_not_replaced(short: Path, tmp_path: Path) -> None:
+    shutil.copytree(short / "model-best", tmp_path / "model-best")
+    result = invoke("train", str(short.parent / "memory.cfg"), "-o", str(tmp_path), "--resume")
+    assert result.exit_code == 1
+    assert "has a model-best but no checkpoint.safetensors" in result.output
+
+
+def test_a_damaged_checkpoint_is_named(short: Path, tmp_path: Path) -> None:
+    (tmp_path / CHECKPOINT).write_bytes((short / CHECKPOINT).read_bytes()[:1000])
+    result = invoke("train", str(short.parent / "memory.cfg"), "-o", str(tmp_path), "--resume")
+    assert result.exit_code == 1
+    assert f"{CHECKPOINT} is no checkpoint" in result.output
