@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from timeit import default_timer
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from spacy.language import Language
@@ -25,8 +25,9 @@ from spacy.training.loop import (
     update_meta,
 )
 from spacy.util import registry, resolve_dot_names
-from thinc.api import Optimizer, constant, fix_random_seed, set_gpu_allocator
+from thinc.api import Optimizer, fix_random_seed, set_gpu_allocator
 from torch import Tensor
+from wasabi import msg
 
 from .checkpoint import CheckpointError, read_tensors, write_checkpoint
 from .parameters import (
@@ -87,8 +88,6 @@ def train(
     resume: dict[str, Any] | None = None,
     every: int = 0,
     use_gpu: int = -1,
-    stdout: IO[str] = sys.stdout,
-    stderr: IO[str] = sys.stderr,
 ) -> None:
     """Train a pipeline, and write checkpoints from which this goes on to the same result.
 
@@ -120,8 +119,6 @@ def train(
         create_train_batches(nlp, train_corpus, settings["batcher"], settings["max_epochs"]),
         data_random,
     )
-    drop = settings["dropout"]
-    dropouts = iter(constant(drop) if isinstance(drop, int | float) else drop)
     progress = Progress()
 
     def save_checkpoint() -> None:
@@ -160,7 +157,7 @@ def train(
                     "that the checkpoint is of"
                 )
         progress = Progress.from_json(resume["progress"])
-        _skip(batches, dropouts, progress)
+        _skip(batches, progress)
         run_schedules(optimizer, progress.steps, progress.results)
         tensors = read_tensors(output)
         set_weights(nlp, frozen, _of("weights", tensors), set(resume["graded"]))
@@ -171,9 +168,9 @@ def train(
         del tensors
         RandomState.from_json(resume["random"]).restore()
 
-    _say_what_is_trained(nlp, settings, optimizer, progress, stdout)
+    _say_what_is_trained(nlp, settings, optimizer, progress)
     with nlp.select_pipes(disable=frozen):
-        log_step, finalize_logger = settings["logger"](nlp, stdout, stderr)
+        log_step, finalize_logger = settings["logger"](nlp, sys.stdout, sys.stderr)
     began = default_timer() - progress.seconds
     max_steps, patience = settings["max_steps"], settings["patience"]
     try:
@@ -185,7 +182,7 @@ def train(
             step = progress.steps
             if settings["before_update"]:
                 settings["before_update"](nlp, {"step": step, "epoch": epoch})
-            _update(nlp, batch, optimizer, next(dropouts), progress.losses, settings)
+            _update(nlp, batch, optimizer, progress.losses, settings)
             score, scores = None, None
             evaluated = step % settings["eval_frequency"] == 0
             if evaluated:
@@ -227,7 +224,6 @@ def _update(
     nlp: Language,
     batch: Batch,
     optimizer: Optimizer,
-    drop: float,
     losses: dict[str, float],
     settings: dict[str, Any],
 ) -> None:
@@ -236,7 +232,7 @@ def _update(
     for part in subdivide_batch(batch, settings["accumulate_gradient"]):
         nlp.update(
             part,
-            drop=drop,
+            drop=settings["dropout"],
             losses=losses,
             sgd=False,  # type: ignore[arg-type]
             exclude=frozen,
@@ -250,15 +246,12 @@ def _update(
     optimizer.step_schedules()
 
 
-def _skip(
-    batches: Iterator[tuple[int, Batch]], dropouts: Iterator[float], progress: Progress
-) -> None:
+def _skip(batches: Iterator[tuple[int, Batch]], progress: Progress) -> None:
     """Read what was trained on. Raises CheckpointError if it isn't what it was."""
     words = 0
     for _ in range(progress.steps):
         _, batch = next(batches, (0, []))
         words += sum(len(example) for example in batch)
-        next(dropouts)
     if words != progress.words:
         raise CheckpointError(
             f"the training data have changed: the first {progress.steps} batches have {words} "
@@ -283,7 +276,6 @@ def _say_what_is_trained(
     settings: dict[str, Any],
     optimizer: Optimizer,
     progress: Progress,
-    stdout: IO[str],
 ) -> None:
     lines = [f"Pipeline: {nlp.pipe_names}"]
     if settings["frozen_components"]:
@@ -293,7 +285,8 @@ def _say_what_is_trained(
     if progress.steps:
         lines.append(f"Goes on after {progress.steps} steps")
     lines.append(f"Learn rate: {optimizer.learn_rate}")
-    stdout.write("".join(f"ℹ {line}\n" for line in lines))
+    for line in lines:
+        msg.info(line)
 
 
 def _losses_to_json(losses: dict[str, Any]) -> dict[str, Any]:

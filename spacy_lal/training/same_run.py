@@ -62,8 +62,9 @@ def differences(here: Described, there: Described) -> list[str]:
     for key, now, before in _unequal(here["config"], there["config"]):
         if not any(key == name or key.startswith(f"{name}.") for name in MAY_CHANGE):
             found.append(f"{key} is {now}, and was {before}")
-    for path, now, _ in _unequal(here["files"], there["files"]):
-        found.append(f"{path} {'is missing' if now == MISSING else 'has changed'}")
+    for path, now, before in _unequal(here["files"], there["files"]):
+        what = "is" if now == MISSING else "was" if before == MISSING else None
+        found.append(f"{path} {what} {MISSING}" if what else f"{path} has changed")
     return found
 
 
@@ -95,7 +96,8 @@ def _flat(section: dict[str, Any], start: str = "") -> dict[str, Any]:
 
 def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
-        yield value
+        # nothing is no folder, though Path("") is one
+        yield from [value] if value else []
     elif isinstance(value, dict | list | tuple):
         for part in value.values() if isinstance(value, dict) else value:
             yield from _strings(part)
