@@ -137,10 +137,6 @@ def test_config_has_what_the_paper_states(name: str) -> None:
         ("projects/ftb train", "spans.layers.0.outer.bias", 0.001),
         ("spanformer_xlmr", "spans.layers.0.attention.query.weight", 0.001),
         ("spanformer_xlmr", "encoder.layer.0.output.dense.weight", 5e-5),
-        ("lal_crf_vtb", "encoder.layer.23.output.dense.weight", 5e-5),
-        ("lal_crf_vtb", "embeddings.word_embeddings.weight", 5e-5),
-        ("lal_crf_vtb", "encoder.label_attention.w_qs1", 0.002),
-        ("lal_crf_vtb", "encoder.attention_layers.0.w_qs1", 0.002),
     ],
 )
 def test_learning_rate(name: str, parameter: str, rate: float) -> None:
