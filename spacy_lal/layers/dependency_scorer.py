@@ -24,7 +24,7 @@ class DependencyScorer(nn.Module):
     `"dependent"` of the dependent alone, in its roles of head and of dependent, as the released
     code does: relations are [B,n,1,R] then. Every row is projected to d_arc as a head and as a
     dependent, and to d_relation twice more, each with a ReLU behind. Dropout drops projected
-    features, the same ones in all rows of a sentence.
+    features, the same ones in all rows of a sentence; `dropout` is its rate, None the training's.
     """
 
     def __init__(
@@ -35,6 +35,7 @@ class DependencyScorer(nn.Module):
         d_arc: int,
         d_relation: int,
         relation_of: RelationOf = "pair",
+        dropout: float | None = None,
     ) -> None:
         super().__init__()
         if relation_of not in ("pair", "dependent"):
@@ -46,7 +47,7 @@ class DependencyScorer(nn.Module):
         self.relation_dependent = nn.Linear(d_in, d_relation)
         self.arc = Biaffine(d_arc, d_arc)
         self.relation = Biaffine(d_relation, d_relation, n_relations)
-        self.dropout = FeatureDropout()
+        self.dropout = FeatureDropout(dropout)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         heads, dependents = self._view(self.arc_head, x), self._view(self.arc_dependent, x[:, 1:])

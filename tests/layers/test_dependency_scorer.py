@@ -74,6 +74,17 @@ def test_dropout_drops_the_same_features_in_all_rows_of_a_sentence():
     assert len(dropped[:, 0, 0].unique()) > 1
 
 
+def test_a_rate_of_its_own():
+    """The training's does not reach it."""
+    scorer = DependencyScorer(6, 3, d_arc=5, d_relation=4, dropout=0.5)
+    x = torch.randn(3, 7, 6)
+    expected, _ = scorer.eval()(x)
+    set_dropout(scorer, 0.0)
+    assert not torch.allclose(scorer.train()(x)[0], expected)
+    set_dropout(scorer, 0.9)
+    torch.testing.assert_close(scorer.eval()(x)[0], expected)
+
+
 def test_what_relations_depend_on_is_checked():
     with pytest.raises(ValueError, match="relation_of must be 'pair' or 'dependent', not 'head'"):
         make("head")

@@ -127,3 +127,25 @@ def test_config_has_what_the_paper_states(name: str) -> None:
         for key in place.split("."):
             found = found[key]
         assert found == value, place
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "rate"),
+    [
+        ("spanformer", "spans.layers.0.attention.query.weight", 0.001),
+        ("spanformer", "spans.projection.weight", 0.002),
+        ("projects/ftb train", "spans.layers.0.outer.bias", 0.001),
+        ("spanformer_xlmr", "spans.layers.0.attention.query.weight", 0.001),
+        ("spanformer_xlmr", "encoder.layer.0.output.dense.weight", 5e-5),
+    ],
+)
+def test_learning_rate(name: str, parameter: str, rate: float) -> None:
+    optimizer = registry.resolve({"optimizer": read(name)["training"]["optimizer"]})["optimizer"]
+    assert optimizer.learn_rate * optimizer.factor(parameter) == pytest.approx(rate)
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_plateau_hears_of_scores(name: str) -> None:
+    training = read(name)["training"]
+    if "spacy-lal.plateau.v1" in str(training.get("optimizer")):
+        assert training["logger"]["@loggers"] == "spacy-lal.PlateauLogger.v1"

@@ -87,7 +87,8 @@ class DependencySettings(Settings):
 
     arc_width, relation_width: of the projections. relation_of: score relations of dependent and
     head (the paper) or of the dependent alone (its released code). read: the annotations of the
-    words, or the fenceposts that spans are made of (the released code).
+    words, or the fenceposts that spans are made of (the released code). dropout: of the projected
+    rows; None for the training's.
     """
 
     name: ClassVar[str] = "spacy-lal.BiaffineDependencies.v1"
@@ -95,9 +96,12 @@ class DependencySettings(Settings):
     relation_width: int = 100
     relation_of: Literal["pair", "dependent"] = "pair"
     read: Literal["words", "fenceposts"] = "words"
+    dropout: float | None = None
 
     def __post_init__(self) -> None:
         self.one_of("read", "words", "fenceposts")
+        if self.dropout is not None and not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be at least 0 and less than 1, not {self.dropout}")
 
     def build(self, d_in: int, n_relations: int) -> DependencyScorer:
         return DependencyScorer(
@@ -106,6 +110,7 @@ class DependencySettings(Settings):
             d_arc=self.arc_width,
             d_relation=self.relation_width,
             relation_of=self.relation_of,
+            dropout=self.dropout,
         )
 
 
