@@ -1,8 +1,8 @@
 """Open text without what parsers are scored or trained on, and a sample of it.
 
 A line is dropped if a sentence of one of the treebanks stands anywhere in it, or so long a stretch
-of one that it is no chance. What is compared are letters and digits alone, in small letters: neither
-tokens, spaces, punctuation nor quotes make a difference.
+of one that it is no chance. What is compared are letters and digits alone, in small letters:
+tokens, spaces, punctuation and quotes make no difference.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, Annotated, Any
 
 import typer
 from wasabi import msg
@@ -28,7 +28,7 @@ from spacy_lal.treebanks.docs import language_vocab
 from spacy_lal.treebanks.files import read_text
 from spacy_lal.treebanks.gold_conll import read_gold_conll
 
-OPENERS = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
+OPENERS: dict[str, Any] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
 LEAST_WORDS = 6
 """Shorter sentences are everybody's."""
 STRETCH = 45
