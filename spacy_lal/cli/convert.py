@@ -32,6 +32,7 @@ from .converting import (
     LikeEwtOption,
     NoTagsOption,
     OutputArgument,
+    ParagraphsOption,
     ReportOption,
     adapted,
     counts_of,
@@ -44,9 +45,6 @@ convert_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-ParagraphsOption = Annotated[
-    bool, typer.Option("--paragraphs", help="One Doc a paragraph (`# newpar`), not a sentence.")
-]
 HeadsOption = Annotated[HeadRules, typer.Option("--heads", help="Dependency heads by head rules.")]
 
 convert_app.command("ged")(convert_ged)

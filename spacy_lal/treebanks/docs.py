@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, groupby
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,9 @@ from ..annotations import FrameSpans, set_constituents, set_frames
 from ..grammar_errors import set_errors
 from ..trees import LabelledSpan
 from .docbins import write_spacy
+
+PARAGRAPH_WORDS = 200
+"""Of a Doc of several sentences at most: e-mails come as one paragraph."""
 
 
 @dataclass(frozen=True)
@@ -162,15 +165,31 @@ def write_docs(
     """Write one Doc a sentence to `path`, as a DocBin; or one Doc a paragraph.
 
     In a paragraph's Doc all sentences have the same layers of annotation; one with fewer or more
-    begins another Doc, and a sentence that is in no paragraph has its own.
+    begins another Doc, and a sentence that is in no paragraph has its own. So does what a Doc of
+    PARAGRAPH_WORDS words has no room for.
     """
     vocab = language_vocab(lang)
     if not paragraphs:
         write_spacy((to_doc(sentence, vocab) for sentence in sentences), path)
         return
-    numbered = enumerate(sentences)
-    groups = groupby(numbered, lambda entry: (entry[1].paragraph or entry[0], *_layers(entry[1])))
-    write_spacy((joined_doc([s for _, s in group], vocab) for _, group in groups), path)
+    write_spacy((joined_doc(group, vocab) for group in _paragraphs(sentences)), path)
+
+
+def _paragraphs(sentences: Iterable[TreebankSentence]) -> Iterator[list[TreebankSentence]]:
+    group: list[TreebankSentence] = []
+    room = 0
+    for sentence in sentences:
+        together = bool(group and sentence.paragraph) and (
+            (sentence.paragraph, _layers(sentence)) == (group[-1].paragraph, _layers(group[-1]))
+        )
+        if not together or len(sentence.words) > room:
+            if group:
+                yield group
+            group, room = [], PARAGRAPH_WORDS
+        group.append(sentence)
+        room -= len(sentence.words)
+    if group:
+        yield group
 
 
 def _layers(sentence: TreebankSentence) -> list[bool]:

@@ -69,6 +69,7 @@ def parse_gold_conll(text: str, *, source: str = "<string>") -> Iterator[GoldCon
             constituents=tree,
             frames=None if unread else frames,
             id=f"{rows[0][0]}.{rows[0][1]}",
+            paragraph=rows[0][0],  # the format knows documents alone
         )
         keep = [row[4] not in MARKS for row in rows]
         if any(keep):

@@ -17,7 +17,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_lal.annotations import get_constituents
+from spacy_lal.annotations import get_constituents, set_constituents
 from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
 from spacy_lal.models.parser.decoders import SpanMarginals
 from spacy_lal.models.parser.decoding import decode_trees
@@ -432,6 +432,67 @@ def test_partial_gold_trains_what_it_can() -> None:
     assert seen == set(range(len(of_training)))
     losses = nlp.update(of_training)
     assert numpy.isfinite(losses["lal_constituency"])
+
+
+def reference(nlp: Language, k: int, *, heads: bool, tree: bool) -> Doc:
+    """Sentence k with a part of its gold, through bytes as a `.spacy` file has it."""
+    gold = headed_doc(nlp, k)
+    words, tags = [t.text for t in gold], [t.tag_ for t in gold]
+    relations = {"heads": [t.head.i for t in gold], "deps": [t.dep_ for t in gold]}
+    starts = [t.i == 0 for t in gold]
+    doc = Doc(nlp.vocab, words, tags=tags, sent_starts=starts, **relations if heads else {})
+    if tree:
+        set_constituents(doc, get_constituents(gold))
+    return Doc(nlp.vocab).from_bytes(doc.to_bytes())
+
+
+@pytest.mark.parametrize("objective", ["crf", "margin"])
+def test_treebanks_with_different_layers_mix(objective: str) -> None:
+    """Trees and heads, trees alone, heads alone: what is missing has no gradient at all."""
+    name = f"spacy-lal.{objective}_objective.v1"
+    decoder = {"@misc": "spacy-lal.map_decoder.v1"}
+    nlp = joint_pipeline(objective={"@misc": name}, decoder=decoder)
+    nlp.initialize(lambda: headed_examples(nlp))
+    pipe = nlp.get_pipe("lal_constituency")
+    group = pipe.labels.index(SUB_HEAD) + 1
+    layers = [(True, True), (False, True), (True, False)]
+    mixed = [
+        Example(bare_doc(nlp, doc), doc)
+        for doc in (reference(nlp, 0, heads=heads, tree=tree) for heads, tree in layers)
+    ]
+    scores, _ = pipe.model.begin_update([example.predicted for example in mixed])
+    _, d_scores = pipe.get_loss(mixed, scores)
+    seen = []
+    for batch in d_scores.batches:
+        for row, member in enumerate(batch.members):
+            heads, tree = layers[d_scores.sentences[member].doc]
+            of = batch.scores
+            seen.append((heads, tree))
+            assert bool(of.labels[row].any()) == tree
+            assert bool(of.arcs[row].any()) == bool(of.relations[row].any()) == heads
+            assert bool(of.tags[row].any())
+            if objective == "margin" and not heads:
+                assert not of.labels[row, :, group].any()
+    assert sorted(seen) == sorted(layers)
+
+
+def test_trees_without_heads_leave_groups_alone() -> None:
+    """A parser that is sure of its groups loses nothing by the same trees without heads."""
+    spacy.util.fix_random_seed(0)
+    nlp = joint_pipeline()
+    train_on(nlp, headed_examples(nlp), steps=120)
+    pipe = nlp.get_pipe("lal_constituency")
+    group = pipe.labels.index(SUB_HEAD) + 1
+    grouped = 5  # "Cats and dogs fight.": "dogs" and "and" are one
+    of = {}
+    for heads in (True, False):
+        doc = reference(nlp, grouped, heads=heads, tree=True)
+        example = Example(bare_doc(nlp, doc), doc)
+        scores, _ = pipe.model.begin_update([example.predicted])
+        _, d_scores = pipe.get_loss([example], scores)
+        (batch,) = d_scores.batches
+        of[heads] = float(batch.scores.labels[0, :, group].abs().max())
+    assert of[False] < 0.01, of
 
 
 def test_heads_of_mismatched_tokens_train() -> None:

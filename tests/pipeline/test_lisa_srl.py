@@ -841,6 +841,29 @@ def test_partial_gold_trains_what_it_can(
     assert numpy.isfinite(nlp.update(examples)["lisa_srl"])
 
 
+def test_no_predicates_is_told_from_no_frames() -> None:
+    """Doc 0 is annotated and has no predicate, doc 1 is not annotated: its predicates are free."""
+    nlp = trained(srl_pipeline(), steps=1)
+    pipe = pipe_of(nlp)
+    examples = frames_examples(nlp)[:2]
+    set_frames(examples[0].reference, [])
+    del examples[1].reference.spans["srl"]
+    for example in examples:
+        example.reference = Doc(nlp.vocab).from_bytes(example.reference.to_bytes())
+    _, d_scores = pipe.get_loss(examples, predictions(pipe, examples))
+    is_predicate = torch.tensor([label.endswith("/True") for label in pipe.cfg["joint"]])
+    tag_of = [label.rpartition("/")[0] for label in pipe.cfg["joint"]]
+    for d, of, row, n in words_of(d_scores):
+        assert not of.role[row].any()
+        assert not of.predicate[row].any()
+        for i in range(n):
+            gradient = of.joint[row, i]
+            own = torch.tensor([tag == examples[d].reference[i].tag_ for tag in tag_of])
+            right = own & ~is_predicate if d == 0 else own  # doc 1: the tag, either way
+            assert bool((gradient[~right] > 0).all()) == bool(right.any())
+            assert bool((gradient[right] < 0).all())
+
+
 def test_unknown_roles_are_no_gold(nlp: Language) -> None:
     doc = frames_doc(nlp, 0)
     index = {"O": 0, "B-V": 1, "B-ARG2": 2, "I-ARG1": 3}

@@ -17,6 +17,7 @@ from spacy_lal.models.parser.decoding import decode_trees
 from spacy_lal.models.parser.gold_charts import GoldNodes
 from spacy_lal.models.parser.losses import (
     crf_loss,
+    label_unknown,
     log_weight,
     make_crf_objective,
     make_margin_objective,
@@ -123,6 +124,34 @@ def test_log_weight_sums_the_trees_that_stand_for_one(case, sub_head) -> None:  
         of_gold[:, at] = gold
         found = log_weight(padded, of_gold, torch.tensor([n]), sub_head)
         torch.testing.assert_close(found[0], expected)
+
+
+def test_a_label_that_nobody_knows_of_is_summed_out(case) -> None:  # type: ignore[no-untyped-def]
+    n, scores, gold, by_node = case
+    gold = gold.clamp(max=1)
+    wanted = gold_nodes(n, gold)
+    of_all = {tree: sum(by_node[node] for node in tree) for tree in labelled_trees(n)}
+    of_gold = [score for tree, score in of_all.items() if stands_for(tree, wanted, 2)]
+    total = torch.logsumexp(torch.tensor(list(of_all.values()), dtype=torch.float64), 0)
+    expected = total - torch.logsumexp(torch.tensor(of_gold, dtype=torch.float64), 0)
+    rows = torch.tensor([True, False])
+    both = label_unknown(torch.cat([scores] * 2), rows, 2, probabilistic=True)
+    lengths = torch.tensor([n, n])
+    losses = crf_loss(both, torch.cat([gold] * 2), lengths)
+    torch.testing.assert_close(losses[0], expected)
+    torch.testing.assert_close(losses[1], crf_loss(scores, gold, lengths[:1])[0])
+
+
+def test_a_label_that_nobody_knows_of_has_no_margin(case) -> None:  # type: ignore[no-untyped-def]
+    n, scores, gold, _ = case
+    gold = gold.clamp(max=1)
+    lengths = torch.tensor([n])
+    leaf = scores.clone().requires_grad_()
+    hidden = label_unknown(leaf, torch.tensor([True]), 2, probabilistic=False)
+    loss = margin_loss(hidden, gold, lengths)
+    torch.testing.assert_close(loss, margin_loss(scores[..., :2], gold, lengths))
+    loss.sum().backward()
+    assert torch.equal(leaf.grad[..., 2], torch.zeros_like(leaf[..., 2]))
 
 
 def test_margin_is_the_worst_violation(case) -> None:  # type: ignore[no-untyped-def]
