@@ -157,6 +157,7 @@ def train(
                     "that the checkpoint is of"
                 )
         progress = Progress.from_json(resume["progress"])
+        msg.info(f"Goes on after {progress.steps} steps")
         _skip(batches, progress)
         run_schedules(optimizer, progress.steps, progress.results)
         tensors = read_tensors(output)
@@ -168,7 +169,7 @@ def train(
         del tensors
         RandomState.from_json(resume["random"]).restore()
 
-    _say_what_is_trained(nlp, settings, optimizer, progress)
+    _say_what_is_trained(nlp, settings, optimizer)
     with nlp.select_pipes(disable=frozen):
         log_step, finalize_logger = settings["logger"](nlp, sys.stdout, sys.stderr)
     began = default_timer() - progress.seconds
@@ -275,15 +276,12 @@ def _say_what_is_trained(
     nlp: Language,
     settings: dict[str, Any],
     optimizer: Optimizer,
-    progress: Progress,
 ) -> None:
     lines = [f"Pipeline: {nlp.pipe_names}"]
     if settings["frozen_components"]:
         lines.append(f"Frozen components: {settings['frozen_components']}")
     if settings["annotating_components"]:
         lines.append(f"Set annotations on update for: {settings['annotating_components']}")
-    if progress.steps:
-        lines.append(f"Goes on after {progress.steps} steps")
     lines.append(f"Learn rate: {optimizer.learn_rate}")
     for line in lines:
         msg.info(line)
