@@ -36,7 +36,6 @@ from .parameters import (
     run_schedules,
     set_optimizer,
     set_weights,
-    tell_schedules,
 )
 from .randomness import RandomState, with_own_random
 from .same_run import describe_pipeline
@@ -190,7 +189,6 @@ def train(
                 with nlp.use_params(optimizer.averages):
                     score, scores = evaluate()
                 progress.results.append((float(score), step))
-                tell_schedules(optimizer, score)
             progress.steps += 1
             progress.words += sum(len(example) for example in batch)
             progress.seconds = default_timer() - began

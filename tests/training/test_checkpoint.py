@@ -29,7 +29,6 @@ from spacy_lal.training.parameters import (
     run_schedules,
     set_optimizer,
     set_weights,
-    tell_schedules,
 )
 from spacy_lal.training.randomness import RandomState, with_own_random
 
@@ -79,35 +78,40 @@ def test_stops_where_spacy_stops() -> None:
     assert Progress(exhausted=True).over(0, 0)
 
 
-class Plateau:
-    """Halves what it yields after an evaluation that is not the best so far."""
+class Halving:
+    """A rate that is halved by every evaluation that is not the best so far."""
 
     def __init__(self) -> None:
-        self.rate, self.best = 1.0, 0.0
+        self.rate = 1.0
 
     def __next__(self) -> float:
         return self.rate
 
-    def evaluated(self, score: float) -> None:
-        if score <= self.best:
-            self.rate /= 2
-        self.best = max(self.best, score)
+    def hear(self, results: list[tuple[float, int]]) -> None:
+        scores = [score for score, _ in results]
+        worse = sum(score < max(scores[: k + 1]) for k, score in enumerate(scores))
+        self.rate = 0.5**worse
 
 
 def test_schedules_that_depend_on_scores_go_on() -> None:
-    scores = {0: 0.5, 2: 0.4, 4: 0.6, 6: 0.6}
-    optimizer = Adam(Plateau())  # type: ignore[arg-type]
-    rates = []
-    for step in range(8):
-        optimizer.step_schedules()
-        if step in scores:
-            tell_schedules(optimizer, scores[step])
-        rates.append(optimizer.learn_rate)
-    assert rates == [1, 1, 1, 0.5, 0.5, 0.5, 0.5, 0.25]
-    for steps in range(1, 9):
-        resumed = Adam(Plateau())  # type: ignore[arg-type]
-        run_schedules(resumed, steps, [(s, k) for k, s in scores.items() if k < steps])
-        assert resumed.learn_rate == rates[steps - 1]
+    results = [(0.5, 0), (0.4, 2), (0.6, 4), (0.3, 6)]
+
+    def rates(optimizer: Optimizer, first: int) -> list[float]:
+        """At each update; spaCy tells its logger the scores after the schedules' steps."""
+        found = []
+        for step in range(first, 10):
+            optimizer.step_schedules()
+            if step in {k for _, k in results}:
+                optimizer.schedules["learn_rate"].hear([r for r in results if r[1] <= step])
+            found.append(optimizer.learn_rate)
+        return found
+
+    expected = rates(Adam(Halving()), 0)  # type: ignore[arg-type]
+    assert expected == [1, 1, 1, 0.5, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25]
+    for steps in range(1, 10):
+        resumed = Adam(Halving())  # type: ignore[arg-type]
+        run_schedules(resumed, steps, [(score, k) for score, k in results if k < steps])
+        assert rates(resumed, steps) == expected[steps:]
 
 
 class Counting(Optimizer):
