@@ -22,7 +22,6 @@ from spacy_lal.training.checkpoint import (
     read_tensors,
     write_checkpoint,
 )
-from spacy_lal.training.loop import Progress
 from spacy_lal.training.parameters import (
     read_optimizer,
     read_weights,
@@ -30,6 +29,7 @@ from spacy_lal.training.parameters import (
     set_optimizer,
     set_weights,
 )
+from spacy_lal.training.progress import Progress
 from spacy_lal.training.randomness import RandomState, with_own_random
 
 
