@@ -105,3 +105,49 @@ def write_xlnet(path: Path, words: list[str]) -> None:
     ).save_pretrained(path)
     config = XLNetConfig(vocab_size=len(pieces), d_model=32, n_layer=2, n_head=2, d_inner=64)
     XLNetModel(config).save_pretrained(path)
+
+
+def write_roberta(path: Path, words: list[str]) -> None:
+    """A RoBERTa of two tiny layers that reads bytes, and tells a word behind a space."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaModel
+
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    pieces = [*special, *sorted(pre_tokenizers.ByteLevel.alphabet())]
+    vocabulary = {piece: k for k, piece in enumerate(pieces)}
+    tokenizer = Tokenizer(models.BPE(vocabulary, []))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.post_processor = processors.RobertaProcessing(
+        sep=("</s>", 2), cls=("<s>", 0), add_prefix_space=False
+    )
+    names = ("bos_token", "pad_token", "eos_token", "unk_token")
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, **dict(zip(names, special, strict=True))
+    ).save_pretrained(path)
+    config = RobertaConfig(
+        vocab_size=len(pieces),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=514,
+        type_vocab_size=1,
+    )
+    RobertaModel(config).save_pretrained(path)
+
+
+def write_electra(path: Path, words: list[str]) -> None:
+    """An Electra of two tiny layers, whose embeddings are narrower than these, with BERT's tokenizer."""
+    from transformers import BertConfig, ElectraConfig, ElectraModel
+
+    write_bert(path, words)
+    config = ElectraConfig(
+        vocab_size=BertConfig.from_pretrained(path).vocab_size,
+        embedding_size=16,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+    )
+    ElectraModel(config).save_pretrained(path)

@@ -26,7 +26,9 @@ def write_checkpoint(folder: Path, tensors: dict[str, Tensor], state: dict[str, 
     the file is complete on disk before it gets its name, and a name changes hands in one step.
     """
     written = folder / f"{CHECKPOINT}.new"
-    safetensors.torch.save_file(_apart(tensors), written, {"state": json.dumps(state)})
+    safetensors.torch.save_file(
+        _apart(tensors), written, {"state": json.dumps(state, default=_plain)}
+    )
     _to_disk(written)
     os.replace(written, folder / CHECKPOINT)
     _to_disk(folder)
@@ -50,6 +52,13 @@ def read_state(folder: Path) -> dict[str, Any] | None:
 def read_tensors(folder: Path) -> dict[str, Tensor]:
     """What `write_checkpoint` got as `tensors`."""
     return safetensors.torch.load_file(folder / CHECKPOINT)
+
+
+def _plain(value: Any) -> Any:
+    """Scores may be NumPy's numbers."""
+    if hasattr(value, "item"):
+        return value.item()
+    raise TypeError(f"JSON has no {type(value).__name__}")
 
 
 def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:

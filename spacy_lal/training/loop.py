@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Collection
 from pathlib import Path
 from timeit import default_timer
 from typing import Any
 
-import numpy as np
 from spacy.language import Language
 from spacy.schemas import ConfigSchemaTraining
 from spacy.training import Example
@@ -26,58 +24,13 @@ from spacy.training.loop import (
 )
 from spacy.util import registry, resolve_dot_names
 from thinc.api import Optimizer, fix_random_seed, set_gpu_allocator
-from torch import Tensor
 from wasabi import msg
 
-from .checkpoint import CheckpointError, read_tensors, write_checkpoint
-from .parameters import (
-    read_optimizer,
-    read_weights,
-    run_schedules,
-    set_optimizer,
-    set_weights,
-    tell_schedules,
-)
+from .progress import Saved
 from .randomness import RandomState, with_own_random
 from .same_run import describe_pipeline
 
 Batch = list[Example]
-
-
-@dataclass
-class Progress:
-    """How far training is.
-
-    steps: updates made. words: in their batches. seconds: that they took. losses: since the last
-    evaluation, by component, each with NumPy's name of its type if it has one. results: score and
-    number of the step, from 0, of each evaluation. performance: what goes to meta.json.
-    exhausted: all epochs were read. finished: training is over, and its results are written.
-    """
-
-    steps: int = 0
-    words: int = 0
-    seconds: float = 0.0
-    losses: dict[str, Any] = field(default_factory=dict)
-    results: list[tuple[float, int]] = field(default_factory=list)
-    performance: dict[str, Any] = field(default_factory=dict)
-    exhausted: bool = False
-    finished: bool = False
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> Progress:
-        """Undo `asdict`, after JSON."""
-        values = values | {"results": [(score, step) for score, step in values["results"]]}
-        return cls(**values)
-
-    def over(self, max_steps: int, patience: int) -> bool:
-        """Whether training stops here; in spaCy's counting, which has max_steps + 1 updates."""
-        if self.exhausted:
-            return True
-        if not self.results:
-            return False
-        last = self.steps - 1
-        best = -max((score, -step) for score, step in self.results)[1]
-        return bool(patience and last - best >= patience) or bool(max_steps and last >= max_steps)
 
 
 def train(
@@ -110,8 +63,6 @@ def train(
     evaluate = create_evaluation_callback(nlp, dev_corpus, settings["score_weights"])
     optimizer: Optimizer = settings["optimizer"]
     frozen = settings["frozen_components"]
-    begins = describe_pipeline(nlp, frozen)
-
     data_random = RandomState.now(gpus=False)
     if resume is not None:
         data_random = RandomState.from_json(resume["data_random"])
@@ -119,23 +70,8 @@ def train(
         create_train_batches(nlp, train_corpus, settings["batcher"], settings["max_epochs"]),
         data_random,
     )
-    progress = Progress()
-
-    def save_checkpoint() -> None:
-        weights, graded = read_weights(nlp, frozen)
-        moments, numbers = read_optimizer(nlp, optimizer)
-        progress.performance = nlp.meta.get("performance", {})
-        state = {
-            "run": run,
-            "begins": begins,
-            "progress": asdict(progress) | {"losses": _losses_to_json(progress.losses)},
-            "data_random": data_random.to_json(),
-            "random": RandomState.now().to_json(),
-            "optimizer": numbers,
-            "graded": graded,
-        }
-        tensors = _named("weights", weights) | _named("optimizer", moments)
-        write_checkpoint(output, tensors, state)
+    begins = describe_pipeline(nlp, frozen)
+    saved = Saved(nlp, optimizer, frozen, run, begins, data_random)
 
     def save_pipeline(best: bool) -> None:
         with nlp.use_params(optimizer.averages):
@@ -148,27 +84,13 @@ def train(
     if resume is None:
         clean_output_dir(output)
         # so that there is no moment at which something is trained and can't go on
-        save_checkpoint()
+        saved.write(output)
     else:
-        for name, digest in begins.items():
-            if resume["begins"].get(name) != digest:
-                raise CheckpointError(
-                    f"{name} begins with other labels, vocabularies or shapes than the component "
-                    "that the checkpoint is of"
-                )
-        progress = Progress.from_json(resume["progress"])
-        _skip(batches, progress)
-        run_schedules(optimizer, progress.steps, progress.results)
-        tensors = read_tensors(output)
-        set_weights(nlp, frozen, _of("weights", tensors), set(resume["graded"]))
-        set_optimizer(nlp, optimizer, _of("optimizer", tensors), resume["optimizer"])
-        progress.losses = _losses_from_json(progress.losses)
-        nlp.meta["performance"] = progress.performance
-        progress.finished = False
-        del tensors
-        RandomState.from_json(resume["random"]).restore()
+        msg.info(f"Goes on after {resume['progress']['steps']} steps")
+        saved.read(output, resume, batches)
+    progress = saved.progress
 
-    _say_what_is_trained(nlp, settings, optimizer, progress)
+    _say_what_is_trained(nlp, settings, optimizer)
     with nlp.select_pipes(disable=frozen):
         log_step, finalize_logger = settings["logger"](nlp, sys.stdout, sys.stderr)
     began = default_timer() - progress.seconds
@@ -189,7 +111,6 @@ def train(
                 with nlp.use_params(optimizer.averages):
                     score, scores = evaluate()
                 progress.results.append((float(score), step))
-                tell_schedules(optimizer, score)
             progress.steps += 1
             progress.words += sum(len(example) for example in batch)
             progress.seconds = default_timer() - began
@@ -212,12 +133,12 @@ def train(
             if evaluated:
                 progress.losses = {}
             if evaluated or (every and progress.steps % every == 0):
-                save_checkpoint()
+                saved.write(output)
     finally:
         finalize_logger()
     save_pipeline(best=False)
     progress.finished = True
-    save_checkpoint()
+    saved.write(output)
 
 
 def _update(
@@ -246,19 +167,6 @@ def _update(
     optimizer.step_schedules()
 
 
-def _skip(batches: Iterator[tuple[int, Batch]], progress: Progress) -> None:
-    """Read what was trained on. Raises CheckpointError if it isn't what it was."""
-    words = 0
-    for _ in range(progress.steps):
-        _, batch = next(batches, (0, []))
-        words += sum(len(example) for example in batch)
-    if words != progress.words:
-        raise CheckpointError(
-            f"the training data have changed: the first {progress.steps} batches have {words} "
-            f"words, and had {progress.words}"
-        )
-
-
 def _replace(folder: Path, write: Callable[[Path], Any]) -> None:
     """Write a folder, complete before it takes the place of the one of that name."""
     new, old = (folder.with_name(f"{folder.name}.{which}") for which in ("new", "old"))
@@ -275,43 +183,12 @@ def _say_what_is_trained(
     nlp: Language,
     settings: dict[str, Any],
     optimizer: Optimizer,
-    progress: Progress,
 ) -> None:
     lines = [f"Pipeline: {nlp.pipe_names}"]
     if settings["frozen_components"]:
         lines.append(f"Frozen components: {settings['frozen_components']}")
     if settings["annotating_components"]:
         lines.append(f"Set annotations on update for: {settings['annotating_components']}")
-    if progress.steps:
-        lines.append(f"Goes on after {progress.steps} steps")
     lines.append(f"Learn rate: {optimizer.learn_rate}")
     for line in lines:
         msg.info(line)
-
-
-def _losses_to_json(losses: dict[str, Any]) -> dict[str, Any]:
-    # a sum in 32 bits goes on in 32 bits
-    return {name: [float(loss), _type(loss)] for name, loss in losses.items()}
-
-
-def _losses_from_json(losses: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: np.dtype(kind).type(loss) if kind else loss for name, (loss, kind) in losses.items()
-    }
-
-
-def _type(value: Any) -> str | None:
-    return str(value.dtype) if isinstance(value, np.generic | np.ndarray) else None
-
-
-def _named(kind: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {f"{kind}/{name}": tensor for name, tensor in tensors.items()}
-
-
-def _of(kind: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    start = f"{kind}/"
-    return {
-        name.removeprefix(start): tensor
-        for name, tensor in tensors.items()
-        if name.startswith(start)
-    }

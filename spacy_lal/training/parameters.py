@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import Any, cast
 
 import numpy as np
@@ -163,27 +163,20 @@ def set_optimizer(
                 entries[key] = _to_array(ops, tensor)
 
 
-def run_schedules(optimizer: Optimizer, steps: int, results: Sequence[tuple[float, int]]) -> None:
+def run_schedules(optimizer: Optimizer, steps: int, results: list[tuple[float, int]]) -> None:
     """Bring the schedules of a new optimizer to where they are after so many steps.
 
-    results: scores of evaluations, each with the number of the step after which it was made.
+    results: of evaluations until then: score, and step, from 0, after which it was. They are told
+    to schedules that have a method `hear(results)`, as their logger does while training.
     """
-    scores = {step: score for score, step in results}
     with warnings.catch_warnings():
         # all was said when these steps were made
         warnings.simplefilter("ignore")
-        for step in range(steps):
+        for _ in range(steps):
             optimizer.step_schedules()
-            if step in scores:
-                tell_schedules(optimizer, scores[step])
-
-
-def tell_schedules(optimizer: Optimizer, score: float) -> None:
-    """Tell the score of an evaluation to schedules that have a method `evaluated(score)`."""
     for schedule in optimizer.schedules.values():
-        evaluated = getattr(schedule, "evaluated", None)
-        if evaluated is not None:
-            evaluated(score)
+        if results and hasattr(schedule, "hear"):
+            schedule.hear(results)
 
 
 def _places(nlp: Language) -> dict[Key, str]:

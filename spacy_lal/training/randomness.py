@@ -18,7 +18,8 @@ T = TypeVar("T")
 class RandomState:
     """Where the generators of Python, NumPy (the global one) and PyTorch stand.
 
-    cuda: of every GPU; empty to leave GPUs alone. CuPy tells nobody where its generator stands.
+    cuda: PyTorch's, of every GPU; empty where none is used, or to leave them alone. CuPy
+    tells nobody where its generator stands.
     """
 
     python: tuple[Any, ...]
@@ -29,7 +30,8 @@ class RandomState:
     @classmethod
     def now(cls, gpus: bool = True) -> RandomState:
         """As it is. gpus: those too, which takes the processor's time."""
-        cuda = torch.cuda.get_rng_state_all() if gpus and torch.cuda.is_available() else []
+        # to ask a GPU that nobody uses would take some of its memory
+        cuda = torch.cuda.get_rng_state_all() if gpus and torch.cuda.is_initialized() else []
         # not the legacy form, a tuple without names
         numpy = dict(np.random.get_state(legacy=False))  # type: ignore[arg-type]
         return cls(random.getstate(), numpy, torch.get_rng_state(), cuda)
@@ -39,7 +41,7 @@ class RandomState:
         random.setstate(self.python)
         np.random.set_state(self.numpy)
         torch.set_rng_state(self.torch)
-        if len(self.cuda) == torch.cuda.device_count():
+        if self.cuda and len(self.cuda) == torch.cuda.device_count():
             torch.cuda.set_rng_state_all(self.cuda)
 
     def to_json(self) -> dict[str, Any]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from thinc.api import Adam
+from spacy.language import Language
+from spacy.tokens import Doc
+from thinc.api import SGD, Adam, Linear, Optimizer, PyTorchWrapper, RAdam, chain
 from torch import nn
 
 from spacy_lal.training.checkpoint import (
@@ -19,8 +22,14 @@ from spacy_lal.training.checkpoint import (
     read_tensors,
     write_checkpoint,
 )
-from spacy_lal.training.loop import Progress
-from spacy_lal.training.parameters import run_schedules, tell_schedules
+from spacy_lal.training.parameters import (
+    read_optimizer,
+    read_weights,
+    run_schedules,
+    set_optimizer,
+    set_weights,
+)
+from spacy_lal.training.progress import Progress
 from spacy_lal.training.randomness import RandomState, with_own_random
 
 
@@ -69,35 +78,113 @@ def test_stops_where_spacy_stops() -> None:
     assert Progress(exhausted=True).over(0, 0)
 
 
-class Plateau:
-    """Halves what it yields after an evaluation that is not the best so far."""
+class Halving:
+    """A rate that is halved by every evaluation that is not the best so far."""
 
     def __init__(self) -> None:
-        self.rate, self.best = 1.0, 0.0
+        self.rate = 1.0
 
     def __next__(self) -> float:
         return self.rate
 
-    def evaluated(self, score: float) -> None:
-        if score <= self.best:
-            self.rate /= 2
-        self.best = max(self.best, score)
+    def hear(self, results: list[tuple[float, int]]) -> None:
+        scores = [score for score, _ in results]
+        worse = sum(score < max(scores[: k + 1]) for k, score in enumerate(scores))
+        self.rate = 0.5**worse
 
 
 def test_schedules_that_depend_on_scores_go_on() -> None:
-    scores = {0: 0.5, 2: 0.4, 4: 0.6, 6: 0.6}
-    optimizer = Adam(Plateau())  # type: ignore[arg-type]
-    rates = []
-    for step in range(8):
-        optimizer.step_schedules()
-        if step in scores:
-            tell_schedules(optimizer, scores[step])
-        rates.append(optimizer.learn_rate)
-    assert rates == [1, 1, 1, 0.5, 0.5, 0.5, 0.5, 0.25]
-    for steps in range(1, 9):
-        resumed = Adam(Plateau())  # type: ignore[arg-type]
-        run_schedules(resumed, steps, [(s, k) for k, s in scores.items() if k < steps])
-        assert resumed.learn_rate == rates[steps - 1]
+    results = [(0.5, 0), (0.4, 2), (0.6, 4), (0.3, 6)]
+
+    def rates(optimizer: Optimizer, first: int) -> list[float]:
+        """At each update; spaCy tells its logger the scores after the schedules' steps."""
+        found = []
+        for step in range(first, 10):
+            optimizer.step_schedules()
+            if step in {k for _, k in results}:
+                optimizer.schedules["learn_rate"].hear([r for r in results if r[1] <= step])
+            found.append(optimizer.learn_rate)
+        return found
+
+    expected = rates(Adam(Halving()), 0)  # type: ignore[arg-type]
+    assert expected == [1, 1, 1, 0.5, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25]
+    for steps in range(1, 10):
+        resumed = Adam(Halving())  # type: ignore[arg-type]
+        run_schedules(resumed, steps, [(score, k) for score, k in results if k < steps])
+        assert rates(resumed, steps) == expected[steps:]
+
+
+class Counting(Optimizer):
+    """Descends, and knows things of parameters that Thinc's optimizer doesn't."""
+
+    __slots__ = ["largest", "pattern", "seen", "updates"]
+
+    def __init__(self) -> None:
+        super().__init__(0.1, use_averages=False)
+        self.largest: dict[tuple[int, str], np.ndarray] = {}
+        self.seen: dict[str, int] = {}
+        self.updates = 0
+        self.pattern = re.compile("W")
+
+    def __call__(self, key, weights, gradient, *, lr_scale=1.0):  # type: ignore[no-untyped-def]
+        self.updates += 1
+        self.seen[key[-1]] = self.seen.get(key[-1], 0) + 1
+        self.largest[key] = np.maximum(self.largest.get(key, 0), abs(gradient))
+        return super().__call__(key, weights, gradient, lr_scale=lr_scale)
+
+
+class Pipe:
+    """Two parameters of Thinc's and two of torch's."""
+
+    def __init__(self) -> None:
+        torch.manual_seed(0)
+        self.model = chain(Linear(2, 2), PyTorchWrapper(nn.Linear(2, 2))).initialize()
+
+    def __call__(self, doc: Doc) -> Doc:
+        return doc
+
+    def learn(self, optimizer: Optimizer, rows: list[list[float]]) -> None:
+        y, backprop = self.model.begin_update(np.array(rows, dtype="float32"))
+        backprop(y)
+        self.model.finish_update(optimizer)
+
+
+def pipeline() -> tuple[Language, Pipe]:
+    nlp = Language()
+    pipe = Pipe()
+    nlp._components.append(("pipe", pipe))
+    return nlp, pipe
+
+
+@pytest.mark.parametrize("make", [Adam, Counting, RAdam, SGD])
+def test_weights_and_optimizer_go_on_under_other_numbers(make: Callable[..., Optimizer]) -> None:
+    """Also where the next update has no gradient, but for that of before, which is zero by now."""
+    arguments = () if make is Counting else (0.1,)
+    (nlp, pipe), optimizer = pipeline(), make(*arguments)
+    pipe.learn(optimizer, [[1, 2], [3, 4]])
+    pipe.learn(optimizer, [[1, -2]])
+    weights, graded = read_weights(nlp, ())
+    moments, numbers = read_optimizer(nlp, optimizer)
+    tensors = {name: tensor.clone() for name, tensor in (weights | moments).items()}
+    numbers = json.loads(json.dumps(numbers))
+
+    (other, resumed), its_optimizer = pipeline(), make(*arguments)
+    assert resumed.model.id != pipe.model.id
+    set_weights(other, (), {name: tensors[name] for name in weights}, graded)
+    set_optimizer(other, its_optimizer, {name: tensors[name] for name in moments}, numbers)
+    for trained, its in ((pipe, optimizer), (resumed, its_optimizer)):
+        trained.model.finish_update(its)
+        trained.learn(its, [[2, 1]])
+    expected, found = (read_weights(which, ())[0] for which in (nlp, other))
+    assert expected.keys() == found.keys()
+    assert len(expected) == 4
+    for name, value in expected.items():
+        assert torch.equal(found[name], value), name
+    if isinstance(optimizer, Counting):
+        assert its_optimizer.updates == optimizer.updates == 16  # type: ignore[attr-defined]
+        assert its_optimizer.seen == optimizer.seen  # type: ignore[attr-defined]
+        largest = zip(optimizer.largest.values(), its_optimizer.largest.values(), strict=True)  # type: ignore[attr-defined]
+        assert all(np.array_equal(a, b) for a, b in largest)
 
 
 def test_tensors_come_back(tmp_path: Path) -> None:

@@ -25,6 +25,10 @@ class EncoderShim(TorchShim):
         super().__init__(build_network)
         self._pieces: tuple[str, WordPieces] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        # made anew from the header where a pickle or a copy is used
+        return self.__dict__ | {"_pieces": None}
+
     @property
     def pieces(self) -> WordPieces:
         tokenizer = cast(Header, self.header)["tokenizer"]

@@ -92,7 +92,9 @@ class PretrainedNetwork(nn.Module):
                 return_dict=True,
                 **types,
             ).hidden_states[self.first :]
-        rows = [layer.flatten(0, 1)[batch.rows].float() for layer in hidden]
+        rows = [layer.flatten(0, 1)[batch.rows] for layer in hidden]
+        if lower:
+            rows = [layer.float() for layer in rows]
         if self.mix is not None:
             mixed: Tensor = self.mix(torch.stack(rows))
             return mixed

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy
 from numpy.typing import NDArray
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 from tokenizers import Tokenizer
 
 Numbers = NDArray[numpy.int64]
@@ -39,9 +39,12 @@ class WordPieces:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self.special = self._special()
-        unknown = json.loads(tokenizer)["model"].get("unk_token")
-        found = None if unknown is None else self._tokenizer.token_to_id(unknown)
-        self._unknown = [] if found is None else [found]
+        model = json.loads(tokenizer)["model"]
+        # of a unigram model its number, of others the piece itself
+        unknown = model.get("unk_id")
+        if unknown is None and model.get("unk_token"):
+            unknown = self._tokenizer.token_to_id(model["unk_token"])
+        self._unknown = [] if unknown is None else [unknown]
         self._reads_spaces = self._encode([" a"]) != self._encode(["a"])
         self._known: dict[str, list[int]] = {}
 
@@ -85,8 +88,6 @@ class WordPieces:
         return Special(ids[:first], ids[behind:], types[:first], types[behind:])
 
 
-def _after_space(token: object) -> bool:
-    if not token.i:  # type: ignore[attr-defined]
-        return False
-    before = token.nbor(-1)  # type: ignore[attr-defined]
-    return bool(before.whitespace_) or before.is_space
+def _after_space(token: Token) -> bool:
+    before = token.nbor(-1) if token.i else None
+    return before is not None and bool(before.whitespace_ or before.is_space)

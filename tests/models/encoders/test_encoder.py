@@ -1,0 +1,198 @@
+"""`spacy-lal.PretrainedEncoder.v1` against Hugging Face's own model and tokenizer."""
+
+import hashlib
+import pickle
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy
+import pytest
+import spacy
+import torch
+from spacy.tokens import Doc
+
+from spacy_lal.models.bridge.shim import torch_shim
+from spacy_lal.models.encoders.model import build_pretrained_encoder_v1
+
+WORDS = ["She", "does", "n't", "like", "ähnliche", "words", ",", "but", "Unbelievable", "ones", "."]
+SPACES = [True, False, True, True, True, False, True, True, True, False, False]
+KINDS = ["bert", "xlmr", "xlnet", "roberta", "electra"]
+
+
+def make(path, **settings):
+    model = build_pretrained_encoder_v1(path=str(path), **settings)
+    model.initialize()
+    return model
+
+
+def sentence(vocab=None, words=WORDS, spaces=SPACES):
+    return Doc(vocab or spacy.blank("en").vocab, words=words, spaces=spaces)
+
+
+def theirs(path, doc, kind):
+    """All layers of all pieces [layers + 1, pieces, d], and the pieces of every word."""
+    from transformers import AutoModel, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(path)
+    model = AutoModel.from_pretrained(path).eval()
+    if kind == "roberta":
+        # the text as it stands: a piece belongs to the word over whose characters it begins
+        encoding = tokenizer(doc.text, return_tensors="pt", return_offsets_mapping=True)
+        words = [
+            next((t.i for t in doc if t.idx + len(t) > end - 1), None) if end else None
+            for _, end in encoding.pop("offset_mapping")[0].tolist()
+        ]
+    else:
+        encoding = tokenizer([t.text for t in doc], is_split_into_words=True, return_tensors="pt")
+        words = encoding.word_ids()
+    with torch.no_grad():
+        hidden = model(**encoding, output_hidden_states=True).hidden_states
+    of_word = [[k for k, word in enumerate(words) if word == i] for i in range(len(doc))]
+    return torch.cat(hidden).numpy(), of_word
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_layers_and_pieces_are_those_of_the_original(folders, kind):
+    doc = sentence()
+    layers, pieces = theirs(folders[kind], doc, kind)
+    rows = {
+        "first": [word[0] for word in pieces],
+        "last": [word[-1] for word in pieces],
+    }
+    for pooling, chosen in rows.items():
+        (found,) = make(folders[kind], output="last", pooling=pooling).predict([doc])
+        numpy.testing.assert_allclose(found, layers[-1][chosen], atol=1e-5)
+    (found,) = make(folders[kind], output="all", pooling="mean").predict([doc])
+    means = [[layer[word].mean(0) for layer in layers[1:]] for word in pieces]
+    numpy.testing.assert_allclose(found, numpy.asarray(means).reshape(len(doc), -1), atol=1e-5)
+
+
+def test_a_mix_is_the_weighted_sum_of_the_last_layers(folders):
+    doc = sentence()
+    layers, pieces = theirs(folders["bert"], doc, "bert")
+    model = make(folders["bert"], output="mix", layers=2)
+    mix = torch_shim(model).module.mix
+    with torch.no_grad():
+        mix.weights.copy_(torch.tensor([0.0, numpy.log(3.0)]))
+        mix.gamma.fill_(2.0)
+    (found,) = model.predict([doc])
+    first = [word[0] for word in pieces]
+    numpy.testing.assert_allclose(
+        found, 2 * (0.25 * layers[-2][first] + 0.75 * layers[-1][first]), atol=1e-5
+    )
+
+
+def test_spaces_unknown_characters_and_empty_docs(folders):
+    vocab = spacy.blank("en").vocab
+    docs = [
+        Doc(vocab, words=[]),
+        Doc(vocab, words=["She", " ", "\n\n", "☃", "\x00", "ones"]),
+        Doc(vocab, words=["   "]),
+    ]
+    for kind in KINDS:
+        empty, odd, blank = make(folders[kind], output="last").predict(docs)
+        assert empty.shape == (0, 32) and blank.shape == (1, 32)
+        assert not blank.any() and not odd[1:3].any()
+        assert odd[0].any() and odd[3].any() and odd[5].any()
+        assert numpy.isfinite(odd).all()
+
+
+def test_a_long_word_does_not_fill_a_window(folders):
+    doc = Doc(spacy.blank("en").vocab, words=["She", "o" * 5000, "ones"])
+    (found,) = make(folders["bert"], output="last", window=32).predict([doc])
+    assert numpy.abs(found).sum(1).all()
+
+
+def test_vectors_do_not_depend_on_the_batch(folders):
+    vocab = spacy.blank("en").vocab
+    docs = [Doc(vocab, words=WORDS[:k]) for k in (1, 11, 0, 4, 7, 2)]
+    for kind in KINDS:
+        model = make(folders[kind], output="all", window=64)
+        together = model.predict(docs)
+        for doc, found in zip(docs, together, strict=True):
+            numpy.testing.assert_allclose(found, model.predict([doc])[0], atol=1e-5)
+
+
+def test_gradients_reach_every_layer_and_are_right(folders):
+    """Finite differences of a random projection of all layers, along the gradient."""
+    model = make(folders["bert"], output="all", pooling="mean")
+    shim = torch_shim(model)
+    for part in shim.module.modules():
+        if isinstance(part, torch.nn.Dropout):
+            part.p = 0.0
+        if hasattr(part, "dropout_prob"):
+            part.dropout_prob = 0.0
+    shim.module.double()
+    doc = sentence()
+    generator = numpy.random.default_rng(0)
+    rows, backprop = model.begin_update([doc])
+    weights = generator.normal(size=rows[0].shape)
+    backprop([weights])
+    gradients = {n: p.grad.clone() for n, p in shim.module.named_parameters() if p.grad is not None}
+    for part in ("embeddings.word", "layer.0.output.dense.weight", "layer.1.output.dense.weight"):
+        (name,) = [name for name in gradients if part in name]
+        gradient, parameter = gradients[name], dict(shim.module.named_parameters())[name].data
+        step = 1e-5 / gradient.norm()
+        values = []
+        for sign in (1, -1):
+            parameter += sign * step * gradient
+            values.append((model.predict([doc])[0] * weights).sum())
+            parameter -= sign * step * gradient
+        assert (values[0] - values[1]) / (2 * step) == pytest.approx(
+            float((gradient**2).sum()), rel=1e-5
+        )
+
+
+def test_frozen_layers_get_no_gradient(folders):
+    model = make(folders["bert"], output="last", trained_from=2)
+    rows, backprop = model.begin_update([sentence()])
+    backprop([numpy.ones_like(rows[0])])
+    trained = {n for n, p in torch_shim(model).module.named_parameters() if p.grad is not None}
+    assert trained and all("layer.1." in name for name in trained)
+    # nothing is left to train
+    model = make(folders["bert"], output="last", trained_from=3)
+    rows, backprop = model.begin_update([sentence()])
+    assert backprop([numpy.ones_like(rows[0])]) == []
+
+
+def test_bytes_hold_weights_and_tokenizer(folders, tmp_path):
+    shutil.copytree(folders["roberta"], tmp_path / "gone")
+    model = make(tmp_path / "gone")
+    shutil.rmtree(tmp_path / "gone")
+    doc = sentence()
+    other = build_pretrained_encoder_v1(path="nowhere").from_bytes(model.to_bytes())
+    other.initialize(X=[doc])  # keeps what was loaded
+    for copied in (other, pickle.loads(pickle.dumps(other)), other.copy()):
+        numpy.testing.assert_array_equal(copied.predict([doc])[0], model.predict([doc])[0])
+    assert other.get_dim("nO") == 32
+
+
+def test_threads_share_an_encoder(folders):
+    model = make(folders["bert"])
+    docs = [sentence(words=WORDS[: 1 + k % 11], spaces=SPACES[: 1 + k % 11]) for k in range(24)]
+    alone = [model.predict([doc])[0] for doc in docs]
+    fresh = build_pretrained_encoder_v1().from_bytes(model.to_bytes())
+    with ThreadPoolExecutor(4) as pool:
+        for found, expected in zip(pool.map(lambda d: fresh.predict([d])[0], docs), alone, strict=True):
+            numpy.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_what_is_refused(folders, tmp_path):
+    right = hashlib.sha256((folders["bert"] / "model.safetensors").read_bytes()).hexdigest()
+    assert make(folders["bert"], sha256=right).get_dim("nO") == 32
+    with pytest.raises(ValueError, match=r"model\.safetensors: SHA-256 is .* should be 00"):
+        make(folders["bert"], sha256="00")
+    with pytest.raises(ValueError, match=r"config\.json: no such file"):
+        make(tmp_path)
+    with pytest.raises(ValueError, match="needs the path"):
+        build_pretrained_encoder_v1().initialize()
+    with pytest.raises(ValueError, match="output must be one of"):
+        build_pretrained_encoder_v1(output="some")
+    with pytest.raises(ValueError, match="layers must lie in 1..2, got 4"):
+        make(folders["bert"])
+    with pytest.raises(ValueError, match="window is 600, but .* has 512 positions"):
+        make(folders["bert"], window=600, layers=2)
+    shutil.copytree(folders["bert"], tmp_path / "broken")
+    (tmp_path / "broken" / "config.json").write_text("{")
+    with pytest.raises(ValueError, match="broken: no transformer that can be read"):
+        make(tmp_path / "broken")
