@@ -163,6 +163,9 @@ def sentences(path: Path) -> Iterator[str]:
 
 
 def found(path: Path) -> list[Path]:
+    """The file, all files of a folder, or those that match a pattern."""
+    if path.is_dir():
+        return sorted(file for file in path.iterdir() if file.is_file())
     return [path] if path.exists() else sorted(path.parent.glob(path.name))
 
 

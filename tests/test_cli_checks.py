@@ -25,6 +25,7 @@ CONLL12 = (
     "a 0 1 ate VBD *)) eat 01 - - * (V*) -\n\n#end document\n"
 )
 SKELETON = "x 0 0 [WORD] UH (TOP* - -\nx 0 1 [WORD] . *) - -\n"
+GOLD_CONLL = "a 0 0 She PRP (TOP(S* - - (A0*)\na 0 1 ate VBD *)) eat eat.01 (V*)\n\n"
 PROPS = "- (A0*)\neat (V*)\n\n"
 TSV = "She\tc\nate\ti\n\n"
 M2 = "S She ate\nA 1 2|||R:VERB|||eats|||REQUIRED|||-NONE-|||0\n\n"
@@ -37,6 +38,7 @@ WRITING = {
     "conllu": (CONLLU, "convert conllu IN OUT"),
     "conll05": (CONLL05, "convert conll05 IN OUT"),
     "conll12": (CONLL12, "convert conll12 IN OUT"),
+    "gold-conll": (GOLD_CONLL, "convert gold-conll IN OUT"),
     "propbank": (SKELETON, "convert propbank IN OUT --words WORDS"),
     "words": ("Yes !\n", "convert propbank SKELETON OUT --words IN"),
     "tsv": (TSV, "convert ged IN OUT --format tsv"),

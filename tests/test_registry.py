@@ -27,7 +27,7 @@ NAMES = {
         "spacy-lal.WordAffixEmbed.v1",
         "spacy-lal.WordCharEmbed.v1",
     ],
-    "augmenters": ["spacy-lal.corrupt.v1"],
+    "augmenters": ["spacy-lal.corrupt.v1", "spacy-lal.split_paragraphs.v1"],
     "misc": [
         "spacy-lal.BiLSTMRows.v1",
         "spacy-lal.BiaffineDependencies.v1",

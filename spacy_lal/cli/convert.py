@@ -66,18 +66,24 @@ def convert_ewt(
         Path,
         typer.Option("--propbank", help="Folder or tar archive of .gold_skel files.", exists=True),
     ],
+    splits: Annotated[
+        str, typer.Option("--splits", help="Which of them to convert, commas between.")
+    ] = ",".join(SPLITS),
     paragraphs: ParagraphsOption = False,
     report: ReportOption = None,
 ) -> None:
     """Join the English Web Treebank's words and heads (UD) with its trees and roles (PropBank)."""
     results: dict[str, Counts] = {}
     with clear_errors("convert"):
-        outputs = [output / f"{split}.spacy" for split in SPLITS]
+        wanted = splits.split(",")
+        if unknown := sorted(set(wanted) - set(SPLITS)):
+            raise ValueError(f"--splits has {unknown[0]!r}, which is none of {', '.join(SPLITS)}")
+        outputs = [output / f"{split}.spacy" for split in wanted]
         check_outputs(
             [*outputs, report], [propbank, *ud.rglob("*.conllu*"), *propbank.rglob("*.gold_skel")]
         )
         skeletons = find_skeletons(propbank)
-        for split in SPLITS:
+        for split in wanted:
             joined = join(read_ud_split(ud, split), skeletons)
             if not joined.sentences:
                 raise ValueError(f"no sentences for {split} in {ud}")

@@ -159,3 +159,41 @@ def test_the_commands_are_spacys():
     assert result.exit_code == 0
     assert "convert" in result.output
     assert "evalb" in result.output
+
+
+def test_some_of_the_trees(run, tmp_path):
+    trees = tmp_path / "trees.mrg"
+    trees.write_text("".join(f"( (CAPTION (NP (NN w{k}))))\n" for k in range(1, 9)))
+    out = tmp_path / "out.spacy"
+    for options, words in (
+        (["--every", 3], ["w3", "w6"]),
+        (["--skip", "3-7"], ["w1", "w2", "w8"]),
+        (["--every", 2, "--skip", "2-3"], ["w4", "w6", "w8"]),
+    ):
+        assert run("brackets", trees, out, *options, "--splice", "CAPTION,X").exit_code == 0
+        docs = read(out)
+        assert [doc[0].text for doc in docs] == words
+        assert str(sentence_trees(docs[0])[0]) == f"(TOP (NP (NN {words[0]})))"
+    assert "--skip must be FIRST-LAST" in run("brackets", trees, out, "--skip", "3").stderr
+
+
+def test_some_splits(run, treebank):
+    options = ("--ud", treebank, "--propbank", treebank / "propbank")
+    out = treebank / "out"
+    assert run("ewt", out, *options, "--splits", "dev").exit_code == 0
+    assert [path.name for path in out.iterdir()] == ["dev.spacy"]
+    assert "'de', which is none of train" in run("ewt", out, *options, "--splits", "de").stderr
+
+
+def test_listed_documents_of_conllu(run, tmp_path):
+    text = "".join(UD.format(split=split) for split in ("train", "dev"))
+    (tmp_path / "a.conllu").write_text(text.replace("# sent_id", "# newpar\n# sent_id", 1))
+    (tmp_path / "list.txt").write_text("email-dev\n")
+    out = tmp_path / "out.spacy"
+    options = ("--documents", tmp_path / "list.txt", "--no-tags", ".")
+    assert run("conllu", tmp_path / "a.conllu", out, *options).exit_code == 0
+    docs = read(out)
+    assert [doc.user_data["sent_id"] for doc in docs] == ["dev-1", "dev-2"]
+    assert [token.tag_ for token in docs[0]] == ["NN", "VBZ", ""]
+    assert run("conllu", tmp_path / "a.conllu", out, "--paragraphs").exit_code == 0
+    assert [len(list(doc.sents)) for doc in read(out)] == [2, 1, 1]  # the second has no `newpar`

@@ -19,8 +19,8 @@ SPACES = [True, False, True, True, True, False, True, True, True, False, False]
 KINDS = ["bert", "xlmr", "xlnet", "roberta", "electra"]
 
 
-def make(path, **settings):
-    model = build_pretrained_encoder_v1(path=str(path), **settings)
+def make(path, layers=2, **settings):
+    model = build_pretrained_encoder_v1(path=str(path), layers=layers, **settings)
     model.initialize()
     return model
 
@@ -189,9 +189,9 @@ def test_what_is_refused(folders, tmp_path):
     with pytest.raises(ValueError, match="output must be one of"):
         build_pretrained_encoder_v1(output="some")
     with pytest.raises(ValueError, match="layers must lie in 1..2, got 4"):
-        make(folders["bert"])
+        make(folders["bert"], layers=4)
     with pytest.raises(ValueError, match="window is 600, but .* has 512 positions"):
-        make(folders["bert"], window=600, layers=2)
+        make(folders["bert"], window=600)
     shutil.copytree(folders["bert"], tmp_path / "broken")
     (tmp_path / "broken" / "config.json").write_text("{")
     with pytest.raises(ValueError, match="broken: no transformer that can be read"):

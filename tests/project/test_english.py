@@ -1,0 +1,108 @@
+"""The English treebanks' workflow, on a few sentences of each."""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from spacy_lal.annotations import get_constituents
+
+from .running import read_docs
+from .toy_treebanks import toy_ewt
+
+GUM = """# newdoc id = {document}
+# newpar
+# sent_id = {document}-1
+1\tTea\ttea\tNOUN\tNN\t_\t2\tnsubj\t_\t_
+2\tcools\tcool\tVERB\tVBZ\t_\t0\troot\t_\tSpaceAfter=No
+3\t;\t;\tPUNCT\t:\t_\t2\tpunct\t_\t_
+
+# sent_id = {document}-2
+1\tYes\tyes\tINTJ\tUH\t_\t0\troot\t_\t_
+
+"""
+MASC = """letter 0 0 We PRP (TOP(S(NP*) - - (ARG0*)
+letter 0 1 go VBP (VP* go go.01 (V*)
+letter 0 2 to TO (PP* - - (ARG4*
+letter 0 3 town NN (NP*))) - - *)
+letter 0 4 : : *)) - - *
+
+letter 1 0 No UH (TOP(INTJ*)) - -
+
+"""
+TREE = "( (CAPTION (S (NP-SBJ (NN Tea)) (VP (VBZ cools)) (. .))))\n"
+LATE = "it is far too late by now to come back from there again"
+WANTED = f"We go to the market and {LATE} , my dear old man\n"
+# Lines of text and what they hold: MASC's "We go to town:" is too short to be anything
+LINES = {
+    "We go to town : the cat sat on the mat": "",
+    f"She said: we GO to the market, and {LATE}, my dear old man!": "a sentence",
+    f"They went home because {LATE}, my dear old friend": "a stretch",
+    "Nobody has said any of this before": "",
+}
+
+
+@pytest.fixture
+def variables(tmp_path: Path) -> dict[str, str]:
+    gum = tmp_path / "gum" / "dep"
+    gum.mkdir(parents=True)
+    documents = tmp_path / "documents"
+    documents.mkdir()
+    for name in ("train", "dev", "test"):
+        (gum / f"GUM_{name}.conllu").write_text(GUM.format(document=f"GUM_{name}"))
+        (documents / f"gum_{name}.txt").write_text(f"GUM_{name}\n")
+    (documents / "masc_dev.txt").write_text("letter 1 9\n")
+    files = {
+        "masc": ("masc.gold_conll", MASC),
+        "craft_train": ("train.tree", TREE * 4),
+        "craft_dev": ("dev.tree", TREE),
+        "craft_test": ("test.tree", TREE),
+        "pud": ("pud.conllu", GUM.format(document="pud")),
+        "text": ("text.txt", "\n".join(LINES) + "\n"),
+    }
+    for name, text in files.values():
+        (tmp_path / name).write_text(text)
+    for part in ("dev", "test"):
+        (tmp_path / "jfleg" / part).mkdir(parents=True)
+        (tmp_path / "jfleg" / part / f"{part}.src").write_text(WANTED)
+    return (
+        {name: str(tmp_path / file) for name, (file, _) in files.items()}
+        | {"gum": str(tmp_path / "gum"), "jfleg": str(tmp_path / "jfleg")}
+        | {"documents": str(documents)}
+        | toy_ewt(tmp_path)
+    )
+
+
+def test_convert(project: Path, run_here: Callable[..., str], variables: dict[str, str]) -> None:
+    run_here("all", "projects/english", **variables)
+    corpus = project / "projects/english/corpus"
+    assert {
+        str(path.relative_to(corpus / "train")) for path in (corpus / "train").rglob("*.spacy")
+    } == {
+        "ewt/train.spacy",
+        "masc.spacy",
+        "craft.spacy",
+        "gum.spacy",
+    }
+    (masc,) = read_docs(corpus / "train/masc.spacy")
+    assert [token.tag_ for token in masc] == ["PRP", "VBP", "IN", "NN", ""]
+    assert [doc.text for doc in read_docs(corpus / "dev/masc.spacy")] == ["No "]
+    craft = read_docs(corpus / "train/craft.spacy")
+    assert len(craft) == 2
+    assert get_constituents(craft[0]) == [(0, 3, "S"), (0, 1, "NP"), (1, 2, "VP")]
+    (gum,) = read_docs(corpus / "train/gum.spacy")
+    assert [len(sentence) for sentence in gum.sents] == [3, 1]
+    assert (gum.has_annotation("DEP"), "constituents" in gum.spans) == (True, False)
+    assert len(read_docs(corpus / "measuring/pud.spacy")) == 2
+
+
+def test_clear_text(project: Path, run_here: Callable[..., str], variables: dict[str, str]) -> None:
+    printed = run_here("clear-text", "projects/english", **variables)
+    with lzma.open(project / "projects/english/corpus/english.txt.xz", "rt") as file:
+        kept = file.read()
+    # "We go to town:" has four words alone
+    assert kept.splitlines() == [line for line, held in LINES.items() if not held]
+    assert "2 of 4 lines stay" in printed
