@@ -29,8 +29,11 @@ CONFUSED = "confused words, word choice"
 AGREEMENT = [
     {"is", "are", "am"}, {"was", "were"}, {"has", "have"}, {"do", "does"}, {"'s", "'re", "'m"}
 ]  # fmt: skip
-AUXILIARIES = set().union(*AGREEMENT) | set("be been being had did will would can could should may "
-    "might must shall to n't not 'd 'll 've having done doing".split())  # fmt: skip
+AUXILIARIES = {word for both in AGREEMENT for word in both} | {
+    *("be", "been", "being", "had", "having", "did", "done", "doing", "'ve", "'d", "'ll"),
+    *("will", "would", "can", "could", "should", "may", "might", "must", "shall"),
+    *("to", "n't", "not"),
+}
 
 
 def kind_of(change: Change, words: Sequence[str], tags: Sequence[str], model: ErrorModel) -> str:
@@ -88,7 +91,7 @@ def _is_third(old: list[str], new: list[str], tag: str) -> bool:
 def _by_s(one: str, two: str) -> bool:
     short, long = sorted((one, two), key=len)
     stems = {short + "s", short + "es", short.removesuffix("y") + "ies"}
-    return long in stems or short[:1] == long[:1] and len(short) > 2 and {one, two} in IRREGULAR
+    return long in stems or {one, two} in IRREGULAR
 
 
 IRREGULAR = [{"man", "men"}, {"woman", "women"}, {"child", "children"}, {"foot", "feet"},

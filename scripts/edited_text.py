@@ -34,10 +34,8 @@ HALVES = ("threshold", "measure")
 MOST_OF_ONE = 12_000
 """Words of one document at most, so that no author decides alone."""
 XHTML = "{http://www.w3.org/1999/xhtml}"
-FRONT_AND_BACK = frozenset(
-    "titlepage imprint colophon uncopyright dedication halftitlepage endnotes epigraph loi "
-    "acknowledgments".split()
-)
+NO_TEXT = ("titlepage", "halftitlepage", "imprint", "colophon", "uncopyright", "dedication")
+NO_TEXT += ("endnotes", "epigraph", "loi", "acknowledgments")
 Document = tuple[str, list[str]]
 """Its name, its paragraphs."""
 
@@ -123,7 +121,7 @@ def ebooks(folder: Path) -> Iterator[Document]:
     for book in sorted({path.parents[3] for path in folder.rglob("src/epub/text/*.xhtml")}):
         paragraphs: list[str] = []
         for path in sorted((book / "src/epub/text").glob("*.xhtml")):
-            if path.stem not in FRONT_AND_BACK:
+            if path.stem not in NO_TEXT:
                 tree = ElementTree.parse(path)
                 texts = (tidy("".join(node.itertext())) for node in tree.iter(f"{XHTML}p"))
                 paragraphs += [text for text in texts if is_prose(text)]

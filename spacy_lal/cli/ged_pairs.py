@@ -1,4 +1,4 @@
-"""`ged-pairs`: which errors a pipeline finds in a textbook's sentences, and in their corrections."""
+"""`ged-pairs`: which errors a pipeline finds in sentences as a textbook has them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A detector on pairs of a wrong sentence and its correction, by kind of error.
 
-A file of pairs has three columns behind tabs, and a line that names them: kind, wrong, right. In the
-wrong sentence, brackets stand around what is wrong by the rule of `learner/corrupt.py`: words that
-are changed or too much, and the word after a missing one.
+A file of pairs has three columns with tabs between them, and a line that names them: kind, wrong,
+right. In the wrong sentence, brackets stand around what is wrong by the rule of
+`learner/corrupt.py`: words that are changed or too much, and the word after a missing one.
 
     kind	wrong	right
     agreement	He [go] home.	He goes home.
@@ -56,13 +56,13 @@ def read_pairs(path: str | Path) -> list[Pair]:
     """Raises FormatError for a line without three columns or without brackets that match."""
     header, *rows = enumerate(read_text(path).removesuffix("\n").split("\n"), start=1)
     if tuple(header[1].split("\t")) != COLUMNS:
-        message = f"the first line isn't {' '.join(COLUMNS)} behind tabs"
+        message = f"the first line isn't {', '.join(COLUMNS)} with tabs between them"
         raise FormatError(message, source=str(path), line=1)
     pairs = []
     for line, row in rows:
         cells = row.split("\t")
         if len(cells) != len(COLUMNS) or not all(cell.strip() for cell in cells):
-            message = f"expected {len(COLUMNS)} columns behind tabs"
+            message = f"expected {len(COLUMNS)} columns with tabs between them"
             raise FormatError(message, source=str(path), line=line)
         kind, marked, right = cells
         wrong, places = _unmarked(marked)

@@ -23,6 +23,7 @@ def grammar_kinds(counts: TextCounts, given: Mapping[str, Any]) -> dict[str, Err
     """Kinds of errors by name; rates are 1. given: the lists of english.toml."""
     modals = _ones(given["modals"])
     before_base = frozenset(given["modals"]) | {"to"}
+    questions = _questions(given["finite"], given["subjects"])
     verbs = verbs_of(counts.sample, counts.counts, given["irregular"], before_base)
     known = counts.counts
     singular, plurals = _ones(given["singular_subjects"]), _ones(given["plural_subjects"])
@@ -63,7 +64,7 @@ def grammar_kinds(counts: TextCounts, given: Mapping[str, Any]) -> dict[str, Err
         "word order": ErrorKind(1.0, swaps=_ones(given["swapped"])),
         "order of a question": ErrorKind(
             1.0,
-            _questions(given["finite"], given["subjects"]),
+            questions,
             after=_ones(given["question_words"]),
         ),
     }
