@@ -14,18 +14,28 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import islice
 from pathlib import Path
+from random import Random
 from typing import Annotated
 
 import spacy
 import typer
+from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_lal.learner.corrupt import draw_changes, sentence_random
-from spacy_lal.learner.error_model import ErrorModel
-from spacy_lal.learner.sites import Change, key_of
+from spacy_lal.evaluation.pairs import Pair, read_pairs
+from spacy_lal.learner.corrupt import apply_changes, draw_changes, sentence_random
+from spacy_lal.learner.error_model import SWAP, ErrorModel
+from spacy_lal.learner.sites import INSERT, Change, change_at, find_sites, key_of, with_case_of
 
 ARTICLES = "articles and determiners"
 CONFUSED = "confused words, word choice"
+TABLES = {
+    ARTICLES: ("determiner", "article before a bare noun"),
+    "prepositions": ("preposition", "preposition after a verb"),
+    "pronouns": ("pronoun",),
+    "conjunctions": ("conjunction",),
+}
+"""How the names end of the kinds whose tables tell."""
 AGREEMENT = [
     {"is", "are", "am"}, {"was", "were"}, {"has", "have"}, {"do", "does"}, {"'s", "'re", "'m"}
 ]  # fmt: skip
@@ -62,8 +72,8 @@ def kind_of(change: Change, words: Sequence[str], tags: Sequence[str], model: Er
         return "noun number"
     if changed <= AUXILIARIES or (tag[:2] in ("VB", "MD") and (not new or _same_verb(one, new))):
         return "verb forms and tenses"
-    for name in (ARTICLES, "prepositions", "pronouns", "conjunctions"):
-        if _has(model, (name.split()[-1].removesuffix("s"),), old, new):
+    for name, parts in TABLES.items():
+        if _has(model, parts, old, new):
             return name
     if tag == "TO" or (not old and two == "to"):
         return "prepositions" if tag != "TO" else "verb forms and tenses"
@@ -73,7 +83,7 @@ def kind_of(change: Change, words: Sequence[str], tags: Sequence[str], model: Er
 def _has(model: ErrorModel, parts: Sequence[str], old: list[str], new: list[str]) -> bool:
     one, two = " ".join(old), " ".join(new)
     for name, kind in model.kinds.items():
-        if any(part in name for part in parts):
+        if name.endswith(tuple(parts)) and not name.startswith("agreement"):
             if not old and two in kind.insertions:
                 return True
             tables = kind.replacements
@@ -116,6 +126,26 @@ def _is_misspelt(word: str, model: ErrorModel) -> bool:
     )
 
 
+def makes(model: ErrorModel, pair: Pair, nlp: Language, tries: int = 300) -> bool:
+    """Whether one error can make the wrong sentence of the right one."""
+    doc, wrong = nlp.make_doc(pair.right), [token.text for token in nlp.make_doc(pair.wrong)]
+    words, spaces = [token.text for token in doc], [bool(token.whitespace_) for token in doc]
+    reached = [words]
+    for site in find_sites(words, spaces, model):
+        replaced = [other.split() for other in site.choice[0]]
+        for at in range(1 if replaced or site.how in (INSERT, SWAP) else tries):
+            if replaced:
+                changes = [
+                    Change(site.start, site.end, with_case_of(words[site.start : site.end], new))
+                    for new in map(tuple, replaced)
+                ]
+            else:
+                changes = [change_at(site, words, model, Random(at))]
+            for change in filter(None, changes):
+                reached.append(apply_changes(words, spaces, [change], model)[0])
+    return wrong in reached
+
+
 def main(
     text: Annotated[Path, typer.Argument(help="Lines of correct text.", exists=True)],
     models: Annotated[list[Path], typer.Argument(help="Error models.", exists=True)],
@@ -123,9 +153,22 @@ def main(
     rate: Annotated[float, typer.Option(help="Share of tokens that are errors.")] = 0.12,
     tagger: Annotated[str, typer.Option(help="The pipeline that tags.")] = "en_lal_sm",
     examples: Annotated[int, typer.Option(help="Examples of each kind to print.")] = 0,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(help="Print instead which of these errors the models can make.", exists=True),
+    ] = None,
 ) -> None:
     """Print shares by kind, a column a model."""
     nlp = spacy.load(tagger, exclude=["lisa_srl"])
+    if pairs is not None:
+        for path in models:
+            model = ErrorModel.load(path)
+            read = read_pairs(pairs)
+            made = [makes(model, pair, nlp) for pair in read]
+            print(path.name, sum(made), "of", len(made))
+            for pair in (pair for pair, can in zip(read, made, strict=True) if not can):
+                print(f"    {pair.kind}: {pair.wrong}")
+        return
     docs: list[Doc] = []
     count = 0
     with text.open(encoding="utf8") as lines:

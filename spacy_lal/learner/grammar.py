@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .confusion import TextCounts
-from .error_model import ErrorKind, Insertion
+from .error_model import START, ErrorKind, Insertion
 from .verbs import Verb, plural, regular, verbs_of
 
 Table = dict[str, dict[str, float]]
@@ -59,6 +59,8 @@ def grammar_kinds(counts: TextCounts, given: Mapping[str, Any]) -> dict[str, Err
         "plural after one": ErrorKind(
             1.0, _number(known, given, to_plural=True), after=_ones(given["singular_after"])
         ),
+        "article before a bare noun": ErrorKind(1.0, {}, _bare(verbs, given, known)),
+        "preposition after a verb": ErrorKind(1.0, {}, _prepositions(verbs, given)),
         "a or an": ErrorKind(1.0, {"a": {"an": 1.0}, "an": {"a": 2.0}}),
         "comparison": ErrorKind(1.0, _comparison(given["comparable"], known)),
         "word order": ErrorKind(1.0, swaps=_ones(given["swapped"])),
@@ -102,6 +104,30 @@ def _be(verbs: Sequence[Verb]) -> dict[str, Insertion]:
         "was": Insertion(dict.fromkeys(["I", "he", "she", "it"], 0.1), _ones(pasts)),
         "were": Insertion(dict.fromkeys(["you", "we", "they"], 0.1), _ones(pasts)),
     }
+
+
+def _bare(
+    verbs: Sequence[Verb], given: Mapping[str, Any], known: Mapping[str, int]
+) -> dict[str, Insertion]:
+    """An article before abstract and uncountable nouns, where none of their other words is."""
+    endings = tuple(given["abstract_endings"])
+    abstract = [word for word in sorted(known) if len(word) > 6 and word.endswith(endings)]
+    nouns = _ones([*abstract, *given["uncountable"], *given["without_article"]])
+    after = _ones([START, *given["inserted_prepositions"], *_all_forms(verbs)])
+    return {"the": Insertion(after, nouns), "a": Insertion(after, dict.fromkeys(nouns, 0.3))}
+
+
+def _prepositions(verbs: Sequence[Verb], given: Mapping[str, Any]) -> dict[str, Insertion]:
+    """One between a verb and its object."""
+    objects = _ones([*given["missing_determiners"], "me", "him", "them", "us", "it"])
+    after = _ones(_all_forms(verbs))
+    words = given["inserted_prepositions"]
+    return {word: Insertion(after, objects) for word in words}
+
+
+def _all_forms(verbs: Sequence[Verb]) -> list[str]:
+    forms = (form for verb in verbs for form in (verb.base, verb.third, *verb.pasts, verb.gerund))
+    return list(dict.fromkeys(forms))
 
 
 def _regularised(

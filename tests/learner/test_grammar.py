@@ -69,6 +69,9 @@ def made(kinds: dict[str, ErrorKind], name: str, sentence: str) -> set[str]:
         ("singular after a quantity", "three walls", {"three wall"}),
         ("singular after a quantity", "the walls", set()),
         ("plural after one", "every museum", {"every museums"}),
+        ("article before a bare noun", "we go to bed", {"we go to the bed", "we go to a bed"}),
+        ("article before a bare noun", "my bed", set()),
+        ("preposition after a verb", "we visited walls", set()),
         ("a or an", "a wall", {"an wall"}),
         ("word order", "he often paints", {"often he paints", "he paints often"}),
         ("order of a question", "why did she go", {"why she did go"}),
@@ -78,6 +81,12 @@ def made(kinds: dict[str, ErrorKind], name: str, sentence: str) -> set[str]:
 )
 def test_what_is_made(kinds, name: str, sentence: str, expected: set[str]) -> None:
     assert made(kinds, name, sentence) == expected
+
+
+def test_prepositions_after_a_verb(kinds) -> None:
+    found = made(kinds, "preposition after a verb", "we visited the wall")
+    assert {"we visited to the wall", "we visited about the wall"} <= found
+    assert len(found) == len(lists()["inserted_prepositions"])
 
 
 def test_comparison() -> None:
