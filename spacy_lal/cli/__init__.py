@@ -12,6 +12,7 @@ from .evaluate_srl import evaluate_srl
 from .export_ged import export_ged
 from .export_props import export_props
 from .ged_eval import ged_eval
+from .ged_pairs import ged_pairs
 from .heads import heads
 from .own_vectors import own_vectors
 from .package import package
@@ -28,7 +29,7 @@ app = typer.Typer(
 app.add_typer(convert_app)
 for command in (
     *(corrupt, error_model, heads),
-    *(evaluate, evaluate_srl, evaluate_ged, evalb, srl_eval, ged_eval),
+    *(evaluate, evaluate_srl, evaluate_ged, evalb, srl_eval, ged_eval, ged_pairs),
     *(export_ged, export_props),
     *(package, threshold, own_vectors),
 ):

@@ -19,28 +19,38 @@ def threshold(
     model: Annotated[Path, typer.Argument(help="A pipeline with `gec_detector`.", exists=True)],
     output: Annotated[Path, typer.Argument(help="Where to write it with its threshold.")],
     correct: Annotated[
-        Path,
-        typer.Argument(help=".spacy file without errors: `corrupt --rate 0`.", exists=True),
+        list[Path],
+        typer.Argument(
+            help=".spacy files without errors, one a kind of text: `corrupt --rate 0`.", exists=True
+        ),
     ],
     most: Annotated[
         float,
-        typer.Option("--most", min=0, max=1, help="Share of CORRECT's tokens that may be marked."),
+        typer.Option("--most", min=0, max=1, help="Share of each file's tokens it may mark."),
     ] = 0.015,
 ) -> None:
-    """Write MODEL to OUTPUT with the lowest threshold that is high enough for CORRECT."""
+    """Write MODEL to OUTPUT with the lowest threshold that is high enough for each of CORRECT."""
     import spacy
 
     from ..evaluation.errors import detector_of, lowest_threshold, scored
 
     with clear_errors("threshold"):
-        check_folder(output, [model, correct])
+        check_folder(output, [model, *correct])
         nlp = spacy.load(model)
         pipe = detector_of(nlp)
-        gold, scores, _ = scored(nlp, pipe, correct)
-        if gold.any():
-            raise ValueError(f"{correct} has tokens that are labelled as errors")
-        pipe.cfg["threshold"] = lowest_threshold(scores, most)
-        nlp.get_pipe_config(pipe.name)["threshold"] = pipe.cfg["threshold"]
+        scores = {}
+        for path in correct:
+            gold, scores[path], _ = scored(nlp, pipe, path)
+            if gold.any():
+                raise ValueError(f"{path} has tokens that are labelled as errors")
+        # of all files together, a small one would say nothing
+        needed = {path: lowest_threshold(of_file, most) for path, of_file in scores.items()}
+        chosen = max(needed.values())
+        pipe.cfg["threshold"] = chosen
+        nlp.get_pipe_config(pipe.name)["threshold"] = chosen
         nlp.to_disk(output)
-    marked = (scores >= pipe.cfg["threshold"]).mean()
-    msg.good(f"threshold {pipe.cfg['threshold']:.4f}: marks {marked:.2%} of {correct.name}")
+    for path, of_file in scores.items():
+        marked = (of_file >= chosen).mean()
+        msg.text(f"{path.name}: {marked:.2%} of {len(of_file):,} tokens, needs {needed[path]:.4f}")
+    strictest = max(needed, key=lambda path: needed[path])
+    msg.good(f"threshold {chosen:.4f}, which {strictest.name} needs")

@@ -50,6 +50,7 @@ _MOST_NEIGHBOURS = 300
 _SAMPLE = 30_000
 _LONGEST_SUFFIX = 4
 _SHORTEST_STEM = 3
+_MOST_WEIGHT = 1.5
 
 
 class TextCounts:
@@ -316,7 +317,10 @@ def calibrated(
     most: int = 2_000,
 ) -> ErrorModel:
     """The model with rates such that its kinds and noise are as frequent in `sample` as `shares`
-    says, relative to each other; those without a share, or without a place there, get 0.
+    says, relative to each other; those without a share, or without a place there, get 0. But where
+    few places are possible, the share isn't met: at none is an error, on average of the kind's
+    places, more than 1.5 times as probable as at a token of the text. Otherwise what is rare and
+    correct would mostly be met wrong.
 
     sample: words and spaces of sentences, of which `most` are looked at, evenly spaced.
     """
@@ -332,9 +336,10 @@ def calibrated(
             kinds={name: replace(model.kinds[name], rate=1.0)} if name in model.kinds else {},
             noise={name: 1.0} if name in model.noise else {},
         )
-        total = sum(
+        weights = [
             site.weight for words, spaces in chosen for site in find_sites(words, spaces, alone)
-        )
-        if total:
-            rates[name] = float(f"{shares[name] * tokens / total / 100:.4g}")
+        ]
+        if total := sum(weights):
+            rate = min(shares[name] * tokens / 100, _MOST_WEIGHT * len(weights)) / total
+            rates[name] = float(f"{rate:.4g}")
     return model.with_rates(rates)

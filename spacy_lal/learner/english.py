@@ -24,6 +24,7 @@ from .confusion import (
     spacing_errors,
 )
 from .error_model import ANY, CAPITAL, LOWER, NOISE, SWAP, ErrorKind, ErrorModel, Insertion
+from .grammar import grammar_kinds
 
 Table = dict[str, dict[str, float]]
 
@@ -46,25 +47,42 @@ def _groups(groups: list[list[str]], weight: float = 1.0) -> Table:
 
 
 ENGLISH_SHARES: Mapping[str, float] = {
-    "missing determiner": 6.0,
+    "missing determiner": 5.0,
     "wrong determiner": 3.0,
-    "unnecessary determiner": 3.0,
+    "unnecessary determiner": 1.8,
+    "article before a bare noun": 0.7,
+    "a or an": 1.0,
     "missing preposition": 3.0,
-    "wrong preposition": 7.5,
-    "unnecessary preposition": 2.5,
-    "verb": 9.0,
-    FORM: 19.0,
+    "wrong preposition": 6.5,
+    "unnecessary preposition": 1.8,
+    "preposition after a verb": 0.7,
+    "verb": 7.0,
+    "agreement": 2.5,
+    "agreement after a pronoun": 1.0,
+    "third person after a plural": 0.7,
+    "form after an auxiliary": 3.0,
+    "to after a modal": 0.4,
+    "gerund": 1.2,
+    "infinitive": 1.0,
+    "be before a verb": 0.7,
+    "regular form of an irregular word": 0.8,
+    FORM: 9.0,
+    "singular after a quantity": 1.2,
+    "plural after one": 0.6,
+    "comparison": 0.5,
     "pronoun": 3.5,
-    "conjunction": 2.0,
-    "word choice": 6.0,
-    "homophone": 3.0,
+    "conjunction": 1.8,
+    "word choice": 7.0,
+    "homophone": 4.0,
     "unnecessary word": 2.0,
     PUNCTUATION: 9.0,
-    SPACING: 1.5,
-    **{how: 13.0 * weight / sum(SPELLING.values()) for how, weight in SPELLING.items()},
-    LOWER: 1.2,
-    CAPITAL: 0.6,
-    SWAP: 2.0,
+    SPACING: 1.2,
+    **{how: 12.0 * weight / sum(SPELLING.values()) for how, weight in SPELLING.items()},
+    LOWER: 1.0,
+    CAPITAL: 0.5,
+    SWAP: 1.2,
+    "word order": 1.5,
+    "order of a question": 0.5,
 }
 """Of errors of each kind, in percent: about what is published of corrected learners' essays."""
 
@@ -123,6 +141,7 @@ def english_model(counts: TextCounts) -> ErrorModel:
         ),
         SPACING: ErrorKind(1.0, spacing),
     }
+    kinds |= grammar_kinds(counts, given)
     model = ErrorModel(
         "en",
         kinds,

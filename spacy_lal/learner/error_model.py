@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,8 @@ NOISE = (*LETTER_NOISE, LOWER, CAPITAL, SWAP)
 """Errors without tables; LOWER and CAPITAL: a word's first letter; SWAP: it and the next word."""
 
 Weights = Mapping[str, float]
+Choice = tuple[tuple[str, ...], tuple[float, ...], float]
+"""What replaces a phrase, the weights, their sum."""
 FORMAT = "spacy-lal.error-model.v1"
 
 
@@ -57,11 +59,16 @@ class ErrorKind:
     rate: multiplies all weights, so that kinds can be made more or less frequent as a whole.
     replacements: of a correct phrase, what people write for it; "" is a phrase gone missing.
     insertions: unnecessary words.
+    after: if there are any, replacements are made behind these words alone, and their weights are
+        multiplied by the word's.
+    swaps: words that change places with a neighbour.
     """
 
     rate: float = 1.0
     replacements: Mapping[str, Weights] = field(default_factory=dict)
     insertions: Mapping[str, Insertion] = field(default_factory=dict)
+    after: Weights = field(default_factory=dict)
+    swaps: Weights = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -83,26 +90,34 @@ class ErrorModel:
     letters: Mapping[str, Weights] = field(default_factory=dict)
 
     @cached_property
-    def phrases(self) -> dict[str, tuple[tuple[str, ...], tuple[float, ...], float]]:
-        """Of every phrase that can be replaced: by what, the weights, their sum."""
-        merged: dict[str, dict[str, float]] = {}
+    def phrases(self) -> dict[str, Choice]:
+        """Of every phrase that can be replaced wherever it is: by what."""
+        return _choices(kind for kind in self.kinds.values() if not kind.after)
+
+    @cached_property
+    def phrases_after(self) -> dict[str, list[tuple[Weights, Choice]]]:
+        """Of every phrase that can be replaced behind some words: those, and by what."""
+        found: dict[str, list[tuple[Weights, Choice]]] = {}
         for kind in self.kinds.values():
-            for phrase, weights in kind.replacements.items():
-                phrase_weights = merged.setdefault(phrase, {})
-                for other, weight in weights.items():
-                    if kind.rate * weight > 0:
-                        phrase_weights[other] = phrase_weights.get(other, 0.0) + kind.rate * weight
-        return {
-            phrase: (tuple(weights), tuple(weights.values()), sum(weights.values()))
-            for phrase, weights in merged.items()
-            if weights
-        }
+            for phrase, choice in _choices([kind]).items() if kind.after else ():
+                found.setdefault(phrase, []).append((kind.after, choice))
+        return found
+
+    @cached_property
+    def swaps(self) -> dict[str, float]:
+        """The weights of words that change places with a neighbour."""
+        found: dict[str, float] = {}
+        for kind in self.kinds.values():
+            for word, weight in kind.swaps.items():
+                if kind.rate * weight > 0:
+                    found[word] = found.get(word, 0.0) + kind.rate * weight
+        return found
 
     @cached_property
     def longer(self) -> dict[str, int]:
         """Of the first words of phrases of two words or more, the most words of such a phrase."""
         longest: dict[str, int] = {}
-        for phrase in self.phrases:
+        for phrase in (*self.phrases, *self.phrases_after):
             first, *more = phrase.split(" ")
             if more:
                 longest[first] = max(longest.get(first, 0), len(more) + 1)
@@ -142,6 +157,8 @@ class ErrorModel:
                         key: {"after": dict(value.after), "before": dict(value.before)}
                         for key, value in kind.insertions.items()
                     },
+                    **({"after": dict(kind.after)} if kind.after else {}),
+                    **({"swaps": dict(kind.swaps)} if kind.swaps else {}),
                 }
                 for name, kind in self.kinds.items()
             },
@@ -187,6 +204,21 @@ class ErrorModel:
         except ValueError as error:  # of decoding, too
             raise ValueError(f"{path}: not JSON in UTF-8: {error}") from error
         return cls.from_dict(data, str(path))
+
+
+def _choices(kinds: Iterable[ErrorKind]) -> dict[str, Choice]:
+    merged: dict[str, dict[str, float]] = {}
+    for kind in kinds:
+        for phrase, weights in kind.replacements.items():
+            phrase_weights = merged.setdefault(phrase, {})
+            for other, weight in weights.items():
+                if kind.rate * weight > 0:
+                    phrase_weights[other] = phrase_weights.get(other, 0.0) + kind.rate * weight
+    return {
+        phrase: (tuple(weights), tuple(weights.values()), sum(weights.values()))
+        for phrase, weights in merged.items()
+        if weights
+    }
 
 
 class _Reader:
@@ -242,7 +274,7 @@ class _Reader:
         return tables
 
     def kind(self, value: Any, key: str) -> ErrorKind:
-        self.keys(value, key, {"rate"}, {"replacements", "insertions"})
+        self.keys(value, key, {"rate"}, {"replacements", "insertions", "after", "swaps"})
         insertions = {}
         for name, tables in self.mapping(value.get("insertions", {}), f"{key}.insertions").items():
             at = f"{key}.insertions.{name}"
@@ -257,4 +289,6 @@ class _Reader:
             self.number(value["rate"], f"{key}.rate"),
             self.tables(value.get("replacements", {}), f"{key}.replacements"),
             insertions,
+            self.weights(value.get("after", {}), f"{key}.after"),
+            self.weights(value.get("swaps", {}), f"{key}.swaps"),
         )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from .error_model import CAPITAL, LETTER_NOISE, LOWER, START, SWAP, ErrorModel
+from .error_model import CAPITAL, LETTER_NOISE, LOWER, START, SWAP, Choice, ErrorModel
 from .letters import SHORTEST, misspelled
 
 REPLACE, INSERT = "replace", "insert"
@@ -18,7 +18,7 @@ class Site:
 
     weight: how probable it is. how: REPLACE, INSERT or one of `NOISE`. start, end: the tokens it
     changes, none for INSERT. text: the phrase that is replaced as the model has it, or the word to
-    insert, "" for noise.
+    insert, "" for noise. choice: what replaces the phrase.
     """
 
     weight: float
@@ -26,6 +26,7 @@ class Site:
     start: int
     end: int
     text: str = ""
+    choice: Choice = ((), (), 0.0)
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ def find_sites(words: Sequence[str], spaces: Sequence[bool], model: ErrorModel) 
     sites: list[Site] = []
     for start, key in enumerate(keys):
         _replacements(keys, start, model, sites)
+        _swaps(words, keys, start, model, sites)
         word = words[start]
         if word[:1].isalpha() and (start == 0 or spaces[start - 1]):
             previous = keys[start - 1] if start else START
@@ -76,12 +78,16 @@ def _keys(words: Sequence[str], first: int, model: ErrorModel) -> list[str]:
 
 def _replacements(keys: list[str], start: int, model: ErrorModel, sites: list[Site]) -> None:
     phrase = keys[start]
+    previous = keys[start - 1] if start else START
     longest = model.longer.get(phrase, 1)
     for end in range(start + 1, min(start + longest, len(keys)) + 1):
         if end > start + 1:
             phrase += " " + keys[end - 1]
         if found := model.phrases.get(phrase):
-            sites.append(Site(found[2], REPLACE, start, end, phrase))
+            sites.append(Site(found[2], REPLACE, start, end, phrase, found))
+        for after, choice in model.phrases_after.get(phrase, ()):
+            if weight := after.get(previous, 0.0):
+                sites.append(Site(weight * choice[2], REPLACE, start, end, phrase, choice))
 
 
 def _insertions(
@@ -94,6 +100,19 @@ def _insertions(
             # a doubled word would not tell which of them is the unnecessary one
             if weight > 0 and inserted not in (previous, following):
                 sites.append(Site(weight, INSERT, start, start, inserted))
+
+
+def _swaps(
+    words: Sequence[str], keys: list[str], at: int, model: ErrorModel, sites: list[Site]
+) -> None:
+    """The word at `at` before its predecessor, or behind its successor."""
+    weight = model.swaps.get(keys[at])
+    if not weight:
+        return
+    for start in (at - 1, at):
+        pair = words[start : start + 2] if start >= 0 else ()
+        if len(pair) == 2 and all(map(str.isalpha, pair)) and keys[start] != keys[start + 1]:
+            sites.append(Site(weight, SWAP, start, start + 2))
 
 
 def _noise(
@@ -130,7 +149,7 @@ def change_at(site: Site, words: Sequence[str], model: ErrorModel, rng: Random) 
     if site.how == INSERT:
         new = tuple(site.text.split(" "))
     elif site.how == REPLACE:
-        others, weights, _ = model.phrases[site.text]
+        others, weights, _ = site.choice
         new = with_case_of(old, tuple(rng.choices(others, weights)[0].split()))
     elif site.how == SWAP:
         new = (old[1], old[0])

@@ -11,6 +11,7 @@ from spacy.training import Example
 from typer.testing import CliRunner
 
 from spacy_lal.cli import app
+from spacy_lal.evaluation import errors
 from spacy_lal.evaluation.errors import (
     _joined,
     best_threshold,
@@ -166,3 +167,31 @@ def test_threshold_leaves_correct_text_alone():
             assert marked <= most
             tried = [(scores >= t).mean() for t in [*scores.tolist(), 0.0, 1.0]]
             assert marked == max(share for share in tried if share <= most)
+
+
+def test_the_strictest_kind_of_text_decides(tmp_path, monkeypatch):
+    """By hand: of four tokens one may be marked, so 0.6 is too low; 30 of a hundred may."""
+    scores = {"large": [0.9] + [0.1] * 99, "small": [0.8, 0.6, 0.2, 0.1]}
+    nlp = spacy.blank("en")
+    nlp.add_pipe("gec_detector")
+    wrong = Doc(nlp.vocab, words=["He", "go"])
+    set_errors(wrong, ["", "ERROR"])
+    nlp.initialize(lambda: [Example(Doc(nlp.vocab, words=["He", "go"]), wrong)])
+    nlp.to_disk(tmp_path / "model")
+    paths = [tmp_path / f"{name}.spacy" for name in scores]
+    for path in paths:
+        path.touch()
+
+    def known(nlp, pipe, path):
+        of_file = numpy.asarray(scores[path.stem])
+        return numpy.zeros(len(of_file), dtype=bool), of_file, 1.0
+
+    monkeypatch.setattr(errors, "scored", known)
+    output = tmp_path / "stricter"
+    result = run("threshold", tmp_path / "model", output, *paths, "--most", 0.3)
+    assert result.exit_code == 0, result.output
+    chosen = spacy.load(output).get_pipe("gec_detector").cfg["threshold"]
+    assert chosen == pytest.approx(0.6, abs=1e-8)
+    assert chosen > 0.6
+    assert "large.spacy: 1.00% of 100 tokens" in result.output
+    assert "small.spacy: 25.00% of 4 tokens" in result.output

@@ -1,0 +1,83 @@
+"""`ged-pairs`: what counts as found, and the textbook's sentences."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.tokens import Doc
+
+from spacy_lal.evaluation.pairs import Pair, outcomes, read_pairs
+from spacy_lal.grammar_errors import set_errors
+from spacy_lal.treebanks.files import FormatError
+
+TEXTBOOK = Path(__file__).parents[1] / "textbook"
+
+
+def test_brackets_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("kind\twrong\tright\nagreement\t[Do] she [likes] it?\tDoes she like it?\n")
+    (pair,) = read_pairs(path)
+    assert pair == Pair("agreement", "Do she likes it?", ((0, 2), (7, 12)), "Does she like it?")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("wrong\tright\n", "the first line isn't kind, wrong, right"),
+        ("kind\twrong\tright\n", "no pairs"),
+        ("kind\twrong\tright\nx\tHe [go].\n", "expected 3 columns"),
+        ("kind\twrong\tright\nx\tHe go.\tHe goes.\n", "no .wrong words."),
+        ("kind\twrong\tright\nx\tHe [go.\tHe goes.\n", "a bracket alone"),
+    ],
+)
+def test_what_is_no_file_of_pairs(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text(text)
+    with pytest.raises(FormatError, match=message):
+        read_pairs(path)
+
+
+def marking(suspicious: dict[str, float]):
+    """A pipeline that finds words wrong by a list."""
+    nlp = spacy.blank("en")
+
+    @spacy.Language.component("suspicious")
+    def component(doc: Doc) -> Doc:
+        scores = [suspicious.get(token.text, 0.0) for token in doc]
+        set_errors(doc, ["ERROR" if score >= 0.5 else "" for score in scores], scores)
+        return doc
+
+    nlp.add_pipe("suspicious")
+    return nlp
+
+
+def test_outcomes() -> None:
+    """By hand: n't belongs to the brackets' word; "coffee" is marked in both sentences."""
+    pairs = [
+        Pair("agreement", "She don't like coffee.", ((4, 9),), "She doesn't like coffee."),
+        Pair("articles", "I have an car.", ((7, 9),), "I have a car."),
+    ]
+    nlp = marking({"n't": 0.7, "coffee": 0.9, "car": 0.6, "an": 0.4})
+    first, second = outcomes(nlp, pairs, 0.5)
+    assert (first.found, first.elsewhere, first.in_right) == (True, 1, ("n't", "coffee"))
+    assert (second.found, second.elsewhere, second.in_right) == (False, 1, ("car",))
+    first, second = outcomes(nlp, pairs, 0.35)
+    assert second.found
+
+
+def test_the_textbook() -> None:
+    """Sixty pairs of all kinds, whose corrections differ and which aren't those of the reports."""
+    pairs = read_pairs(TEXTBOOK / "pairs.tsv")
+    assert len(pairs) == 60
+    counts = Counter(pair.kind for pair in pairs)
+    assert len(counts) == 8
+    assert min(counts.values()) >= 6
+    texts = [text for pair in pairs for text in (pair.wrong, pair.right)]
+    assert len(set(texts)) == 120
+    reported = read_pairs(TEXTBOOK / "reported.tsv")
+    assert not {pair.wrong for pair in reported} & set(texts)
+    for pair in pairs + reported:
+        inside = " ".join(pair.wrong[start:end] for start, end in pair.places)
+        assert inside
+        assert 3 <= len(pair.wrong.split()) <= 12
