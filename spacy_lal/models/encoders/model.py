@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from spacy.tokens import Doc
 from thinc.api import Model
@@ -16,6 +16,8 @@ from .batches import Pooling, piece_batches
 from .folder import read_transformer
 from .network import Output, PretrainedNetwork, build_network
 from .pieces import WordPieces
+
+Precision = Literal["float32", "bfloat16"]
 
 
 class EncoderShim(TorchShim):
@@ -47,6 +49,7 @@ def build_pretrained_encoder_v1(
     window: int = 128,
     trained_from: int = 0,
     mixed_precision: bool = False,
+    prediction: Precision = "float32",
 ) -> Model[list[Doc], list[Floats2d]]:
     """Fine-tune a pretrained transformer, for one component or, in a shared `tok2vec`, for many.
 
@@ -64,13 +67,16 @@ def build_pretrained_encoder_v1(
     is read in windows that overlap, and a token's vector comes from that in which it is farthest
     from the edges.
     trained_from: the lowest layer that is trained; 0, the default, is the embeddings.
-    mixed_precision: train with bfloat16 products, which some processors do far faster.
+    mixed_precision: train with bfloat16 products, which some processors do far faster. prediction:
+    "float32", or "bfloat16" for such products there, too: vectors then differ in the third digit.
+    A trained model's `attrs` have this setting and may be changed.
     """
     if window < 16:
         raise ValueError(f"window must be at least 16, got {window}")
     for name, value, known in (
         ("output", output, ("last", "mix", "all")),
         ("pooling", pooling, ("first", "last", "mean")),
+        ("prediction", prediction, ("float32", "bfloat16")),
     ):
         if value not in known:
             raise ValueError(f"{name} must be one of {known}, not {value!r}")
@@ -79,13 +85,20 @@ def build_pretrained_encoder_v1(
         "layers": layers,
         "pooling": pooling,
         "trained_from": trained_from,
+    }
+    attrs = {
+        "path": path,
+        "sha256": sha256,
+        "settings": settings,
+        "window": window,
         "mixed_precision": mixed_precision,
+        "prediction": prediction,
     }
     return Model(
         "pretrained_encoder",
         _forward,
         init=_init,
-        attrs={"path": path, "sha256": sha256, "settings": settings, "window": window},
+        attrs=attrs,
         dims={"nO": None},
         shims=[EncoderShim()],
     )
@@ -118,14 +131,15 @@ def _forward(
     network = cast(PretrainedNetwork, shim.module)
     n_tokens = sum(map(len, docs))
     window: int = model.attrs["window"]
+    lower = model.attrs["mixed_precision"] if is_train else model.attrs["prediction"] == "bfloat16"
     batches = piece_batches(
-        docs, shim.pieces, window, network.pooling, network.padding, few_shapes=is_train
+        docs, shim.pieces, window, network.pooling, network.padding, few_shapes=is_train or lower
     )
     batches = [type(batch)(*(tensor.to(shim.device) for tensor in batch)) for batch in batches]
     if is_train:
-        rows: Tensor = shim.begin_update(batches, n_tokens, dropout=0.0)
+        rows: Tensor = shim.begin_update(batches, n_tokens, lower, dropout=0.0)
     else:
-        rows = shim.predict(batches, n_tokens)
+        rows = shim.predict(batches, n_tokens, lower)
 
     def backprop(d_rows: list[Floats2d]) -> list[Doc]:
         if rows.requires_grad:

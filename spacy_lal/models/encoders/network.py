@@ -36,8 +36,7 @@ class PretrainedNetwork(nn.Module):
     transformer: the contents of its config.json. output: "last", the last layer; "mix", a learned
     mix of the last `layers`; "all", all layers but the embeddings, side by side. pooling: which of
     a token's pieces gives its vector: "first", "last", or "mean", their mean. trained_from: the
-    lowest layer that is trained; 0 is the embeddings. mixed_precision: train with bfloat16
-    products.
+    lowest layer that is trained; 0 is the embeddings.
     """
 
     def __init__(
@@ -48,7 +47,6 @@ class PretrainedNetwork(nn.Module):
         layers: int,
         pooling: Pooling,
         trained_from: int,
-        mixed_precision: bool,
     ) -> None:
         super().__init__()
         self.transformer = build_transformer(transformer)
@@ -60,7 +58,6 @@ class PretrainedNetwork(nn.Module):
         self.output, self.pooling = output, pooling
         self.first = {"last": self.n_layers, "mix": self.n_layers - layers + 1, "all": 1}[output]
         self.mix = LayerMix(layers) if output == "mix" else None
-        self.mixed_precision = mixed_precision
         self._takes_types = (
             "token_type_ids" in inspect.signature(self.transformer.forward).parameters
         )
@@ -70,24 +67,24 @@ class PretrainedNetwork(nn.Module):
     def output_dim(self) -> int:
         return self.width * (self.n_layers if self.output == "all" else 1)
 
-    def forward(self, batches: list[PieceBatch], n_tokens: int) -> Tensor:
+    def forward(self, batches: list[PieceBatch], n_tokens: int, lower_precision: bool) -> Tensor:
+        """lower_precision: with products of bfloat16 numbers."""
         given = next(self.transformer.parameters())
         if not batches:
             return given.new_zeros(n_tokens, self.output_dim)
         tokens = torch.cat([batch.tokens for batch in batches])
-        vectors = torch.cat([self._of_tokens(batch) for batch in batches])
+        vectors = torch.cat([self._of_tokens(batch, lower_precision) for batch in batches])
         if self.pooling != "mean":
             return vectors.new_zeros(n_tokens, self.output_dim).index_copy(0, tokens, vectors)
         pieces = torch.bincount(tokens, minlength=n_tokens).clamp(min=1).unsqueeze(1)
         sums = vectors.new_zeros(n_tokens, self.output_dim).index_add(0, tokens, vectors)
         return sums / pieces
 
-    def _of_tokens(self, batch: PieceBatch) -> Tensor:
+    def _of_tokens(self, batch: PieceBatch, lower_precision: bool) -> Tensor:
         """The outputs for the wanted pieces [k, output_dim]."""
         types = {"token_type_ids": batch.types} if self._takes_types else {}
         device = batch.pieces.device.type
-        lower = self.mixed_precision and self.training
-        with torch.autocast(device, torch.bfloat16, enabled=lower):
+        with torch.autocast(device, torch.bfloat16, enabled=lower_precision):
             hidden = self.transformer(
                 input_ids=batch.pieces,
                 attention_mask=batch.mask,
@@ -96,7 +93,7 @@ class PretrainedNetwork(nn.Module):
                 **types,
             ).hidden_states[self.first :]
         rows = [layer.flatten(0, 1)[batch.rows] for layer in hidden]
-        if lower:
+        if lower_precision:
             rows = [layer.float() for layer in rows]
         if self.mix is not None:
             mixed: Tensor = self.mix(torch.stack(rows))

@@ -97,6 +97,27 @@ def test_spaces_unknown_characters_and_empty_docs(folders):
         assert numpy.isfinite(odd).all()
 
 
+def test_bfloat16_products_are_a_setting_of_training_and_one_of_prediction(folders):
+    doc = sentence()
+    exact, trained, predicted = (
+        make(folders["bert"], output="last", **settings)
+        for settings in ({}, {"mixed_precision": True}, {"prediction": "bfloat16"})
+    )
+    (expected,) = exact.predict([doc])
+    numpy.testing.assert_array_equal(trained.predict([doc])[0], expected)
+    (rounded,) = predicted.predict([doc])
+    assert rounded.dtype == "float32"
+    assert 1e-4 < numpy.abs(rounded - expected).max() < 0.1
+    for model, lower in ((exact, False), (trained, True), (predicted, False)):
+        for part in torch_shim(model).module.modules():
+            if isinstance(part, torch.nn.Dropout):
+                part.p = 0.0
+            if hasattr(part, "dropout_prob"):
+                part.dropout_prob = 0.0
+        (found,), _ = model.begin_update([doc])
+        assert (numpy.abs(found - expected).max() > 1e-4) == lower
+
+
 def test_a_long_word_does_not_fill_a_window(folders):
     doc = Doc(spacy.blank("en").vocab, words=["She", "o" * 5000, "ones"])
     (found,) = make(folders["bert"], output="last", window=32).predict([doc])
