@@ -26,12 +26,15 @@ class ConlluSentence:
         except for words and lemmas that are underscores themselves.
     spaces: whether whitespace follows; there is none within a multiword token.
     source, line: where its first word is, for messages.
+    paragraph: what `# newpar id` says; without an id, or at a new document, one of our own making.
+        "" where the file tells of neither.
     """
 
     source: str
     line: int
     id: str = ""
     document: str = ""
+    paragraph: str = ""
     words: list[str] = field(default_factory=list)
     lemmas: list[str] = field(default_factory=list)
     upos: list[str] = field(default_factory=list)
@@ -44,7 +47,7 @@ class ConlluSentence:
 
 def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSentence]:
     """The sentences of a CoNLL-U or CoNLL-X text. Raises FormatError."""
-    document = sentence_id = ""
+    document = paragraph = sentence_id = ""
     sentence: ConlluSentence | None = None
     multiword: tuple[int, bool] | None = None  # last word of the range, space after it
     for number, row in enumerate(text.split("\n"), start=1):
@@ -55,11 +58,14 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
             sentence, sentence_id, multiword = None, "", None
             continue
         if row.startswith("#"):
-            name, _, value = row[1:].partition("=")
-            if name.strip() == "newdoc id":
-                document = value.strip()
-            elif name.strip() == "sent_id":
-                sentence_id = value.strip()
+            name, _, value = (part.strip() for part in row[1:].partition("="))
+            if name == "newdoc id":
+                document = value
+            elif name == "sent_id":
+                sentence_id = value
+            if name in ("newdoc", "newdoc id", "newpar", "newpar id"):
+                known = name == "newpar id"
+                paragraph = value if known else f"{document}:{number}"
             continue
         columns = row.split("\t")
         if not 8 <= len(columns) <= 10:
@@ -69,7 +75,7 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
                 line=number,
             )
         if sentence is None:
-            sentence = ConlluSentence(source, number, sentence_id, document)
+            sentence = ConlluSentence(source, number, sentence_id, document, paragraph)
         identifier, form, lemma, upos, xpos, feats, head, deprel = columns[:8]
         space = "SpaceAfter=No" not in columns[-1].split("|")
         if "." in identifier:
@@ -135,6 +141,7 @@ def to_sentence(sentence: ConlluSentence) -> tuple[TreebankSentence, str]:
         heads=heads,
         deps=sentence.deprels if heads else None,
         id=sentence.id,
+        paragraph=sentence.paragraph,
     ), fault
 
 

@@ -15,6 +15,9 @@ from ..grammar_errors import set_errors
 from ..trees import LabelledSpan
 from .docbins import write_spacy
 
+PARAGRAPH = "paragraph"
+"""Where `doc.user_data` has the name of the paragraph that a sentence belongs to."""
+
 
 @dataclass(frozen=True)
 class TreebankSentence:
@@ -26,6 +29,7 @@ class TreebankSentence:
     constituents: phrases in preorder, without the root node.
     frames: predicates with their arguments.
     errors: of each word: `grammar_errors.CORRECT`, or the type of the error that it is.
+    paragraph: the paragraph's name; sentences next to each other with the same one are running text.
     """
 
     words: Sequence[str]
@@ -40,6 +44,7 @@ class TreebankSentence:
     frames: Sequence[FrameSpans] | None = None
     errors: Sequence[str] | None = None
     id: str = ""
+    paragraph: str = ""
 
 
 def to_doc(sentence: TreebankSentence, vocab: Vocab) -> Doc:
@@ -47,7 +52,8 @@ def to_doc(sentence: TreebankSentence, vocab: Vocab) -> Doc:
 
     Trees are in `doc.spans["constituents"]`, roles in `doc.spans["srl"]`, grammatical errors in
     `doc.spans["errors"]`, all absent if not annotated; the root's relation is spaCy's "ROOT". The
-    id goes to `doc.user_data["sent_id"]`, and is all that is lost without user data.
+    id goes to `doc.user_data["sent_id"]`, the paragraph's to `doc.user_data["paragraph"]`; they are
+    all that is lost without user data.
     Raises ValueError if the heads aren't one tree with one root, or if there are not as many labels
     of errors as words.
     """
@@ -81,6 +87,8 @@ def to_doc(sentence: TreebankSentence, vocab: Vocab) -> Doc:
         set_errors(doc, sentence.errors)
     if sentence.id:
         doc.user_data["sent_id"] = sentence.id
+    if sentence.paragraph:
+        doc.user_data[PARAGRAPH] = sentence.paragraph
     return doc
 
 
