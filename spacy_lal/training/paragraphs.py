@@ -1,0 +1,144 @@
+"""`spacy-lal.Paragraphs.v1`: single sentences of a treebank, read as running text."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from ..annotations import CONSTITUENTS_KEY
+from ..frames import FRAMES_KEY
+from ..treebanks.docs import PARAGRAPH
+from .corpus import Corpus
+from .running_text import Noise, running_text
+
+
+class Paragraphs:
+    """Read the Docs of `.spacy` files, one sentence each, as texts of several sentences.
+
+    path: a `.spacy` file or a directory of them. noise: see `Noise`.
+    single: share of sentences that stay alone; every run of sentences of a paragraph ends at one.
+    blank_lines: share of paragraphs that follow the one before in the same text, after a blank
+        line. tokenized: share of texts with the pipeline's own tokens instead of the gold ones.
+    max_length: of a text, in gold tokens, unless one sentence has more. sentence_starts: whether
+        the Docs to be predicted have them: parsers learn from gold sentences, and a component that
+        finds sentences is measured without.
+    shuffle: in a new order every time. What is made of the sentences depends on `seed` and on how
+    often they have been read; annotation that only some of two neighbours have keeps them apart.
+    Raises ValueError for shares that aren't from 0 to 1, and, when read, as `Corpus` does.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        noise: Noise,
+        single: float,
+        blank_lines: float,
+        tokenized: float,
+        max_length: int,
+        sentence_starts: bool,
+        shuffle: bool,
+        seed: int,
+    ) -> None:
+        for name, share in (("single", single), ("blank_lines", blank_lines)):
+            if not 0 <= share <= 1:
+                raise ValueError(
+                    f"spacy-lal.Paragraphs.v1: {name} must be from 0 to 1, not {share}"
+                )
+        self.sentences = Corpus(path)
+        self.noise = noise
+        self.single = single
+        self.blank_lines = blank_lines
+        self.tokenized = tokenized
+        self.max_length = max_length
+        self.sentence_starts = sentence_starts
+        self.shuffle = shuffle
+        self.seed = seed
+        self._read = 0
+
+    def __call__(self, nlp: Language) -> Iterator[Example]:
+        rng = random.Random(f"{self.seed} {self._read}")
+        self._read += 1
+        docs = [example.reference for example in self.sentences(nlp)]
+        texts = list(self._texts(docs, rng))
+        if self.shuffle:
+            rng.shuffle(texts)
+        for text in texts:
+            gaps = [self._gap(before, after) for before, after in pairwise(text)]
+            tokenizer = nlp.tokenizer if rng.random() < self.tokenized else None
+            reference = running_text(text, gaps, self.noise, rng, nlp.vocab, tokenizer)
+            yield Example(self._to_predict(nlp, reference), reference)
+
+    def _texts(self, docs: Iterable[Doc], rng: random.Random) -> Iterator[list[Doc]]:
+        text: list[Doc] = []
+        length = 0
+        for doc in docs:
+            goes_on = (
+                text
+                and length + len(doc) <= self.max_length
+                and _layers(text[-1]) == _layers(doc)
+                and rng.random() >= self.single
+                and (self._gap(text[-1], doc) == " " or rng.random() < self.blank_lines)
+            )
+            if not goes_on:
+                if text:
+                    yield text
+                text, length = [], 0
+            text.append(doc)
+            length += len(doc)
+        if text:
+            yield text
+
+    @staticmethod
+    def _gap(before: Doc, after: Doc) -> str:
+        name = before.user_data.get(PARAGRAPH)
+        return " " if name and name == after.user_data.get(PARAGRAPH) else "\n\n"
+
+    def _to_predict(self, nlp: Language, reference: Doc) -> Doc:
+        starts: list[bool | int | None] | None = None
+        if self.sentence_starts:
+            starts = [bool(token.is_sent_start) for token in reference]
+        return Doc(
+            nlp.vocab,
+            words=[token.text for token in reference],
+            spaces=[bool(token.whitespace_) for token in reference],
+            sent_starts=starts,
+        )
+
+
+def _layers(doc: Doc) -> tuple[bool, ...]:
+    spans = (key in doc.spans for key in (CONSTITUENTS_KEY, FRAMES_KEY))
+    return (doc.has_annotation("DEP"), doc.has_annotation("TAG"), *spans)
+
+
+def make_paragraphs(
+    path: str | Path,
+    line_breaks: float = 0.3,
+    lower_case: float = 0.15,
+    unstopped: float = 0.15,
+    single: float = 0.0,
+    blank_lines: float = 0.3,
+    tokenized: float = 0.5,
+    max_length: int = 200,
+    sentence_starts: bool = True,
+    shuffle: bool = False,
+    seed: int = 0,
+) -> Callable[[Language], Iterable[Example]]:
+    """See `Paragraphs` and `Noise`."""
+    return Paragraphs(
+        path,
+        noise=Noise(line_breaks, lower_case, unstopped),
+        single=single,
+        blank_lines=blank_lines,
+        tokenized=tokenized,
+        max_length=max_length,
+        sentence_starts=sentence_starts,
+        shuffle=shuffle,
+        seed=seed,
+    )
