@@ -1,4 +1,4 @@
-"""Scores of what a pipeline finds in raw text, where its tokens and sentences are not the gold ones.
+"""Scores of what a pipeline finds in raw text, whose tokens and sentences it finds itself.
 
 Both sides are compared by their characters other than whitespace.
 """
@@ -93,7 +93,7 @@ class RawTextScores:
 
 
 class _Characters:
-    """A Doc, counted in characters other than whitespace. spans: of every token its (start, end)."""
+    """A Doc, counted in characters other than whitespace. spans: of every token (start, end)."""
 
     def __init__(self, doc: Doc) -> None:
         self.doc = doc
@@ -117,7 +117,7 @@ class _Characters:
                 yield start, end, token.tag_
 
     def arcs(self) -> Iterator[tuple[tuple[int, int], tuple[int, int], str]]:
-        """Dependent, head, relation; a root is its own head. A word without relation hangs nowhere."""
+        """Dependent, head, relation; a root is its own head, nothing that of what has no relation."""
         for token, span in zip(self.doc, self.spans, strict=True):
             if span[0] < span[1]:
                 head = self.spans[token.head.i] if token.dep else (-1, -1)

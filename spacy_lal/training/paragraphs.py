@@ -46,7 +46,8 @@ class Paragraphs:
         shuffle: bool,
         seed: int,
     ) -> None:
-        for name, share in (("single", single), ("blank_lines", blank_lines)):
+        shares = {"single": single, "blank_lines": blank_lines, "tokenized": tokenized}
+        for name, share in shares.items():
             if not 0 <= share <= 1:
                 raise ValueError(
                     f"spacy-lal.Paragraphs.v1: {name} must be from 0 to 1, not {share}"

@@ -1,4 +1,4 @@
-"""Sentences of a treebank as people write them: in paragraphs, with line breaks, without full stops.
+"""Sentences of a treebank as people write: in paragraphs, with line breaks, without full stops.
 
 Every change is one of the text; `Piece`s say which characters are whose, so that the annotation
 goes along (`treebanks/running_text.py`).
@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
@@ -128,7 +128,7 @@ def _break_lines(words: list[_Word], rng: random.Random) -> None:
     style = rng.choice(("width", "width", "between", "anywhere"))
     width, column = rng.randint(*WIDTHS), 0
     gap = rng.choice(("\n", "\n", "\n\n", "  "))
-    for word, following in zip(words, words[1:], strict=False):
+    for word, following in pairwise(words):
         column += len(word.text) + len(word.after)
         if word.after != " ":
             column = 0 if "\n" in word.after else column

@@ -29,7 +29,7 @@ class TreebankSentence:
     constituents: phrases in preorder, without the root node.
     frames: predicates with their arguments.
     errors: of each word: `grammar_errors.CORRECT`, or the type of the error that it is.
-    paragraph: the paragraph's name; sentences next to each other with the same one are running text.
+    paragraph: its paragraph's name; neighbours with the same one are running text.
     """
 
     words: Sequence[str]
