@@ -15,6 +15,7 @@ from spacy.tokens import Doc
 from ..annotations import CONSTITUENTS_KEY, get_constituents, set_constituents
 from ..frames import FRAMES_KEY
 from ..scorers.raw_text import RawTextScores
+from ..training.corpus import Corpus
 from ..treebanks.docbins import read_spacy
 from ..treebanks.running_text import join_sentences, paragraphs
 from . import about
@@ -59,7 +60,7 @@ def read_paragraphs(nlp: Language, corpus: Path, trees: Path | None = None) -> l
     if trees is not None:
         annotated = {doc.user_data.get("sent_id"): doc for doc in read_spacy(trees, nlp.vocab)}
     docs = []
-    for doc in read_spacy(corpus, nlp.vocab):
+    for doc in (example.reference for example in Corpus(corpus)(nlp)):
         doc.spans.pop(FRAMES_KEY, None)
         if partner := annotated.get(doc.user_data.get("sent_id")):
             if [token.text for token in partner] != [token.text for token in doc]:

@@ -117,7 +117,7 @@ class _Characters:
                 yield start, end, token.tag_
 
     def arcs(self) -> Iterator[tuple[tuple[int, int], tuple[int, int], str]]:
-        """Dependent, head, relation; a root is its own head, nothing that of what has no relation."""
+        """Dependent, head, relation; a root is its own head; without relation there is none."""
         for token, span in zip(self.doc, self.spans, strict=True):
             if span[0] < span[1]:
                 head = self.spans[token.head.i] if token.dep else (-1, -1)

@@ -15,10 +15,10 @@ from spacy.tokenizer import Tokenizer
 from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
 
 PREFIXES = (
-    "a", "anti", "agro", "be", "bi", "bio", "co", "counter", "cross", "cyber", "de", "e", "eco", "ex",
-    "extra", "inter", "intra", "macro", "mega", "micro", "mid", "mini", "mis", "multi", "neo", "non",
-    "over", "pan", "para", "peri", "post", "pre", "pro", "pseudo", "quasi", "re", "semi", "sub",
-    "super", "tri", "ultra", "un", "uni", "vice",
+    "a", "anti", "agro", "be", "bi", "bio", "co", "counter", "cross", "cyber", "de", "e", "eco",
+    "ex", "extra", "inter", "intra", "macro", "mega", "micro", "mid", "mini", "mis", "multi", "neo",
+    "non", "over", "pan", "para", "peri", "post", "pre", "pro", "pseudo", "quasi", "re", "semi",
+    "sub", "super", "tri", "ultra", "un", "uni", "vice",
 )  # fmt: skip
 """What a hyphen doesn't cut off a word."""
 
