@@ -66,11 +66,12 @@ def rewritten(docs: Sequence[Doc], pieces: Sequence[Piece], vocab: Vocab) -> Doc
 
     A token in several pieces hangs on one of them: its last one with a letter or digit where
     hyphens or slashes link them ("e - mail"), else its first ("etc ."); the others hang on that as
-    compound, goeswith or punct. A piece of several tokens has the annotation of the highest of
-    them. Whitespace hangs on what is before it, and belongs to that sentence; the dependents of a
-    token that is gone hang on its head. Constituents and roles that have no characters left are
-    gone. Heads, tags and frames are kept if all Docs have them; sentences of Docs without
-    constituents are "unparsed" (see `set_constituents`) where others have some.
+    compound, goeswith or punct. All pieces of a mark ("! !") hang where it hung. A piece of several
+    tokens has the annotation of the highest of them. Whitespace has no tag, hangs on what is before
+    it, and belongs to that sentence; the dependents of a token that is gone hang on its head.
+    Constituents and roles that have no characters left are gone. Heads, tags and frames are kept if
+    all Docs have them; sentences of Docs without constituents are "unparsed" (see
+    `set_constituents`) where others have some.
     Raises ValueError if a root is gone.
     """
     old = _Old(docs)
@@ -146,7 +147,7 @@ class _New:
         self.tags, self.pos = [], []
         for at, (piece, top) in enumerate(zip(pieces, self.tops, strict=True)):
             if top < 0:
-                tag, pos = "_SP", "SPACE"
+                tag, pos = "", "SPACE"
             elif self._is_new_mark(at):
                 tag, pos = _MARKS.get(piece.text, old.tokens[top].tag_), "PUNCT"
             else:
@@ -176,19 +177,16 @@ class _New:
             if top < 0:
                 heads.append(max(at - 1, 0))
                 relations.append(WHITESPACE_RELATION)
-            elif at == self.leads[top]:
-                head = self._lead_above(top)
-                heads.append(head)
-                relations.append("ROOT" if head == at else self.old.tokens[top].dep_)
+                continue
+            lead, token = self.leads[top], self.old.tokens[top]
+            above = self._lead_above(top)
+            mark = _is_mark(self.pieces[at].text)
+            if at == lead or (above != lead and _is_mark(token.text)):
+                heads.append(above)
+                relations.append("ROOT" if above == at else token.dep_)
             else:
-                heads.append(self.leads[top])
-                relations.append(
-                    "punct"
-                    if _is_mark(self.pieces[at].text)
-                    else "compound"
-                    if at < self.leads[top]
-                    else "goeswith"
-                )
+                heads.append(lead)
+                relations.append("punct" if mark else "compound" if at < lead else "goeswith")
         return heads, relations
 
     def _lead_above(self, token: int) -> int:

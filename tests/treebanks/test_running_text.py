@@ -65,7 +65,7 @@ def test_pieces_of_a_token_and_whitespace():
     assert doc.text == "She\ne-mails tea."
     assert parse(doc) == [
         ("She", "PRP", 4, "nsubj"),
-        ("\n", "_SP", 0, "dep"),
+        ("\n", "", 0, "dep"),
         ("e", "VBZ", 4, "compound"),
         ("-", "HYPH", 4, "punct"),
         ("mails", "VBZ", 4, "ROOT"),
@@ -75,6 +75,12 @@ def test_pieces_of_a_token_and_whitespace():
     assert get_constituents(doc) == [(0, 7, "S"), (0, 1, "NP"), (2, 6, "VP"), (5, 6, "NP")]
     (frame,) = get_frames(doc)
     assert (frame.predicate.i, frame.verb.start, frame.verb.end) == (4, 2, 5)
+
+
+def test_pieces_of_a_mark_are_sisters():
+    pieces = as_they_are([tea()])[:3] + [Piece(text, False, range(3, 4)) for text in ".."]
+    doc = rewritten([tea()], pieces, VOCAB)
+    assert parse(doc)[3:] == [(".", ".", 1, "punct"), (".", ".", 1, "punct")]
 
 
 def test_tokens_that_are_merged_or_gone():
