@@ -27,7 +27,8 @@ NAMES = {
         "spacy-lal.WordAffixEmbed.v1",
         "spacy-lal.WordCharEmbed.v1",
     ],
-    "augmenters": ["spacy-lal.corrupt.v1", "spacy-lal.split_paragraphs.v1"],
+    "augmenters": ["spacy-lal.corrupt.v1"],
+    "callbacks": ["spacy-lal.treebank_tokens.v1"],
     "misc": [
         "spacy-lal.BiLSTMRows.v1",
         "spacy-lal.BiaffineDependencies.v1",
@@ -43,7 +44,7 @@ NAMES = {
         "spacy-lal.mbr_decoder.v1",
     ],
     "optimizers": ["spacy-lal.GroupedAdam.v1", "spacy-lal.Nadam.v1"],
-    "readers": ["spacy-lal.Corpus.v1"],
+    "readers": ["spacy-lal.Corpus.v1", "spacy-lal.Paragraphs.v1"],
     "layers": ["spacy-lal.first_piece.v1"],
     "loggers": ["spacy-lal.PlateauLogger.v1"],
     "schedules": ["spacy-lal.inverse_sqrt.v1", "spacy-lal.plateau.v1"],
