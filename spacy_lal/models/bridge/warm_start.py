@@ -73,9 +73,9 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
 
     Rows that belong to labels, tags or relations go by their names. Where one model has static
     vectors or an encoder's behind the same embedding and the other has none, what reads words takes
-    over what it learned of the embedding, and ignores what is behind it at first. Vectors that a model carries with
-    it stay its own. A transformer inside goes by its own names. Returns how many values of `model`
-    were taken over, and how many it has.
+    over what it learned of the embedding, and ignores what is behind it at first. Vectors that a
+    model carries with it stay its own. A transformer inside goes by its own names. Returns how many
+    values of `model` were taken over, and how many it has.
     """
     taken = total = 0
     embedded = max(_embedding_widths(model) & _embedding_widths(source), default=0)
@@ -120,13 +120,14 @@ def _wrapped(model: Model) -> list[nn.Module]:
 
 
 def _embedding_widths(model: Model) -> set[int]:
-    """Of what words begin as: with all that stands behind it, with less, and the embedding alone."""
+    """Of what words begin as: with all that is behind the embedding, with less, and of itself."""
     widths = set()
     tok2vec = model.maybe_get_ref("tok2vec")
     while tok2vec is not None:
-        widths.add(tok2vec.maybe_get_dim("nO"))
+        if tok2vec.has_dim("nO"):
+            widths.add(tok2vec.get_dim("nO"))
         tok2vec = tok2vec.maybe_get_ref("embed")
-    return widths - {None}
+    return widths
 
 
 # Networks over sentences whose parts of the same name are the same.

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from ..bridge.shim import TorchShim, to_rows, to_tensor
 from ..bridge.weights import Header
-from .folder import read_transformer
 from .batches import Pooling, piece_batches
+from .folder import read_transformer
 from .network import Output, PretrainedNetwork, build_network
 from .pieces import WordPieces
 

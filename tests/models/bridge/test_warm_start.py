@@ -244,6 +244,33 @@ def test_roles_and_joint_labels_go_by_name(tmp_path: Path) -> None:
             assert [getattr(t, attribute) for t in mine] == [getattr(t, attribute) for t in theirs]
 
 
+@pytest.mark.parametrize("bilstm", [False, True])
+def test_an_encoder_behind_the_embedding_changes_no_roles_at_first(
+    bilstm: bool, tmp_path: Path
+) -> None:
+    """With a BiLSTM, LISA reads the words themselves and, behind them, what that made of them."""
+    rows = {"@misc": "spacy-lal.BiLSTMRows.v1", "hidden_width": 8, "depth": 2, "tag_width": 4}
+    model: dict[str, object] = {"rows": rows} if bilstm else {}
+    first = trained(srl_pipeline(model), steps=30)
+    first.to_disk(tmp_path)
+    embed = first.config["components"]["lisa_srl"]["model"]["tok2vec"]
+    hashed = {
+        "@architectures": "spacy.MultiHashEmbed.v2",
+        "width": 6,
+        "attrs": ["NORM"],
+        "rows": [50],
+        "include_static_vectors": False,
+    }
+    both = {"@architectures": "spacy-lal.WithEncoder.v1", "embed": embed, "encoder": hashed}
+    second = srl_pipeline({**model, "tok2vec": both})
+    second.config["initialize"]["components"] = {"lisa_srl": {"warm_start": str(tmp_path)}}
+    second.initialize(lambda: frames_examples(second))
+    for example in frames_examples(first):
+        mine, theirs = (nlp(example.predicted.copy()) for nlp in (second, first))
+        assert spans_of(mine) == spans_of(theirs)
+        assert [t.tag_ for t in mine] == [t.tag_ for t in theirs]
+
+
 @pytest.mark.parametrize("label_rank", [None, 6])
 @pytest.mark.parametrize("bilstm", [False, True])
 def test_labels_and_tags_of_two_stages_go_by_name(

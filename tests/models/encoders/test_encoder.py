@@ -91,9 +91,9 @@ def test_spaces_unknown_characters_and_empty_docs(folders):
     ]
     for kind in KINDS:
         empty, odd, blank = make(folders[kind], output="last").predict(docs)
-        assert empty.shape == (0, 32) and blank.shape == (1, 32)
-        assert not blank.any() and not odd[1:3].any()
-        assert odd[0].any() and odd[3].any() and odd[5].any()
+        assert [found.shape for found in (empty, odd, blank)] == [(0, 32), (6, 32), (1, 32)]
+        assert not blank.any()
+        assert odd.any(1).tolist() == [True, False, False, True, True, True]
         assert numpy.isfinite(odd).all()
 
 
@@ -148,7 +148,8 @@ def test_frozen_layers_get_no_gradient(folders):
     rows, backprop = model.begin_update([sentence()])
     backprop([numpy.ones_like(rows[0])])
     trained = {n for n, p in torch_shim(model).module.named_parameters() if p.grad is not None}
-    assert trained and all("layer.1." in name for name in trained)
+    assert trained
+    assert all("layer.1." in name for name in trained)
     # nothing is left to train
     model = make(folders["bert"], output="last", trained_from=3)
     rows, backprop = model.begin_update([sentence()])
@@ -173,7 +174,9 @@ def test_threads_share_an_encoder(folders):
     alone = [model.predict([doc])[0] for doc in docs]
     fresh = build_pretrained_encoder_v1().from_bytes(model.to_bytes())
     with ThreadPoolExecutor(4) as pool:
-        for found, expected in zip(pool.map(lambda d: fresh.predict([d])[0], docs), alone, strict=True):
+        for found, expected in zip(
+            pool.map(lambda d: fresh.predict([d])[0], docs), alone, strict=True
+        ):
             numpy.testing.assert_allclose(found, expected, atol=1e-6)
 
 
@@ -188,9 +191,9 @@ def test_what_is_refused(folders, tmp_path):
         build_pretrained_encoder_v1().initialize()
     with pytest.raises(ValueError, match="output must be one of"):
         build_pretrained_encoder_v1(output="some")
-    with pytest.raises(ValueError, match="layers must lie in 1..2, got 4"):
+    with pytest.raises(ValueError, match=r"layers must lie in 1\.\.2, got 4"):
         make(folders["bert"], layers=4)
-    with pytest.raises(ValueError, match="window is 600, but .* has 512 positions"):
+    with pytest.raises(ValueError, match=r"window is 600, but .* has 512 positions"):
         make(folders["bert"], window=600)
     shutil.copytree(folders["bert"], tmp_path / "broken")
     (tmp_path / "broken" / "config.json").write_text("{")
