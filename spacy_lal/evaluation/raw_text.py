@@ -60,7 +60,7 @@ def read_paragraphs(nlp: Language, corpus: Path, trees: Path | None = None) -> l
     if trees is not None:
         annotated = {doc.user_data.get("sent_id"): doc for doc in read_spacy(trees, nlp.vocab)}
     docs = []
-    for doc in (example.reference for example in Corpus(corpus)(nlp)):
+    for doc in Corpus(corpus).docs(nlp):
         doc.spans.pop(FRAMES_KEY, None)
         if partner := annotated.get(doc.user_data.get("sent_id")):
             if [token.text for token in partner] != [token.text for token in doc]:

@@ -69,8 +69,7 @@ class Paragraphs:
     def __call__(self, nlp: Language) -> Iterator[Example]:
         rng = random.Random(f"{self.seed} {self._read}")
         self._read += self.shuffle
-        docs = (example.reference for example in self.sentences(nlp))
-        texts = list(self._texts(docs, rng))
+        texts = list(self._texts(self.sentences.docs(nlp), rng))
         if self.shuffle:
             rng.shuffle(texts)
         for text in texts:
