@@ -272,7 +272,7 @@ def test_what_is_lost_of_a_treebank_is_reported(tmp_path: Path) -> None:
     assert counts["empty elements removed"] == counts["phrases removed that had no words"] == 1
 
 
-MEASURING = ["evaluate", "evaluate-srl", "evaluate-ged"]
+MEASURING = ["evaluate", "evaluate-raw", "evaluate-srl", "evaluate-ged"]
 
 
 @pytest.mark.parametrize("command", MEASURING)

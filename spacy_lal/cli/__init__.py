@@ -8,6 +8,7 @@ from .corrupt import corrupt, error_model
 from .evalb import evalb
 from .evaluate import evaluate
 from .evaluate_ged import evaluate_ged
+from .evaluate_raw import evaluate_raw
 from .evaluate_srl import evaluate_srl
 from .export_ged import export_ged
 from .export_props import export_props
@@ -29,7 +30,8 @@ app = typer.Typer(
 app.add_typer(convert_app)
 for command in (
     *(corrupt, error_model, heads),
-    *(evaluate, evaluate_srl, evaluate_ged, evalb, srl_eval, ged_eval, ged_pairs),
+    *(evaluate, evaluate_raw, evaluate_srl, evaluate_ged),
+    *(evalb, srl_eval, ged_eval, ged_pairs),
     *(export_ged, export_props),
     *(package, threshold, own_vectors),
 ):

@@ -32,7 +32,6 @@ from .converting import (
     LikeEwtOption,
     NoTagsOption,
     OutputArgument,
-    ParagraphsOption,
     ReportOption,
     adapted,
     counts_of,
@@ -69,7 +68,6 @@ def convert_ewt(
     splits: Annotated[
         str, typer.Option("--splits", help="Which of them to convert, commas between.")
     ] = ",".join(SPLITS),
-    paragraphs: ParagraphsOption = False,
     report: ReportOption = None,
 ) -> None:
     """Join the English Web Treebank's words and heads (UD) with its trees and roles (PropBank)."""
@@ -88,7 +86,7 @@ def convert_ewt(
             if not joined.sentences:
                 raise ValueError(f"no sentences for {split} in {ud}")
             out = output / f"{split}.spacy"
-            write_docs(joined.sentences, out, "en", paragraphs=paragraphs)
+            write_docs(joined.sentences, out, "en")
             results[split] = counts_of(joined.sentences, joined.dropped, joined.headless) | {
                 "skeleton sentences without words": joined.unused,
                 "tags that agree": joined.tags_agree,
@@ -177,7 +175,6 @@ def convert_conllu(
         Path | None,
         typer.Option("--documents", help="Take only the `newdoc id`s that this file lists."),
     ] = None,
-    paragraphs: ParagraphsOption = False,
     no_tags: NoTagsOption = "",
     report: ReportOption = None,
 ) -> None:
@@ -202,7 +199,7 @@ def convert_conllu(
         sentences = adapted(from_each(inputs, read), no_tags=no_tags)
         if taken is not None:
             taken.check_seen()
-        write_docs(sentences, output, lang, paragraphs=paragraphs)
+        write_docs(sentences, output, lang)
         finish({output.name: counts_of(sentences, headless=headless)}, report)
 
 

@@ -18,7 +18,6 @@ from .converting import (
     LikeEwtOption,
     NoTagsOption,
     OutputArgument,
-    ParagraphsOption,
     ReportOption,
     adapted,
     counts_of,
@@ -39,7 +38,6 @@ def convert_gold_conll(
     without: Annotated[
         Path | None, typer.Option("--without", help="Leave out what this file lists.")
     ] = None,
-    paragraphs: ParagraphsOption = False,
     ewt: LikeEwtOption = False,
     no_tags: NoTagsOption = "",
     lang: LangOption = "en",
@@ -71,5 +69,5 @@ def convert_gold_conll(
             if listed is not None:
                 listed.check_seen()
         sentences = adapted(sentences, ewt=ewt, no_tags=no_tags)
-        write_docs(sentences, output, lang, paragraphs=paragraphs)
+        write_docs(sentences, output, lang)
         finish({output.name: counts_of(sentences) | {"left out": unread}}, report)

@@ -26,9 +26,6 @@ LangOption = Annotated[str, typer.Option("--lang", help="Language code of the vo
 ReportOption = Annotated[
     Path | None, typer.Option("--report", help="Write counts and every drop to this JSON file.")
 ]
-ParagraphsOption = Annotated[
-    bool, typer.Option("--paragraphs", help="One Doc a paragraph of the text, not a sentence.")
-]
 LikeEwtOption = Annotated[
     bool,
     typer.Option(

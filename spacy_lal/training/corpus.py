@@ -46,9 +46,7 @@ class Corpus:
         self.augmenter = augmenter
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
-        if not self.path.exists():
-            raise FileNotFoundError(f"no corpus at {self.path}: no such file or directory")
-        docs: Iterable[Doc] = self._read(nlp)
+        docs: Iterable[Doc] = self.docs(nlp)
         if self.shuffle:
             docs = list(docs)
             random.shuffle(docs)
@@ -69,7 +67,10 @@ class Corpus:
             else:
                 yield from self.augmenter(nlp, example)
 
-    def _read(self, nlp: Language) -> Iterator[Doc]:
+    def docs(self, nlp: Language) -> Iterator[Doc]:
+        """The gold Docs alone, in the files' order."""
+        if not self.path.exists():
+            raise FileNotFoundError(f"no corpus at {self.path}: no such file or directory")
         paths = walk_corpus(self.path, ".spacy") if self.path.is_dir() else [self.path]
         if not paths:
             raise ValueError(f"no .spacy files in {self.path}")

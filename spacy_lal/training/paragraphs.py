@@ -1,93 +1,152 @@
-"""`spacy-lal.split_paragraphs.v1`: running text and single sentences from the same Docs."""
+"""`spacy-lal.Paragraphs.v1`: single sentences of a treebank, read as running text."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
 
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from ..annotations import CONSTITUENTS_KEY, get_constituents, set_constituents
-from ..frames import FRAMES_KEY, FrameSpans, get_frames, set_frames
-from ..grammar_errors import ERRORS_KEY, get_errors, set_errors
-from ..trees import LabelledSpan
+from ..annotations import CONSTITUENTS_KEY
+from ..frames import FRAMES_KEY
+from ..treebanks.docs import PARAGRAPH
+from .corpus import Corpus
+from .running_text import Noise, running_text
 
 
-class ParagraphSplitter:
-    """Of some Docs of several sentences an example each, of the others one for each sentence.
+class Paragraphs:
+    """Read the Docs of `.spacy` files, one sentence each, as texts of several sentences.
 
-    whole: the share of Docs that stay whole, drawn anew every time. Trees, heads, frames, errors
-    and tags come along; a Doc to be predicted has words and boundaries.
+    path: a `.spacy` file or a directory of them. noise: see `Noise`.
+    single: share of sentences that stay alone; every run of sentences of a paragraph ends at one.
+    blank_lines: share of paragraphs that follow the one before in the same text, after a blank
+        line; a sentence that is in no paragraph stays alone.
+    tokenized: share of texts with the pipeline's own tokens instead of the gold ones.
+    max_length: of a text, in gold tokens, unless one sentence has more. sentence_starts: whether
+        the Docs to be predicted have them: parsers learn from gold sentences, and a component that
+        finds sentences is measured without.
+    shuffle: in another order and with other texts every time; otherwise both are always the same.
+    What is made of the sentences depends on `seed` and, with `shuffle`, on how often they have been
+    read, never on other random numbers. Annotation that only one of two neighbours has keeps them
+    apart; grammatical errors get lost.
+    Raises ValueError for shares that aren't from 0 to 1, and, when read, as `Corpus` does.
     """
 
-    def __init__(self, whole: float) -> None:
-        if not 0 <= whole <= 1:
-            raise ValueError(
-                f"spacy-lal.split_paragraphs.v1: whole must be from 0 to 1, not {whole}"
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        noise: Noise,
+        single: float,
+        blank_lines: float,
+        tokenized: float,
+        max_length: int,
+        sentence_starts: bool,
+        shuffle: bool,
+        seed: int,
+    ) -> None:
+        shares = {"single": single, "blank_lines": blank_lines, "tokenized": tokenized}
+        for name, share in shares.items():
+            if not 0 <= share <= 1:
+                raise ValueError(
+                    f"spacy-lal.Paragraphs.v1: {name} must be from 0 to 1, not {share}"
+                )
+        self.sentences = Corpus(path)
+        self.noise = noise
+        self.single = single
+        self.blank_lines = blank_lines
+        self.tokenized = tokenized
+        self.max_length = max_length
+        self.sentence_starts = sentence_starts
+        self.shuffle = shuffle
+        self.seed = seed
+        self._read = 0
+
+    def __call__(self, nlp: Language) -> Iterator[Example]:
+        rng = random.Random(f"{self.seed} {self._read}")
+        self._read += self.shuffle
+        texts = list(self._texts(self.sentences.docs(nlp), rng))
+        if self.shuffle:
+            rng.shuffle(texts)
+        for text in texts:
+            gaps = [self._gap(before, after) for before, after in pairwise(text)]
+            tokenizer = nlp.tokenizer if rng.random() < self.tokenized else None
+            reference = running_text(text, gaps, self.noise, rng, nlp.vocab, tokenizer)
+            yield Example(self._to_predict(nlp, reference), reference)
+
+    def _texts(self, docs: Iterable[Doc], rng: random.Random) -> Iterator[list[Doc]]:
+        text: list[Doc] = []
+        length = 0
+        for doc in docs:
+            goes_on = (
+                text
+                and length + len(doc) <= self.max_length
+                and _layers(text[-1]) == _layers(doc)
+                and rng.random() >= self.single
+                and self._follows(text[-1], doc, rng)
             )
-        self.whole = whole
+            if not goes_on:
+                if text:
+                    yield text
+                text, length = [], 0
+            text.append(doc)
+            length += len(doc)
+        if text:
+            yield text
 
-    def __call__(self, nlp: Language, example: Example) -> Iterator[Example]:
-        reference = example.reference
-        several = reference.has_annotation("SENT_START") and len(list(reference.sents)) > 1
-        # the common generator, which the corpus shuffles with, too
-        if not several or random.random() < self.whole:
-            yield example
-            return
-        for sentence in sentence_docs(reference):
-            yield Example(_bare(nlp, sentence), sentence)
+    def _follows(self, before: Doc, after: Doc, rng: random.Random) -> bool:
+        if not (before.user_data.get(PARAGRAPH) and after.user_data.get(PARAGRAPH)):
+            return False
+        return self._gap(before, after) == " " or rng.random() < self.blank_lines
 
+    @staticmethod
+    def _gap(before: Doc, after: Doc) -> str:
+        same = before.user_data[PARAGRAPH] == after.user_data[PARAGRAPH]
+        return " " if same else "\n\n"
 
-def sentence_docs(doc: Doc) -> Iterator[Doc]:
-    """A Doc of each sentence, with the trees, frames and errors inside it.
-
-    `Span.as_doc` takes the rest along, but leaves span groups behind.
-    """
-    groups = doc.spans
-    phrases = get_constituents(doc)
-    frames = [(frame.predicate.i, frame.roleset, frame.spans) for frame in get_frames(doc)]
-    errors = get_errors(doc) if ERRORS_KEY in groups else []
-    for sentence in doc.sents:
-        alone = sentence.as_doc()
-        start, end = sentence.start, sentence.end
-        if CONSTITUENTS_KEY in groups:
-            set_constituents(alone, _inside(start, end, phrases))
-        if FRAMES_KEY in groups:
-            set_frames(
-                alone,
-                [
-                    FrameSpans(
-                        predicate - start,
-                        roleset,
-                        _inside(start, end, ((s.start, s.end, s.label_) for s in spans)),
-                    )
-                    for predicate, roleset, spans in frames
-                    if start <= predicate < end
-                ],
-            )
-        if ERRORS_KEY in groups:
-            set_errors(alone, errors[start:end])
-        yield alone
+    def _to_predict(self, nlp: Language, reference: Doc) -> Doc:
+        starts: list[bool | int | None] | None = None
+        if self.sentence_starts:
+            starts = [bool(token.is_sent_start) for token in reference]
+        return Doc(
+            nlp.vocab,
+            words=[token.text for token in reference],
+            spaces=[bool(token.whitespace_) for token in reference],
+            sent_starts=starts,
+        )
 
 
-def _inside(start: int, end: int, spans: Iterable[LabelledSpan]) -> list[LabelledSpan]:
-    """The spans of these tokens, counted from `start`."""
-    return [(s - start, e - start, label) for s, e, label in spans if start <= s and e <= end]
+def _layers(doc: Doc) -> tuple[bool, ...]:
+    spans = (key in doc.spans for key in (CONSTITUENTS_KEY, FRAMES_KEY))
+    return (doc.has_annotation("DEP"), doc.has_annotation("TAG"), *spans)
 
 
-def _bare(nlp: Language, doc: Doc) -> Doc:
-    return Doc(
-        nlp.vocab,
-        words=[token.text for token in doc],
-        spaces=[bool(token.whitespace_) for token in doc],
-        sent_starts=[token.i == 0 for token in doc],
+def make_paragraphs(
+    path: str | Path,
+    line_breaks: float = 0.3,
+    lower_case: float = 0.15,
+    unstopped: float = 0.15,
+    single: float = 0.0,
+    blank_lines: float = 0.3,
+    tokenized: float = 0.5,
+    max_length: int = 200,
+    sentence_starts: bool = True,
+    shuffle: bool = False,
+    seed: int = 0,
+) -> Callable[[Language], Iterable[Example]]:
+    """See `Paragraphs` and `Noise`."""
+    return Paragraphs(
+        path,
+        noise=Noise(line_breaks, lower_case, unstopped),
+        single=single,
+        blank_lines=blank_lines,
+        tokenized=tokenized,
+        max_length=max_length,
+        sentence_starts=sentence_starts,
+        shuffle=shuffle,
+        seed=seed,
     )
-
-
-def make_paragraph_splitter(
-    whole: float = 0.5,
-) -> Callable[[Language, Example], Iterator[Example]]:
-    """See `ParagraphSplitter`."""
-    return ParagraphSplitter(whole)

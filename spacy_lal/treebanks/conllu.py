@@ -26,7 +26,8 @@ class ConlluSentence:
         except for words and lemmas that are underscores themselves.
     spaces: whether whitespace follows; there is none within a multiword token.
     number: of the sentence in its document, from 0.
-    paragraph: its number in the file, from 0; -1 for sentences that are in none.
+    paragraph: what `# newpar id` says; without an id, or at a new document, one of our own making.
+        "" where the file tells of neither.
     source, line: where its first word is, for messages.
     """
 
@@ -35,7 +36,7 @@ class ConlluSentence:
     id: str = ""
     document: str = ""
     number: int = 0
-    paragraph: int = -1
+    paragraph: str = ""
     words: list[str] = field(default_factory=list)
     lemmas: list[str] = field(default_factory=list)
     upos: list[str] = field(default_factory=list)
@@ -48,9 +49,8 @@ class ConlluSentence:
 
 def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSentence]:
     """The sentences of a CoNLL-U or CoNLL-X text. Raises FormatError."""
-    document = sentence_id = ""
-    place = paragraph = -1
-    in_paragraph = False
+    document = paragraph = sentence_id = ""
+    place = -1
     sentence: ConlluSentence | None = None
     multiword: tuple[int, bool] | None = None  # last word of the range, space after it
     for number, row in enumerate(text.split("\n"), start=1):
@@ -61,16 +61,16 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
             sentence, sentence_id, multiword = None, "", None
             continue
         if row.startswith("#"):
-            name, _, value = row[1:].partition("=")
-            mark = name.split()[:1]
-            if mark == ["newpar"]:
-                paragraph, in_paragraph = paragraph + 1, True
-            elif mark == ["newdoc"]:
-                place, in_paragraph = -1, False
-            if name.strip() == "newdoc id":
-                document = value.strip()
-            elif name.strip() == "sent_id":
-                sentence_id = value.strip()
+            name, _, value = (part.strip() for part in row[1:].partition("="))
+            if name == "newdoc id":
+                document = value
+            elif name == "sent_id":
+                sentence_id = value
+            if name in ("newdoc", "newdoc id"):
+                place = -1
+            if name in ("newdoc", "newdoc id", "newpar", "newpar id"):
+                known = name == "newpar id"
+                paragraph = value if known else f"{document or Path(source).name}:{number}"
             continue
         columns = row.split("\t")
         if not 8 <= len(columns) <= 10:
@@ -81,8 +81,7 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
             )
         if sentence is None:
             place += 1
-            where = paragraph if in_paragraph else -1
-            sentence = ConlluSentence(source, number, sentence_id, document, place, where)
+            sentence = ConlluSentence(source, number, sentence_id, document, place, paragraph)
         identifier, form, lemma, upos, xpos, feats, head, deprel = columns[:8]
         space = "SpaceAfter=No" not in columns[-1].split("|")
         if "." in identifier:
@@ -148,7 +147,7 @@ def to_sentence(sentence: ConlluSentence) -> tuple[TreebankSentence, str]:
         heads=heads,
         deps=sentence.deprels if heads else None,
         id=sentence.id,
-        paragraph="" if sentence.paragraph < 0 else f"{sentence.source}:{sentence.paragraph}",
+        paragraph=sentence.paragraph,
     ), fault
 
 

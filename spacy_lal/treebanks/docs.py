@@ -1,12 +1,10 @@
-"""Treebank sentences, whatever format they came from, as Docs: one each, or one a paragraph."""
+"""One treebank sentence, whatever format it came from, as one Doc."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any
 
 from spacy.tokens import Doc
 from spacy.util import get_lang_class
@@ -17,8 +15,8 @@ from ..grammar_errors import set_errors
 from ..trees import LabelledSpan
 from .docbins import write_spacy
 
-PARAGRAPH_WORDS = 200
-"""Of a Doc of several sentences at most: e-mails come as one paragraph."""
+PARAGRAPH = "paragraph"
+"""Where `doc.user_data` has the name of the paragraph that a sentence belongs to."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class TreebankSentence:
     constituents: phrases in preorder, without the root node.
     frames: predicates with their arguments.
     errors: of each word: `grammar_errors.CORRECT`, or the type of the error that it is.
-    paragraph: whatever tells apart the paragraphs of a file; "" where it knows none.
+    paragraph: its paragraph's name; neighbours with the same one are running text.
     """
 
     words: Sequence[str]
@@ -54,79 +52,43 @@ def to_doc(sentence: TreebankSentence, vocab: Vocab) -> Doc:
 
     Trees are in `doc.spans["constituents"]`, roles in `doc.spans["srl"]`, grammatical errors in
     `doc.spans["errors"]`, all absent if not annotated; the root's relation is spaCy's "ROOT". The
-    id goes to `doc.user_data["sent_id"]`, and is all that is lost without user data.
+    id goes to `doc.user_data["sent_id"]`, the paragraph's to `doc.user_data["paragraph"]`; they are
+    all that is lost without user data.
     Raises ValueError if the heads aren't one tree with one root, or if there are not as many labels
     of errors as words.
     """
-    doc = joined_doc([sentence], vocab)
-    if sentence.id:
-        doc.user_data["sent_id"] = sentence.id
-    return doc
-
-
-def joined_doc(sentences: Sequence[TreebankSentence], vocab: Vocab) -> Doc:
-    """A Doc of these sentences, whose boundaries it knows, with what is annotated in all of them.
-
-    Raises ValueError as `to_doc` does.
-    """
-    starts = list(accumulate((len(sentence.words) for sentence in sentences), initial=0))
-    firsts = set(starts)
-
-    def values(name: str) -> list[Any] | None:
-        columns = [getattr(sentence, name) for sentence in sentences]
-        return None if any(column is None for column in columns) else list(chain(*columns))
-
     heads = deps = None
-    if values("heads") is not None:
-        heads, deps = [], []
-        for sentence, start in zip(sentences, starts, strict=False):
-            assert sentence.heads is not None
-            if reason := tree_fault(sentence.heads):
-                raise ValueError(f"sentence {sentence.id or sentence.words}: {reason}")
-            relations = sentence.deps or ["dep"] * len(sentence.heads)
-            deps += [
-                "ROOT" if head == word else relation
-                for word, (head, relation) in enumerate(zip(sentence.heads, relations, strict=True))
-            ]
-            heads += [start + head for head in sentence.heads]
-    words = list(chain(*(sentence.words for sentence in sentences)))
+    if sentence.heads is not None:
+        if reason := tree_fault(sentence.heads):
+            raise ValueError(f"sentence {sentence.id or sentence.words}: {reason}")
+        heads = list(sentence.heads)
+        relations = sentence.deps or ["dep"] * len(heads)
+        deps = [
+            "ROOT" if head == word else relation
+            for word, (head, relation) in enumerate(zip(heads, relations, strict=True))
+        ]
     doc = Doc(
         vocab,
-        words=words,
-        spaces=values("spaces"),
-        tags=values("tags"),
-        pos=values("pos"),
-        lemmas=values("lemmas"),
-        morphs=values("morphs"),
+        words=list(sentence.words),
+        spaces=None if sentence.spaces is None else list(sentence.spaces),
+        tags=_list(sentence.tags),
+        pos=_list(sentence.pos),
+        lemmas=_list(sentence.lemmas),
+        morphs=_list(sentence.morphs),
         heads=heads,
         deps=deps,
-        sent_starts=[word in firsts for word in range(len(words))],
+        sent_starts=[word == 0 for word in range(len(sentence.words))],
     )
-    if values("constituents") is not None:
-        set_constituents(
-            doc,
-            [
-                (start + first, start + last, label)
-                for sentence, start in zip(sentences, starts, strict=False)
-                for first, last, label in sentence.constituents or ()
-            ],
-        )
-    if values("frames") is not None:
-        set_frames(
-            doc,
-            [
-                FrameSpans(
-                    start + frame.predicate,
-                    frame.roleset,
-                    [(start + first, start + last, role) for first, last, role in frame.spans],
-                )
-                for sentence, start in zip(sentences, starts, strict=False)
-                for frame in sentence.frames or ()
-            ],
-        )
-    errors = values("errors")
-    if errors is not None:
-        set_errors(doc, errors)
+    if sentence.constituents is not None:
+        set_constituents(doc, sentence.constituents)
+    if sentence.frames is not None:
+        set_frames(doc, sentence.frames)
+    if sentence.errors is not None:
+        set_errors(doc, sentence.errors)
+    if sentence.id:
+        doc.user_data["sent_id"] = sentence.id
+    if sentence.paragraph:
+        doc.user_data[PARAGRAPH] = sentence.paragraph
     return doc
 
 
@@ -155,43 +117,11 @@ def language_vocab(lang: str) -> Vocab:
     return create_vocab(lang, get_lang_class(lang).Defaults)
 
 
-def write_docs(
-    sentences: Iterable[TreebankSentence],
-    path: str | Path,
-    lang: str,
-    *,
-    paragraphs: bool = False,
-) -> None:
-    """Write one Doc a sentence to `path`, as a DocBin; or one Doc a paragraph.
-
-    In a paragraph's Doc all sentences have the same layers of annotation; one with fewer or more
-    begins another Doc, and a sentence that is in no paragraph has its own. So does what a Doc of
-    PARAGRAPH_WORDS words has no room for.
-    """
+def write_docs(sentences: Iterable[TreebankSentence], path: str | Path, lang: str) -> None:
+    """Write one Doc a sentence to `path`, as a DocBin."""
     vocab = language_vocab(lang)
-    if not paragraphs:
-        write_spacy((to_doc(sentence, vocab) for sentence in sentences), path)
-        return
-    write_spacy((joined_doc(group, vocab) for group in _paragraphs(sentences)), path)
+    write_spacy((to_doc(sentence, vocab) for sentence in sentences), path)
 
 
-def _paragraphs(sentences: Iterable[TreebankSentence]) -> Iterator[list[TreebankSentence]]:
-    group: list[TreebankSentence] = []
-    room = 0
-    for sentence in sentences:
-        together = bool(group and sentence.paragraph) and (
-            (sentence.paragraph, _layers(sentence)) == (group[-1].paragraph, _layers(group[-1]))
-        )
-        if not together or len(sentence.words) > room:
-            if group:
-                yield group
-            group, room = [], PARAGRAPH_WORDS
-        group.append(sentence)
-        room -= len(sentence.words)
-    if group:
-        yield group
-
-
-def _layers(sentence: TreebankSentence) -> list[bool]:
-    layers = sentence.heads, sentence.constituents, sentence.frames, sentence.errors
-    return [layer is not None for layer in layers]
+def _list(values: Sequence[str] | None) -> list[str] | None:
+    return None if values is None else list(values)

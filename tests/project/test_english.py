@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import spacy
 
 from spacy_lal.annotations import get_constituents
+from spacy_lal.training.paragraphs import make_paragraphs
 
 from .running import read_docs
 from .toy_treebanks import toy_ewt
@@ -93,9 +95,16 @@ def test_convert(project: Path, run_here: Callable[..., str], variables: dict[st
     craft = read_docs(corpus / "train/craft.spacy")
     assert len(craft) == 2
     assert get_constituents(craft[0]) == [(0, 3, "S"), (0, 1, "NP"), (1, 2, "VP")]
-    (gum,) = read_docs(corpus / "train/gum.spacy")
-    assert [len(sentence) for sentence in gum.sents] == [3, 1]
-    assert (gum.has_annotation("DEP"), "constituents" in gum.spans) == (True, False)
+    gum = read_docs(corpus / "train/gum.spacy")
+    assert [len(doc) for doc in gum] == [3, 1]
+    assert {(doc.has_annotation("DEP"), "constituents" in doc.spans) for doc in gum} == {
+        (True, False)
+    }
+    # as training reads them: a sentence of CRAFT is in no paragraph
+    texts = make_paragraphs(corpus / "train", line_breaks=0, unstopped=0, lower_case=0, tokenized=0)
+    read = [example.reference.text for example in texts(spacy.blank("en"))]
+    assert "Tea cools; Yes" in read
+    assert read.count("Tea cools .") == 2
     assert len(read_docs(corpus / "measuring/pud.spacy")) == 2
 
 

@@ -1,53 +1,182 @@
-"""Paragraphs whole and taken apart."""
+"""Running text made of sentences: what it says, and that every annotation is still its own."""
 
 import random
-from collections import Counter
+from itertools import islice
 
 import pytest
 import spacy
 from spacy.tokens import Doc
-from spacy.training import Example
+from spacy.training.batchers import configure_minibatch_by_words as batch_by_words
+from spacy.training.loop import create_train_batches
 
-from spacy_lal.annotations import set_constituents
-from spacy_lal.grammar_errors import get_errors, set_errors
-from spacy_lal.training.paragraphs import make_paragraph_splitter
+from spacy_lal.annotations import get_constituents, set_constituents
+from spacy_lal.frames import FrameSpans, get_frames, set_frames
+from spacy_lal.training.paragraphs import make_paragraphs
+from spacy_lal.training.randomness import RandomState, with_own_random
+from spacy_lal.treebanks.docbins import write_spacy
+
+NLP = spacy.blank("en")
+WORDS = ["The", "cats", "of", "Ann", "'s", "non-smokers", "can", "not", "drink", "tea", "."]
 
 
-@pytest.fixture
-def example():
+def sentence(paragraph):
+    doc = Doc(
+        NLP.vocab,
+        words=WORDS,
+        spaces=[True, True, True, False, True, True, False, True, True, False, True],
+        tags=["DT", "NNS", "IN", "NNP", "POS", "NNS", "MD", "RB", "VB", "NN", "."],
+        pos=["DET", "NOUN", "ADP", "PROPN", "PART", "NOUN", "AUX", "PART", "VERB", "NOUN", "PUNCT"],
+        heads=[1, 8, 5, 5, 3, 1, 8, 8, 8, 8, 8],
+        deps=[
+            "det",
+            "nsubj",
+            "case",
+            "nmod",
+            "case",
+            "nmod",
+            "aux",
+            "advmod",
+            "ROOT",
+            "obj",
+            "punct",
+        ],
+    )
+    set_constituents(doc, [(0, 11, "S"), (0, 6, "NP"), (2, 6, "PP"), (6, 10, "VP"), (9, 10, "NP")])
+    roles = [(0, 6, "ARG0"), (7, 8, "ARGM-NEG"), (8, 9, "V"), (9, 10, "ARG1")]
+    set_frames(doc, [FrameSpans(8, "drink.01", roles)])
+    doc.user_data["paragraph"] = paragraph
+    return doc
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """Twenty paragraphs of three sentences."""
+    path = tmp_path_factory.mktemp("paragraphs") / "corpus.spacy"
+    write_spacy([sentence(f"p{number // 3}") for number in range(60)], path)
+    return path
+
+
+QUIET = {"line_breaks": 0, "lower_case": 0, "unstopped": 0, "blank_lines": 0, "tokenized": 0}
+
+
+def references(corpus, nlp=NLP, **settings):
+    return [example.reference for example in make_paragraphs(corpus, **(QUIET | settings))(nlp)]
+
+
+def test_paragraphs(corpus):
+    docs = references(corpus)
+    assert len(docs) == 20
+    assert docs[0].text == " ".join(["The cats of Ann's non-smokers cannot drink tea."] * 3)
+    assert {len(list(doc.sents)) for doc in docs} == {3}
+    assert {len(doc) for doc in references(corpus, max_length=25)} == {11, 22}
+    assert len(references(corpus, single=1)) == 60
+    (whole,) = references(corpus, blank_lines=1, max_length=1000)
+    assert whole.text.count("\n\n") == 19
+    assert len(list(whole.sents)) == 60
+
+
+def test_only_neighbours_of_one_kind_are_joined(tmp_path):
+    """Not sentences without a paragraph, nor those of which one has no frames, or no heads."""
+    docs = [sentence("p") for _ in range(4)] + [sentence("") for _ in range(3)] + [sentence("q")]
+    del docs[1].spans["srl"]
+    for token in docs[3]:
+        token.dep_ = ""
+    write_spacy(docs, tmp_path / "corpus.spacy")
+    joined = references(tmp_path / "corpus.spacy", blank_lines=1)
+    assert [len(list(doc.sents)) for doc in joined] == [1] * 8
+    assert [len(get_frames(doc)) for doc in joined] == [1, 0, *[1] * 6]
+    assert [doc.has_annotation("DEP") for doc in joined] == [True] * 3 + [False] + [True] * 4
+
+
+def test_predicted_docs_have_gold_starts_or_none(corpus):
+    with_starts = next(iter(make_paragraphs(corpus, sentence_starts=True)(NLP)))
+    assert with_starts.predicted.has_annotation("SENT_START")
+    without = next(iter(make_paragraphs(corpus, sentence_starts=False)(NLP)))
+    assert not without.predicted.has_annotation("SENT_START")
+    assert [t.text for t in without.predicted] == [t.text for t in without.reference]
+
+
+def letters(doc, start, end):
+    return "".join(doc[start:end].text.lower().split()).rstrip(".")
+
+
+def test_annotation_survives_all_noise(corpus):
+    noise = {"line_breaks": 1, "lower_case": 0.5, "unstopped": 0.5, "tokenized": 0.5}
+    docs = references(corpus, seed=3, **noise)
+    text = "".join(doc.text for doc in docs)
+    assert "\n" in text
+    assert "the cats" in text
+    assert any(not doc.text.endswith(".") for doc in docs)
+    tokens = {token.text for doc in docs for token in doc}
+    assert {"non-smokers", "smokers"} <= tokens
+    for doc in docs:
+        assert "".join(t.text_with_ws for t in doc) == doc.text
+        assert len(list(doc.sents)) == 3
+        for sent in doc.sents:
+            assert sent.root.text == "drink"
+            assert not sent[0].is_space
+            subjects = [t.text.lower() for t in sent.root.lefts if t.dep_ == "nsubj"]
+            assert subjects == ["cats"]
+        assert all(token.head.sent == token.sent for token in doc)
+        assert [(letters(doc, i, j), label) for i, j, label in get_constituents(doc)] == [
+            ("thecatsofann'snon-smokerscannotdrinktea", "S"),
+            ("thecatsofann'snon-smokers", "NP"),
+            ("ofann'snon-smokers", "PP"),
+            ("cannotdrinktea", "VP"),
+            ("tea", "NP"),
+        ] * 3
+        assert [frame.predicate.text for frame in get_frames(doc)] == ["drink"] * 3
+
+
+def test_whitespace_is_as_the_tokenizer_has_it(corpus):
+    for doc in references(corpus, line_breaks=1, blank_lines=0.5, tokenized=1, seed=1):
+        assert [t.text for t in doc] == [t.text for t in NLP(doc.text)]
+
+
+def test_merged_tokens(tmp_path):
     nlp = spacy.blank("en")
-    words = ["Go", "!", "No", ".", "Oh"]
-    doc = Doc(nlp.vocab, words, sent_starts=[True, False, True, False, True])
-    set_constituents(doc, [(0, 2, "S"), (2, 4, "INTJ")])
-    set_errors(doc, ["c", "c", "R", "c", "c"])
-    return nlp, Example(Doc(nlp.vocab, words), doc)
+    nlp.tokenizer.rules = {}
+    write_spacy([sentence("a")], tmp_path / "corpus.spacy")
+    (doc,) = references(tmp_path / "corpus.spacy", nlp, tokenized=1)
+    # "can not" are two words that hang on a third, with a role over one of them
+    assert [t.text for t in doc if t.text.startswith("can")] == ["can"]
 
 
-def test_sentences(example):
-    parts = list(make_paragraph_splitter(0.0)(*example))
-    assert [part.reference.text for part in parts] == ["Go ! ", "No . ", "Oh "]
-    assert [part.predicted.text for part in parts] == [part.reference.text for part in parts]
-    spans = [
-        [(s.start, s.end, s.label_) for s in part.reference.spans["constituents"]] for part in parts
-    ]
-    assert spans == [[(0, 2, "S")], [(0, 2, "INTJ")], []]
-    assert get_errors(parts[1].reference) == ["R", "c"]
-    assert not parts[0].predicted.spans
+def test_new_noise_every_time_and_the_same_from_one_seed(corpus):
+    def twice(seed):
+        reader = make_paragraphs(corpus, line_breaks=0.5, shuffle=True, seed=seed)
+        return [[example.reference.text for example in reader(NLP)] for _ in range(2)]
+
+    first, second = twice(1)
+    assert first != second
+    assert twice(1) == [first, second]
+    assert twice(2)[0] != first
 
 
-def test_groups_that_are_not_there_stay_away(example):
-    nlp, one = example
-    del one.reference.spans["constituents"]
-    for part in make_paragraph_splitter(0.0)(nlp, one):
-        assert set(part.reference.spans) == {"errors"}
+def test_without_shuffling_always_the_same(corpus):
+    reader = make_paragraphs(corpus, line_breaks=0.5, lower_case=0.5)
+    first, second = ([example.reference.text for example in reader(NLP)] for _ in range(2))
+    assert first == second
 
 
-def test_share(example):
-    random.seed(0)
-    splitter = make_paragraph_splitter(0.3)
-    sizes = Counter(len(list(splitter(*example))) for _ in range(1000))
-    assert set(sizes) == {1, 3}
-    assert 240 < sizes[1] < 360
-    assert [len(list(make_paragraph_splitter(1.0)(*example))) for _ in range(20)] == [1] * 20
-    with pytest.raises(ValueError, match="whole must be from 0 to 1, not 2"):
-        make_paragraph_splitter(2)
+def test_a_stream_goes_on_where_it_was(corpus):
+    """As `lal train --resume` does: batches made again, and dropped up to the place."""
+
+    def batches():
+        reader = make_paragraphs(corpus, line_breaks=0.5, lower_case=0.5, shuffle=True, seed=4)
+        batcher = batch_by_words(size=100, tolerance=0.2, discard_oversize=False)
+        made = create_train_batches(NLP, reader, batcher, max_epochs=-1)
+        for epoch, batch in with_own_random(made, RandomState.now(gpus=False)):
+            random.random()  # as a model might
+            yield epoch, [example.reference.text for example in batch]
+
+    whole = list(islice(batches(), 60))
+    assert {epoch for epoch, _ in whole} >= {0, 1, 2}
+    random.seed(7)
+    assert list(islice(batches(), 40, 60)) == whole[40:]
+
+
+@pytest.mark.parametrize("name", ["line_breaks", "single", "tokenized"])
+def test_shares(corpus, name):
+    with pytest.raises(ValueError, match=f"{name} must be from 0 to 1, not 2"):
+        make_paragraphs(corpus, **{name: 2})

@@ -67,7 +67,7 @@ def test_docs():
     assert doc[1].lemma_ == "do"
     assert doc[4].lemma_ == "_"
     assert [token.is_sent_start for token in doc] == [True, *[False] * 5]
-    assert doc.user_data == {"sent_id": "tea-one-1"}
+    assert doc.user_data == {"sent_id": "tea-one-1", "paragraph": "tea-one:1"}
     assert not doc.spans
 
 
@@ -130,3 +130,23 @@ def test_bad_rows_are_located(bad, line, message):
         list(parse_conllu(f"# comment\n{bad}", source="tea.conllu"))
     assert str(caught.value).startswith(f"tea.conllu:{line}: {message}")
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_sentences_know_their_paragraph():
+    text = "\n".join(
+        f"{comments}{rows('1 Tea tea NOUN NN _ 0 root')}"
+        for comments in (
+            "",
+            "# newdoc id = a\n# newpar id = a-1\n",
+            "",
+            "# newpar\n",
+            "",
+            "# newdoc id = b\n",
+        )
+    )
+    names = [sentence.paragraph for sentence in parse_conllu(text)]
+    assert names[:3] == ["", "a-1", "a-1"]
+    assert names[3] == names[4]
+    assert len(set(names)) == 4
+    doc = to_doc(to_sentence(list(parse_conllu(text))[1])[0], language_vocab("en"))
+    assert doc.user_data["paragraph"] == "a-1"

@@ -1,13 +1,10 @@
 """A sentence with everything on it, through a DocBin and back."""
 
-from dataclasses import replace
-
 import pytest
 from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 
 from spacy_lal.annotations import FrameSpans, constituent_tree, get_constituents, get_frames
-from spacy_lal.training.paragraphs import sentence_docs
 from spacy_lal.treebanks.docs import (
     TreebankSentence,
     language_vocab,
@@ -87,49 +84,6 @@ def test_what_is_annotated_is_told_from_what_is_not(docs):
     assert not bare.has_annotation("DEP")
     assert [token.is_sent_start for token in bare] == [True, False]
     assert set(to_doc(TreebankSentence(words=["Tea"]), Vocab()).spans) == set()
-
-
-def test_paragraphs_and_their_sentences(tmp_path):
-    """Sentences joined to paragraphs and taken apart again are the sentences."""
-    sentence = replace(SENTENCE, paragraph="a")
-    headless = replace(sentence, heads=None, deps=None)
-    parts = [
-        sentence,
-        sentence,
-        headless,
-        sentence,
-        replace(sentence, paragraph="b"),
-        SENTENCE,
-        SENTENCE,
-    ]
-    write_docs(parts, tmp_path / "p.spacy", "en", paragraphs=True)
-    docs = list(DocBin().from_disk(tmp_path / "p.spacy").get_docs(Vocab()))
-    assert [len(list(doc.sents)) for doc in docs] == [2, 1, 1, 1, 1, 1]
-    assert [bool(token.is_sent_start) for token in docs[0]] == 2 * [True, *[False] * 7]
-    assert [token.head.i for token in docs[0]][8:] == [8 + head for head in SENTENCE.heads]
-    assert get_constituents(docs[0])[6:8] == [(8, 16, "S"), (8, 9, "NP")]
-    alone = to_doc(SENTENCE, Vocab())
-    for doc in sentence_docs(docs[0]):
-        assert doc.text == alone.text
-        for attribute in ("tag_", "dep_", "lemma_", "morph", "whitespace_", "is_sent_start"):
-            assert [str(getattr(t, attribute)) for t in doc] == [
-                str(getattr(t, attribute)) for t in alone
-            ]
-        assert [t.head.i for t in doc] == SENTENCE.heads
-        assert get_constituents(doc) == SENTENCE.constituents
-        assert [(f.predicate.i, f.roleset) for f in get_frames(doc)] == [
-            (f.predicate, f.roleset) for f in SENTENCE.frames
-        ]
-        assert [[(s.start, s.end, s.label_) for s in frame.spans] for frame in get_frames(doc)] == [
-            list(frame.spans) for frame in SENTENCE.frames
-        ]
-
-
-def test_paragraphs_have_an_end(tmp_path):
-    long = TreebankSentence(words=["a"] * 80, paragraph="p")
-    write_docs([long] * 5, tmp_path / "p.spacy", "en", paragraphs=True)
-    docs = list(DocBin().from_disk(tmp_path / "p.spacy").get_docs(Vocab()))
-    assert list(map(len, docs)) == [160, 160, 80]
 
 
 def test_heads_must_be_one_tree():

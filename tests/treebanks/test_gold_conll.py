@@ -122,10 +122,9 @@ def test_convert(convert, tmp_path):
     assert (report["sentences"], report["words"], len(report["left out"])) == (3, 10, 1)
 
 
-def test_paragraphs(convert):
-    """A document is one; a sentence with fewer layers is by itself."""
-    _, docs = convert("--paragraphs")
-    assert [len(list(doc.sents)) for doc in docs] == [1, 1, 1]
+def test_a_document_is_a_paragraph(convert):
+    _, docs = convert()
+    assert [doc.user_data["paragraph"] for doc in docs] == ["talk", "talk", "letter"]
 
 
 def test_lists_of_documents(convert, tmp_path):

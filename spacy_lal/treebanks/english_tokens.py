@@ -1,0 +1,107 @@
+"""English tokens as web treebanks have them, by rules that spaCy's own tokenizer stores.
+
+EWT and its kin follow the Penn Treebank, but split at hyphens, except behind prefixes. spaCy's
+English rules come near; here is where they differ.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from spacy.attrs import ORTH
+from spacy.language import Language
+from spacy.tokenizer import Tokenizer
+from spacy.util import compile_infix_regex, compile_prefix_regex, compile_suffix_regex
+
+PREFIXES = (
+    "a", "anti", "agro", "be", "bi", "bio", "co", "counter", "cross", "cyber", "de", "e", "eco",
+    "ex", "extra", "inter", "intra", "macro", "mega", "micro", "mid", "mini", "mis", "multi", "neo",
+    "non", "over", "pan", "para", "peri", "post", "pre", "pro", "pseudo", "quasi", "re", "semi",
+    "sub", "super", "tri", "ultra", "un", "uni", "vice",
+)  # fmt: skip
+"""What a hyphen doesn't cut off a word."""
+
+WHOLE = (
+    # marks of one kind
+    *(r"\.?[!?]{2,}", r"([*_=<>$#~^+])\1+"),
+    # telephone numbers and years
+    *(r"(?:1-)?(?:\d{3}-)?\d{3}-\d{4}", r"x?\d-\d{4}", r"'?\d+'s", r"'\d\d"),
+    # addresses, marks of topics and files
+    *(r"[\w.+-]+@[\w-]+(?:\.\w+)*\w", r"#[A-Za-z]\w+"),
+    r"[\w#.-]+\.(?i:docx?|xlsx?|pdf|ppt|jpe?g|gif|vcf|txt|html?|zip)",
+    # abbreviations
+    *(r"(?:etc|Ft|Lt|Attn|Capt|[Ee]xt|[Aa]rrv|Mon|Tues?|Weds?|Thu|Thurs?|Fri|Sat|Sun)\.", "[bl]/c"),
+)
+"""What is one token."""
+
+RUNS = (r"\.?[!?]{2,}", r"\*{2,}", "_{2,}", "={2,}", "<{2,}", ">{2,}", "~{2,}", r"\${2,}")
+"""Marks that leave a word together."""
+
+_LETTER = "[^\\W\\d_]"
+_PREFIXED = "".join(rf"(?<!\b(?i:{prefix}))" for prefix in PREFIXES)
+
+BETWEEN_LETTERS = rf"(?<={_LETTER}){_PREFIXED}(?:-|~)(?={_LETTER})"
+"""Instead of spaCy's rule for hyphens within words."""
+
+INFIXES = (
+    *("-{2,}", "[—–]", rf"(?<=\d)-(?={_LETTER})", r"(?<=[A-Z])-(?=\d)"),
+    *(rf"(?<=\d)\+(?={_LETTER})", r"(?<=^\d)/(?=[2-9]$)", rf"(?<={_LETTER});(?={_LETTER})"),
+    rf"(?<={_LETTER})[!?]+(?={_LETTER})",
+    *(rf"(?<={_LETTER})[()](?={_LETTER})", r"(?<=\w)\)(?=\()", r"(?<=\))\((?=\w)"),
+    *(r'"(?=<)', r'(?<=")<'),
+)
+"""Where words come apart besides."""
+
+PREFIX_RULES = (r"-(?=[$\d])", r"'\d\d(?!\d)s?", *RUNS, rf"/(?={_LETTER}+$)", rf"-(?={_LETTER}+$)")
+SUFFIX_RULES = (
+    *RUNS,
+    "-{2,}",
+    rf"(?<={_LETTER}{{2}})-",
+    r"(?<=\d)(?:k|[AaPp]\.?[Mm]\.?)",
+)
+SPECIAL = {
+    "alot": ("a", "lot"),
+    "CANT": ("CA", "NT"),
+    "DONT": ("DO", "NT"),
+    "dunno": ("du", "n", "no"),
+    "outta": ("out", "ta"),
+    "wanna": ("wan", "na"),
+    "Wanna": ("Wan", "na"),
+}
+"""Words that fall apart."""
+
+UNSPECIAL = ("and/or", "):")
+"""Exceptions of spaCy's that are none."""
+
+
+def use_treebank_tokens(nlp: Language) -> Language:
+    """Give an English pipeline the tokens of web treebanks; it keeps them when it is saved.
+
+    Raises ValueError for a tokenizer without spaCy's rules of English.
+    """
+    tokenizer = nlp.tokenizer
+    infixes = [rule for rule in nlp.Defaults.infixes or [] if isinstance(rule, str)]
+    others = [rule for rule in infixes if "(?:-|" not in rule]
+    if nlp.lang != "en" or not isinstance(tokenizer, Tokenizer) or len(others) == len(infixes):
+        raise ValueError(f"treebank tokens are for spaCy's tokenizer of English, not {nlp.lang!r}")
+    tokenizer.infix_finditer = compile_infix_regex([*INFIXES, *others, BETWEEN_LETTERS]).finditer
+    tokenizer.prefix_search = compile_prefix_regex(
+        [*PREFIX_RULES, *(nlp.Defaults.prefixes or ())]
+    ).search
+    tokenizer.suffix_search = compile_suffix_regex(
+        [*SUFFIX_RULES, *(nlp.Defaults.suffixes or ())]
+    ).search
+    tokenizer.token_match = re.compile("(?:" + "|".join(WHOLE) + ")$").match
+    rules = dict(tokenizer.rules or {})
+    for text in UNSPECIAL:
+        rules.pop(text, None)
+    tokenizer.rules = rules
+    for text, parts in SPECIAL.items():
+        tokenizer.add_special_case(text, [{ORTH: part} for part in parts])
+    return nlp
+
+
+def make_treebank_tokens() -> Callable[[Language], Language]:
+    """The callback `spacy-lal.treebank_tokens.v1`, for `[initialize.before_init]`."""
+    return use_treebank_tokens
