@@ -11,7 +11,9 @@ from thinc.types import Floats2d
 
 
 def build_with_encoder_v1(
-    embed: Model[list[Doc], list[Floats2d]], encoder: Model[list[Doc], list[Floats2d]]
+    embed: Model[list[Doc], list[Floats2d]],
+    encoder: Model[list[Doc], list[Floats2d]],
+    gradient: float = 1.0,
 ) -> Model[list[Doc], list[Floats2d]]:
     """Put an encoder's vectors behind those of an embedding, which may know what it doesn't.
 
@@ -20,13 +22,19 @@ def build_with_encoder_v1(
     embed: any Tok2Vec model, such as `spacy-lal.WordAffixEmbed.v1`, whose vocabulary is learned
     when the component is initialised. encoder: `spacy-lal.PretrainedEncoder.v1`, or a listener to
     one that is shared.
+    gradient: what the encoder's gradient is multiplied with; 0 leaves the encoder to others.
+    Components of this package send the mean gradient of a batch's words, spaCy's tagger and senter
+    the sum, which would drown those of others in a shared encoder: there, 0.001 makes a mean of it.
     """
+    if not gradient >= 0:
+        raise ValueError(f"gradient must be at least 0, got {gradient}")
     return Model(
         "with_encoder",
         _forward,
         init=_init,
         layers=[embed, encoder],
         refs={"embed": embed},
+        attrs={"gradient": gradient},
         dims={"nO": None},
     )
 
@@ -46,9 +54,11 @@ def _forward(
     embedded, backprop_embed = embed(docs, is_train)
     encoded, backprop_encoder = encoder(docs, is_train)
     width = embedded[0].shape[1] if embedded else 0
+    gradient = model.attrs["gradient"]
 
     def backprop(d_output: list[Floats2d]) -> list[Doc]:
-        backprop_encoder([xp.ascontiguousarray(d[:, width:]) for d in d_output])
+        # without a gradient too, for the last to listen makes the encoder learn from all
+        backprop_encoder([gradient * d[:, width:] for d in d_output])
         docs_back: list[Doc] = backprop_embed(
             [xp.ascontiguousarray(d[:, :width]) for d in d_output]
         )
