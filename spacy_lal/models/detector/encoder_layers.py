@@ -69,7 +69,7 @@ def _forward(
     stack = flat.reshape(len(flat), network.n_layers, network.width).transpose(1, 0, 2)
 
     def backprop(d_stack: Floats3d) -> list[Doc]:
-        d_flat = d_stack.transpose(1, 0, 2).reshape(len(flat), network.output_dim)
+        d_flat = xp.transpose(d_stack, (1, 0, 2)).reshape(len(flat), network.output_dim)
         if read:
             backprop_encoder(model.ops.unflatten(d_flat, model.ops.asarray1i(lengths)))
         return []
