@@ -66,6 +66,7 @@ def _forward(
     lengths = [len(sentence) for sentence in read]
     vectors, backprop_encoder = encoder(read, is_train)
     flat = xp.concatenate([model.ops.alloc2f(0, network.output_dim), *vectors])
+    # a view: of long texts, layers take gigabytes
     stack = flat.reshape(len(flat), network.n_layers, network.width).transpose(1, 0, 2)
 
     def backprop(d_stack: Floats3d) -> list[Doc]:
@@ -74,7 +75,7 @@ def _forward(
             backprop_encoder(model.ops.unflatten(d_flat, model.ops.asarray1i(lengths)))
         return []
 
-    return cast(Floats3d, xp.ascontiguousarray(stack)), backprop
+    return cast(Floats3d, stack), backprop
 
 
 def _alone(doc: Doc, policy: SentencePolicy) -> Iterator[Doc]:
