@@ -16,6 +16,7 @@ NAMES = {
     "architectures": [
         "spacy-lal.BiLSTMLayers.v1",
         "spacy-lal.CuratedLayers.v1",
+        "spacy-lal.EncoderLayers.v1",
         "spacy-lal.LISA.v1",
         "spacy-lal.LabelAttentionDependencyParser.v1",
         "spacy-lal.LabelAttentionParser.v1",
@@ -26,6 +27,7 @@ NAMES = {
         "spacy-lal.WithEncoder.v1",
         "spacy-lal.WithOwnVectors.v1",
         "spacy-lal.WithVectors.v1",
+        "spacy-lal.WithWordLayer.v1",
         "spacy-lal.WordAffixEmbed.v1",
         "spacy-lal.WordCharEmbed.v1",
     ],

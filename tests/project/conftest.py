@@ -22,7 +22,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what a project run needs."""
     path = tmp_path_factory.mktemp("project")
     shutil.copy(ROOT / "project.yml", path)
-    for folder in ("projects", "configs", "scripts", "benchmarks", "assets/toy", "assets/vectors"):
+    for folder in ("projects", "configs", "scripts", "benchmarks", "tests/textbook"):
+        shutil.copytree(ROOT / folder, path / folder)
+    for folder in ("assets/toy", "assets/vectors"):
         shutil.copytree(ROOT / folder, path / folder)
     return path
 

@@ -80,3 +80,14 @@ WITH_VECTORS = settings(
     layers__tok2vec__embed__affix_width=4,
     layers__tok2vec__embed__min_count=1,
 )
+ON_ENCODER = (
+    settings(
+        "gec_detector",
+        heads=4,
+        layers__hidden_width=16,
+        layers__embed__word_width=8,
+        layers__embed__affix_width=4,
+        layers__embed__min_count=1,
+    )
+    + " --components.gec_detector.model.layers.layers.encoder.sha256 null"
+)

@@ -25,8 +25,10 @@ def trainings() -> dict[str, tuple[Path, list[str]]]:
     for path in (ROOT / "project.yml", *sorted(ROOT.glob("projects/*/project.yml"))):
         for command in substitute_project_variables(srsly.read_yaml(path))["commands"]:
             for line in command["script"]:
-                if line.startswith("python -m spacy train "):
-                    config, *options = split_command(line)[4:]
+                words = split_command(line)
+                if words[2:4] == ["spacy", "train"] or words[2:5] == ["spacy", "lal", "train"]:
+                    config, *options = words[words.index("train") + 1 :]
+                    options = [option for option in options if option != "--resume"]
                     pairs = zip(options[::2], options[1::2], strict=True)
                     settings = [part for pair in pairs if "." in pair[0] for part in pair]
                     name = f"{path.parent.relative_to(ROOT).as_posix()} {command['name']}"

@@ -13,9 +13,11 @@ import spacy
 import srsly
 import torch
 
+from spacy_lal.grammar_errors import error_scores
+
 from ..tiny_transformers import write_bert
 from .running import FEW_STEPS, ROOT, load_benchmark, read_docs, weight_types
-from .sizes import DETECTOR, EMBEDDED, WITH_VECTORS
+from .sizes import DETECTOR, EMBEDDED, ON_ENCODER, WITH_VECTORS
 from .toy_treebanks import toy_ewt
 
 TOY_GED = ROOT / "assets/toy/ged"
@@ -44,6 +46,24 @@ def test_train_fce(project: Path, run_here: Callable[..., str]) -> None:
     ]
     assert counts == [54, 6]
     (result,) = detected(project / "projects/fce/metrics/test.json")
+    assert (result["tokens"], result["errors"]) == (99, 8)
+
+
+def test_train_fce_on_a_small_encoder(
+    project: Path, tmp_path: Path, run_here: Callable[..., str]
+) -> None:
+    pytest.importorskip("transformers")
+    write_bert(tmp_path, ["abcdefghijklmnopqrstuvwxyz.,"])
+    run_here(
+        "minilm",
+        "projects/fce",
+        train=str(TOY_GED / "train.tsv"),
+        dev=str(TOY_GED / "dev.tsv"),
+        test=str(TOY_GED / "test.tsv"),
+        encoder=str(tmp_path),
+        train_options=f"{FEW_STEPS} {ON_ENCODER}",
+    )
+    (result,) = detected(project / "projects/fce/metrics/minilm.json")
     assert (result["tokens"], result["errors"]) == (99, 8)
 
 
@@ -130,6 +150,47 @@ def test_make_en_lal_ged_sm(project: Path, tmp_path: Path, run_here: Callable[..
     (edited,) = {len(doc) for doc in nlp.pipe(text.read_text().splitlines())}
     marked = sum(len(doc._.grammar_errors) for doc in nlp.pipe(text.read_text().splitlines()))
     assert marked <= 0.1 * 5 * edited
+
+
+def test_make_en_lal_ged_md(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    """The same on a small encoder, and a threshold that suits four kinds of edited text."""
+    pytest.importorskip("transformers")
+    write_bert(tmp_path, ["abcdefghijklmnopqrstuvwxyz.,"])
+    text = tmp_path / "text.txt"
+    sentence = "The old farmer sold {} red apples at the market, because his sister has asked him."
+    text.write_text("\n".join(sentence.format(n) for n in ["two", "three", "four", "five", "six"]))
+    logged = run_here(
+        "open-md",
+        "projects/realec",
+        data=str(TOY_GED / "train.tsv"),
+        text=str(text),
+        edited_text=str(text),
+        edited_dev=str(text),
+        encoder=str(tmp_path),
+        md_steps="2",
+        train_options=f"{FEW_STEPS} {ON_ENCODER}",
+    )
+    assert "parameters begin as those of training/open-md/model-last" in logged
+    edited = project / "assets/edited"
+    edited.mkdir()
+    for kind in ("news", "fiction", "technical", "learners"):
+        for half in ("threshold", "measure"):
+            correct = project / "projects/realec/corpus/open/edited.spacy"
+            shutil.copy(correct, edited / f"{kind}-{half}.spacy")
+    run_here("make-en-lal-ged-md", md_most_marked="0.1")
+    assert len(detected(project / "metrics/en-lal-ged-md-edited.json")) == 4
+    path = project / "packages/en_lal_ged_md"
+    assert set(srsly.read_json(path / "meta.json")["performance"]) == {"ged_p", "ged_r", "ged_f05"}
+    shutil.rmtree(project / "projects/realec/training")
+    for file in tmp_path.iterdir():  # the package has its own encoder
+        file.unlink()
+    packed = spacy.load(next((path / "en_lal_ged_md").glob("en_lal_ged_md-*")))
+    assert error_scores(packed("They walk now.")) != [0.0] * 4
+    # in 8 bits, scores move a little
+    nlp = spacy.load(project / "training/en-lal-ged-md")
+    docs = read_docs(edited / "news-threshold.spacy")
+    marked = sum(token._.is_error for doc in docs for token in nlp(doc.text))
+    assert marked <= 0.1 * sum(map(len, docs))
 
 
 def test_compare_ged(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:

@@ -32,8 +32,9 @@ def build_mhmla_v1(
     initialisation; the first is "correct".
 
     layers: an encoder that gives all its layers, [layers, tokens of all Docs, width]:
-        `spacy-lal.BiLSTMLayers.v1`, `spacy-lal.TransformerLayers.v1` or
-        `spacy-lal.CuratedLayers.v1`.
+        `spacy-lal.BiLSTMLayers.v1`, `spacy-lal.EncoderLayers.v1`,
+        `spacy-lal.TransformerLayers.v1` or `spacy-lal.CuratedLayers.v1`; or
+        `spacy-lal.WithWordLayer.v1` on top of one of them.
     heads: J; they divide the width among them. pooling: "attention"; or one of the paper's
         baselines, "average" (AvgL) and "last" (the last layer alone).
     attention_dropout: of the layers' outputs, keys and attention.
