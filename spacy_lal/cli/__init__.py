@@ -3,6 +3,7 @@
 import typer
 from spacy.cli._util import app as spacy_app
 
+from .calibrate import calibrate
 from .convert import convert_app
 from .corrupt import corrupt, error_model
 from .evalb import evalb
@@ -16,6 +17,7 @@ from .ged_pairs import ged_pairs
 from .heads import heads
 from .own_vectors import own_vectors
 from .package import package
+from .silver import silver
 from .srl_eval import srl_eval
 from .threshold import threshold
 from .train import train
@@ -31,6 +33,7 @@ for command in (
     *(corrupt, error_model, heads),
     *(evaluate, evaluate_srl, evaluate_ged, evalb, srl_eval, ged_eval, ged_pairs),
     *(export_ged, export_props),
+    *(silver, calibrate),
     *(package, threshold, own_vectors),
 ):
     app.command()(command)
