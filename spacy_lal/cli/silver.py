@@ -65,5 +65,5 @@ def silver(
             total += counts["kept_words"]
             name, there = counts.pop("file"), counts.pop("there", False)
             told = ", ".join(f"{key.replace('_', ' ')} {n:,}" for key, n in counts.items())
-            msg.text(f"{name}{' is there' if there else ''}: {told}")
+            typer.echo(f"{name}{' is there' if there else ''}: {told}")
         msg.good(f"{total:,} words in {output}")

@@ -97,13 +97,12 @@ def tree_certainty(parse: SentenceParse) -> float:
 
 
 def role_certainty(parse: LisaParse) -> float:
-    """The mean score of all spans of frames or, if less, how sure it is of its least sure word
-    that this is a predicate or none."""
+    """The mean score of all spans of frames; without frames, how sure it is of the word that is
+    most like a predicate that it is none."""
+    if scores := [score for frame in parse.frames for score in frame.scores]:
+        return sum(scores) / len(scores)
     assert parse.predicate_probabilities is not None
-    scores = [score for frame in parse.frames for score in frame.scores]
-    spans = sum(scores) / len(scores) if scores else 1.0
-    probabilities = parse.predicate_probabilities
-    return min(spans, float(numpy.maximum(probabilities, 1 - probabilities).min()))
+    return 1.0 - float(parse.predicate_probabilities.max())
 
 
 def only_layers(doc: Doc, layers: Collection[str]) -> Doc:
