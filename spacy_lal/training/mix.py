@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from spacy.language import Language
 from spacy.training import Example
@@ -74,7 +75,8 @@ def _again(name: str, read: Reader, nlp: Language) -> Iterator[Example]:
 
 
 def make_mix(
-    corpora: dict[str, Reader], shares: dict[str, float], epoch_words: int
+    corpora: dict[str, Any], shares: dict[str, float], epoch_words: int
 ) -> Callable[[Language], Iterable[Example]]:
     """See `Mix`."""
+    # Any: of what is in a dict, configs are checked before it is made, when it is no `Reader` yet
     return Mix(corpora, shares, epoch_words)

@@ -122,7 +122,7 @@ def test_train_sm(
         "teacher": str(tmp_path / "teacher"),
         "begin": str(tmp_path / "teacher"),
         "silver_options": " --tags 0 --trees 0 --roles 0 --parts 1",
-        "train_options": f"{FEW_STEPS} --training.batcher.buffer 4",
+        "train_options": f"{FEW_STEPS} --corpora.train.shares.silver 0.5",
         "pipelines": f"{tmp_path / 'teacher'} training/en-lal-sm",
     }
     run_here("all", "projects/english", **variables)
