@@ -37,6 +37,7 @@ letter 1 0 No UH (TOP(INTJ*)) - -
 
 """
 TREE = "( (CAPTION (S (NP-SBJ (NN Tea)) (VP (VBZ cools)) (. .))))\n"
+FEW_WORDS = "--training.batcher.size 50 --training.batcher.buffer 4"
 LATE = "it is far too late by now to come back from there again"
 WANTED = f"We go to the market and {LATE} , my dear old man\n"
 # Lines of text and what they hold: MASC's "We go to town:" is too short to be anything
@@ -122,10 +123,11 @@ def test_train_sm(
         "teacher": str(tmp_path / "teacher"),
         "begin": str(tmp_path / "teacher"),
         "silver_options": " --tags 0 --trees 0 --roles 0 --parts 1",
-        "train_options": f"{FEW_STEPS} --corpora.train.shares.silver 0.5",
+        "train_options": f"{FEW_STEPS} {FEW_WORDS} --corpora.train.shares.silver 0.5",
         "pipelines": f"{tmp_path / 'teacher'} training/en-lal-sm",
     }
-    run_here("all", "projects/english", **variables)
+    if not (folder / "corpus/measuring/pud.spacy").exists():  # as `test_convert` leaves it
+        run_here("all", "projects/english", **variables)
     run_here("clear-text", "projects/english", **variables)
     printed = run_here("train-sm", "projects/english", **variables, **steps)
     docs = read_docs(folder / "corpus/silver/part-00000.spacy")

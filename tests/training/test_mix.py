@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 import pytest
@@ -12,8 +12,10 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.training.loop import create_train_batches
 
 from spacy_lal.training.mix import Mix
+from spacy_lal.training.randomness import RandomState, with_own_random
 
 NLP = spacy.blank("en")
 
@@ -62,6 +64,28 @@ def test_the_seed_decides() -> None:
 
     assert drawn(1) == drawn(1)
     assert drawn(1) != drawn(2)
+
+
+def test_training_goes_on() -> None:
+    """What is skipped and what is read after it are what an unbroken training reads."""
+
+    def batches(state: RandomState) -> Iterator[list[str]]:
+        corpora = {"a": reader("a", [1] * 9, shuffled=True), "b": reader("b", [2, 1, 3])}
+        mix = Mix(corpora, {"a": 2, "b": 1}, epoch_words=11)
+        made = create_train_batches(NLP, mix, minibatch, -1)  # type: ignore[arg-type]
+        for _, batch in with_own_random(made, state):
+            yield [example.reference[0].text for example in batch]
+
+    state = RandomState.now()
+    unbroken = list(islice(batches(state), 12))
+    random.random()
+    assert list(islice(batches(state), 5, 12)) == unbroken[5:]
+
+
+def minibatch(examples: Iterable[Example]) -> Iterator[list[Example]]:
+    left = iter(examples)
+    while batch := list(islice(left, 4)):
+        yield batch
 
 
 def test_only_what_is_asked_for_is_read() -> None:
