@@ -48,7 +48,7 @@ NAMES = {
         "spacy-lal.mbr_decoder.v1",
     ],
     "optimizers": ["spacy-lal.GroupedAdam.v1", "spacy-lal.Nadam.v1"],
-    "readers": ["spacy-lal.Corpus.v1", "spacy-lal.Paragraphs.v1"],
+    "readers": ["spacy-lal.Corpus.v1", "spacy-lal.Mix.v1", "spacy-lal.Paragraphs.v1"],
     "layers": ["spacy-lal.first_piece.v1"],
     "loggers": ["spacy-lal.PlateauLogger.v1"],
     "schedules": ["spacy-lal.inverse_sqrt.v1", "spacy-lal.plateau.v1"],

@@ -3,6 +3,7 @@
 import typer
 from spacy.cli._util import app as spacy_app
 
+from .calibrate import calibrate
 from .convert import convert_app
 from .corrupt import corrupt, error_model
 from .evalb import evalb
@@ -17,6 +18,7 @@ from .ged_pairs import ged_pairs
 from .heads import heads
 from .own_vectors import own_vectors
 from .package import package
+from .silver import silver
 from .srl_eval import srl_eval
 from .threshold import threshold
 from .train import train
@@ -33,6 +35,7 @@ for command in (
     *(evaluate, evaluate_raw, evaluate_srl, evaluate_ged),
     *(evalb, srl_eval, ged_eval, ged_pairs),
     *(export_ged, export_props),
+    *(silver, calibrate),
     *(package, threshold, own_vectors),
 ):
     app.command()(command)

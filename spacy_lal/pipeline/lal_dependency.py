@@ -15,7 +15,9 @@ from thinc.api import Config, Model
 from ..models.batching.batches import ParserScores
 from ..models.batching.parses import SentenceParse
 from ..models.batching.sentences import LongSentencePolicy, SentencePolicy
-from ..models.parser.dependencies import best_relations
+from ..models.parser.decoders import mask_padding
+from ..models.parser.decoding import best_tags
+from ..models.parser.dependencies import best_relations, head_probabilities
 from ..models.parser.network import OneStageScores
 from ..structure.arborescence import greedy, nonprojective, projective
 from .counts import Counts, Names
@@ -157,13 +159,20 @@ class LabelAttentionDependency(ParserPipe):
             assert found.arcs is not None
             assert found.relations is not None
             heads = DECODERS[self.decoder](found.arcs, batch.lengths)
-            relations = best_relations(found.relations, heads, self._root).cpu().numpy()
-            tags, numbers = found.tags.argmax(-1).cpu().numpy(), heads.cpu().numpy()
+            names = best_relations(found.relations, heads, self._root)
+            arcs = mask_padding(found.arcs, batch.lengths)
+            sure = head_probabilities(arcs, found.relations, heads, names).detach().cpu().numpy()
+            relations, numbers = names.cpu().numpy(), heads.cpu().numpy()
+            of_tags, tags = best_tags(found.tags.detach())
             for row, (member, n) in enumerate(
                 zip(batch.members, batch.lengths.tolist(), strict=True)
             ):
                 parses[member] = SentenceParse(
-                    tags[row, :n], heads=numbers[row, :n], relations=relations[row, :n]
+                    tags[row, :n],
+                    heads=numbers[row, :n],
+                    relations=relations[row, :n],
+                    tag_probabilities=of_tags[row, :n],
+                    head_probabilities=sure[row, :n],
                 )
         return scores.sentences, parses
 

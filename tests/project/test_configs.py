@@ -15,7 +15,10 @@ from weasel.util import split_command, substitute_project_variables
 
 from .running import ROOT
 
-OF_TRAINED = {"en_lal_sm", "en_lal_ged_sm", "ewt_anneal"}
+OF_TRAINED = {
+    *("en_lal_sm", "en_lal_sm_parser", "en_lal_sm_roles"),
+    *("en_lal_ged_sm", "ewt_anneal"),
+}
 """Made of pipelines that were trained before."""
 
 

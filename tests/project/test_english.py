@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 import spacy
+import srsly
 
 from spacy_lal.annotations import get_constituents
 from spacy_lal.training.paragraphs import make_paragraphs
+from tests.silver.teacher import toy_teacher
 
-from .running import read_docs
+from .running import FEW_STEPS, read_docs
 from .toy_treebanks import toy_ewt
 
 GUM = """# newdoc id = {document}
@@ -36,6 +38,7 @@ letter 1 0 No UH (TOP(INTJ*)) - -
 
 """
 TREE = "( (CAPTION (S (NP-SBJ (NN Tea)) (VP (VBZ cools)) (. .))))\n"
+FEW_WORDS = "--training.batcher.size 50 --training.batcher.buffer 4"
 LATE = "it is far too late by now to come back from there again"
 WANTED = f"We go to the market and {LATE} , my dear old man\n"
 # Lines of text and what they hold: MASC's "We go to town:" is too short to be anything
@@ -115,3 +118,40 @@ def test_clear_text(project: Path, run_here: Callable[..., str], variables: dict
     # "We go to town:" has four words alone
     assert kept.splitlines() == [line for line, held in LINES.items() if not held]
     assert "2 of 4 lines stay" in printed
+
+
+def test_train_sm(
+    project: Path, tmp_path: Path, run_here: Callable[..., str], variables: dict[str, str]
+) -> None:
+    """A student goes on from a teacher like itself, with gold and with text of its own."""
+    toy_teacher(2).to_disk(tmp_path / "teacher")
+    folder = project / "projects/english"
+    (tmp_path / "text.txt").write_text("The cat sat on the mat. She ate the fish.\n" * 2)
+    steps = {
+        "teacher": str(tmp_path / "teacher"),
+        "begin": str(tmp_path / "teacher"),
+        "silver_options": " --tags 0 --trees 0 --roles 0 --parts 1",
+        "train_options": f"{FEW_STEPS} {FEW_WORDS} --corpora.train.shares.silver 0.5",
+        "pipelines": f"{tmp_path / 'teacher'} training/en-lal-sm",
+    }
+    if not (folder / "corpus/measuring/pud.spacy").exists():  # as `test_convert` leaves it
+        run_here("all", "projects/english", **variables)
+    run_here("clear-text", "projects/english", **variables)
+    printed = run_here("train-sm", "projects/english", **variables, **steps)
+    docs = read_docs(folder / "corpus/silver/part-00000.spacy")
+    assert {doc.text.strip() for doc in docs} == {"The cat sat on the mat.", "She ate the fish."}
+    assert {"constituents", "srl"} == set(docs[0].spans)
+    assert not docs[0].has_annotation("DEP")
+    student = spacy.load(folder / "training/en-lal-sm")
+    assert student.pipe_names == ["lal_constituency", "lisa_srl"]
+    rows = srsly.read_json(folder / "metrics/out-of-domain.json")["results"]
+    assert [row["data"] for row in rows] == ["ewt-dev", "masc-dev", "gum-dev", "pud"] * 2
+    has = {row["data"]: {k for k, v in row.items() if v is not None} for row in rows}
+    assert {"F1", "LAS", "tags"} <= has["ewt-dev"]
+    assert "LAS" not in has["masc-dev"]
+    assert "F1" not in has["pud"]
+    assert "| LAS |" in printed
+    # what is there stays
+    again = run_here("train-sm-parser", "projects/english", **variables, **steps)
+    assert "skipping" in again.lower() or "finished" in again
+    assert "is there" in run_here("silver", "projects/english", **variables, **steps)

@@ -19,7 +19,9 @@ class SentenceParse:
     by the sentence's words, [number of constituents]; labels count from 1; no constituents from a
     parser without charts. log_prob: of the tree. Both are None where scores are no
     log-probabilities. heads: of each word, 0 the root, k word k [n], and relations [n] their
-    relations; None from a parser without arcs.
+    relations; None from a parser without arcs. tag_probabilities, head_probabilities [n]: of each
+    word's tag, and of its head and relation together, by the word's own softmax; None where there
+    is nothing of that kind.
     """
 
     tags: numpy.ndarray
@@ -30,3 +32,5 @@ class SentenceParse:
     log_prob: float | None = None
     heads: numpy.ndarray | None = None
     relations: numpy.ndarray | None = None
+    tag_probabilities: numpy.ndarray | None = None
+    head_probabilities: numpy.ndarray | None = None

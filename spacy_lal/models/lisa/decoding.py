@@ -23,6 +23,7 @@ from ...structure.unique_roles import unique_viterbi
 from ...trees import LabelledSpan
 from ..batching.batches import ParserScores, SentenceBatch
 from ..batching.parses import SentenceParse
+from ..parser.decoders import mask_padding
 from ..parser.dependencies import HeadDecoder
 from .heads import from_self_loops, to_self_loops
 from .losses import allowed_joint_labels
@@ -50,9 +51,13 @@ class FoundFrame:
 
 @dataclass
 class LisaParse(SentenceParse):
-    """A `SentenceParse` without constituents and with frames, in order of their predicates."""
+    """A `SentenceParse` without constituents and with frames, in order of their predicates.
+
+    predicate_probabilities: that each word is a predicate [n].
+    """
 
     frames: list[FoundFrame] = field(default_factory=list)
+    predicate_probabilities: numpy.ndarray | None = None
 
 
 class RoleDecoder:
@@ -153,8 +158,9 @@ def decode_frames(
         tag_probabilities = (
             probabilities @ has_tag.to(device) if tags else torch.zeros_like(probabilities)
         )
-        best_tags = tag_probabilities.argmax(-1).cpu().numpy()
+        of_tags, best_tags = (t.cpu().numpy() for t in tag_probabilities.max(-1))
         certainty = probabilities @ is_predicate.to(device)
+        of_predicates = certainty.cpu().numpy()
         found = (certainty > 0.5) & words
         # of a model with an indicator: other predicates have rows of their own
         only = None
@@ -169,14 +175,17 @@ def decode_frames(
                 found[row, list(given)] = True
                 certainty[row, list(given)] = 1.0
         rows, at = found.nonzero(as_tuple=True)
-        arcs = relations = None
+        arcs = relations = of_arcs = None
         if heads is not None and batch.scores.arcs is not None:
-            arcs, relations = _parse(batch.scores, lengths, heads, root)
+            arcs, relations, of_arcs = _parse(batch.scores, lengths, heads, root)
         for row, (member, n) in enumerate(zip(batch.members, lengths.tolist(), strict=True)):
             parse = LisaParse(
                 best_tags[row, :n],
                 heads=None if arcs is None else arcs[row, :n],
                 relations=None if relations is None else relations[row, :n],
+                tag_probabilities=of_tags[row, :n] if tags else None,
+                head_probabilities=None if of_arcs is None else of_arcs[row, :n],
+                predicate_probabilities=of_predicates[row, :n],
             )
             parses.setdefault(member, parse)
         if not len(rows):
@@ -250,12 +259,16 @@ def with_one_predicate(spans: list[LabelledSpan], predicate: int) -> list[Labell
 
 def _parse(
     scores: LisaScores, lengths: Tensor, decoder: HeadDecoder, root: int | None
-) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """Heads [B,n], 0 the root and k word k, and their relations [B,n]."""
+) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
+    """Heads [B,n], 0 the root and k word k, their relations [B,n] and both's probability [B,n]."""
     assert scores.arcs is not None
-    heads = decoder(from_self_loops(scores.arcs), lengths)
+    arcs = from_self_loops(scores.arcs)
+    heads = decoder(arcs, lengths)
     rows, at = torch.ones_like(heads, dtype=torch.bool).nonzero(as_tuple=True)
     relation_scores = label_scores(scores.relations, rows, at, to_self_loops(heads)[rows, at])
     if root is not None and relation_scores.shape[-1] > 1:
         relation_scores[:, root].masked_fill_(heads[rows, at] > 0, -torch.inf)
-    return heads.cpu().numpy(), relation_scores.argmax(-1).view(heads.shape).cpu().numpy()
+    of_relations, names = torch.softmax(relation_scores, -1).max(-1)
+    of_heads = torch.softmax(mask_padding(arcs, lengths), -1).gather(-1, heads.unsqueeze(-1))
+    sure = of_heads.squeeze(-1) * of_relations.view(heads.shape)
+    return heads.cpu().numpy(), names.view(heads.shape).cpu().numpy(), sure.cpu().numpy()

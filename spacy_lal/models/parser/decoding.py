@@ -19,8 +19,8 @@ from ...structure.chart import (
 from ...structure.tree_distribution import TreeDistribution
 from ..batching.batches import ParserScores
 from ..batching.parses import SentenceParse
-from .decoders import Decoder, SpanMarginals
-from .dependencies import best_relations
+from .decoders import Decoder, SpanMarginals, mask_padding
+from .dependencies import best_relations, head_probabilities
 from .gold_charts import GoldNodes, gold_nodes
 from .joint import best_joint
 from .network import OneStageScores, Scores, TwoStageScores
@@ -64,19 +64,23 @@ def decode_trees(
             found = _one_stage(
                 batch.scores, batch.lengths, decoder, probabilistic, labels_root, sub_head
             )
-        heads = relations = None
+        heads = relations = of_heads = None
         if found.heads is not None:
             assert isinstance(batch.scores, OneStageScores)
+            assert batch.scores.arcs is not None
             assert batch.scores.relations is not None
-            heads = found.heads.cpu().numpy()
-            relations = best_relations(batch.scores.relations, found.heads, root).cpu().numpy()
+            names = best_relations(batch.scores.relations, found.heads, root)
+            arcs = mask_padding(batch.scores.arcs, batch.lengths)
+            sure = head_probabilities(arcs, batch.scores.relations, found.heads, names)
+            of_heads = sure.cpu().numpy()
+            heads, relations = found.heads.cpu().numpy(), names.cpu().numpy()
         labels = found.labels.cpu().numpy()
         # rounding may make constituents and trees more than certain
         probabilities = None
         if found.probabilities is not None:
             probabilities = found.probabilities.clamp(max=1).cpu().numpy()
         log_prob = None if found.log_prob is None else found.log_prob.clamp(max=0).tolist()
-        tags = batch.scores.tags.argmax(-1).cpu().numpy()
+        of_tags, tags = best_tags(batch.scores.tags)
         starts, ends = (t.numpy() for t in packed_spans(tags.shape[1]))
         rows, at = labels.nonzero()
         # preorder: by start, the wider of two that start together first
@@ -94,8 +98,16 @@ def decode_trees(
                 None if log_prob is None else log_prob[row],
                 None if heads is None else heads[row, :n],
                 None if relations is None else relations[row, :n],
+                of_tags[row, :n],
+                None if of_heads is None else of_heads[row, :n],
             )
     return parses
+
+
+def best_tags(scores: Tensor) -> tuple[numpy.ndarray, numpy.ndarray]:
+    """The probability and the number of each word's best tag [B, n], from scores [B, n, T]."""
+    probabilities, tags = torch.softmax(scores, -1).max(-1)
+    return probabilities.cpu().numpy(), tags.cpu().numpy()
 
 
 def _one_stage(

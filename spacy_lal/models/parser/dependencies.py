@@ -41,6 +41,16 @@ def best_relations(relations: Tensor, heads: Tensor, root: int | None = None) ->
     return scores.argmax(-1)
 
 
+def head_probabilities(arcs: Tensor, relations: Tensor, heads: Tensor, names: Tensor) -> Tensor:
+    """P(head | word) P(relation | word, head) [B, n] of heads and relations that were chosen.
+
+    arcs [B, n, n+1] with padding masked; relations as in `best_relations`; heads, names [B, n].
+    """
+    of_head = torch.softmax(arcs, -1).gather(-1, heads.unsqueeze(-1))
+    of_relation = torch.softmax(_at_heads(relations, heads), -1).gather(-1, names.unsqueeze(-1))
+    return (of_head * of_relation).squeeze(-1)
+
+
 def dependency_loss(
     arcs: Tensor, relations: Tensor, heads: Tensor, labels: Tensor, lengths: Tensor
 ) -> tuple[Tensor, Tensor]:

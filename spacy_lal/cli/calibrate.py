@@ -1,0 +1,46 @@
+"""`calibrate`: how right a pipeline is where it is sure, for the thresholds of `silver`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from wasabi import msg
+
+from .measuring import MetricsOption, ThreadsOption, measuring
+
+
+def calibrate(
+    model: Annotated[str, typer.Argument(help="A pipeline's name or folder.")],
+    corpus: Annotated[Path, typer.Argument(help="A .spacy file, one sentence a Doc.", exists=True)],
+    output: MetricsOption = None,
+    threads: ThreadsOption = 0,
+) -> None:
+    """For thresholds of certainty: how much of CORPUS MODEL is as sure of, and how right that is.
+
+    MODEL reads words and sentences and predicts everything else. Shown are tags by accuracy, trees
+    by EVALB's F1, heads by CoNLL-18's LAS, roles by F1 end to end, of the sentences that are kept.
+    """
+    with measuring("calibrate", output, [corpus], threads) as result:
+        import spacy
+
+        from ..silver.calibration import calibrate as calibrate_pipeline
+        from ..training.corpus import Corpus
+
+        nlp = spacy.load(model)
+        result["results"] = calibrate_pipeline(nlp, list(Corpus(corpus)(nlp)))
+        msg.table(
+            [
+                (
+                    row["layer"],
+                    f"{row['threshold']:.3f}",
+                    *(f"{row[share]:.1%}" for share in ("sentences", "words")),
+                    "" if row["score"] is None else f"{100 * row['score']:.2f}",
+                )
+                for row in result["results"]
+            ],
+            header=("layer", "certainty", "sentences", "words", "score"),
+            divider=True,
+            aligns=("l", "r", "r", "r", "r"),
+        )

@@ -1,0 +1,69 @@
+"""`silver`: plain text, annotated by a pipeline where it is sure, to train another on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from wasabi import msg
+
+from .checks import check_folder, clear_errors
+from .measuring import ThreadsOption
+
+Least = Annotated[
+    float | None,
+    typer.Option(min=0, max=1, help="How sure MODEL must be of this; without it, it is left out."),
+]
+
+
+def silver(
+    text: Annotated[
+        Path,
+        typer.Argument(
+            help="Text, a paragraph a line: plain, .xz, .gz, .bz2.", exists=True, dir_okay=False
+        ),
+    ],
+    output: Annotated[Path, typer.Argument(help="Folder for the .spacy files.")],
+    model: Annotated[str, typer.Option(help="The pipeline that annotates: name or folder.")],
+    tags: Least = None,
+    trees: Least = None,
+    heads: Least = None,
+    roles: Least = None,
+    lengths: Annotated[str, typer.Option(help="Least and most words of a sentence.")] = "3,60",
+    parts: Annotated[
+        int, typer.Option(min=1, help="How many files all of the text makes, each an even sample.")
+    ] = 100,
+    words: Annotated[
+        int, typer.Option(min=0, help="Stop when so many words are kept, 0 to read all.")
+    ] = 0,
+    threads: ThreadsOption = 0,
+) -> None:
+    """Annotate TEXT with MODEL and write the sentences, with the layers that it is sure of.
+
+    A layer that it is not sure of stays open, and a sentence with tags alone is left out.
+    `calibrate` shows what a threshold is worth. The same command goes on after the last file that
+    is complete.
+    """
+    with clear_errors("silver"):
+        import spacy
+        import torch
+
+        from ..silver.shards import SilverSettings, write_shards
+
+        named = {"tags": tags, "trees": trees, "heads": heads, "roles": roles}
+        least = {layer: value for layer, value in named.items() if value is not None}
+        shortest, comma, longest = lengths.partition(",")
+        if not (comma and shortest.isdecimal() and longest.isdecimal()):
+            raise ValueError(f"--lengths takes two numbers, as 3,60, not {lengths!r}")
+        settings = SilverSettings(least, int(shortest), int(longest), parts)
+        check_folder(output, [text])
+        if threads:
+            torch.set_num_threads(threads)
+        total = 0
+        for counts in write_shards(spacy.load(model), text, output, settings, words=words):
+            total += counts["kept_words"]
+            name, there = counts.pop("file"), counts.pop("there", False)
+            told = ", ".join(f"{key.replace('_', ' ')} {n:,}" for key, n in counts.items())
+            typer.echo(f"{name}{' is there' if there else ''}: {told}")
+        msg.good(f"{total:,} words in {output}")

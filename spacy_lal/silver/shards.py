@@ -1,0 +1,133 @@
+"""Text to files of sentences with the layers that a pipeline is sure of, one after the other."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+import srsly
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from ..treebanks.docbins import write_spacy
+from .certainty import annotated, count_layers, only_layers, sure_layers
+from .text import Seen, lines
+
+SETTINGS = "silver.json"
+
+
+@dataclass(frozen=True)
+class SilverSettings:
+    """What is kept.
+
+    least: by layer how sure of it the pipeline must be; a layer that isn't named is left out. A
+    sentence stays with at least one layer, which is not its tags alone. shortest, longest: words
+    of a sentence. parts: how many files all of the text would make.
+    """
+
+    least: dict[str, float]
+    shortest: int = 3
+    longest: int = 60
+    parts: int = 100
+
+    def __post_init__(self) -> None:
+        if not set(self.least) - {"tags"}:
+            raise ValueError("say how sure trees, heads or roles must be")
+        if not 1 <= self.shortest <= self.longest:
+            raise ValueError(f"no sentence has {self.shortest} to {self.longest} words")
+
+
+def write_shards(
+    nlp: Language, text: Path, output: Path, settings: SilverSettings, *, words: int = 0
+) -> Iterator[dict[str, Any]]:
+    """Write `part-00000.spacy` and so on; yields what is in each, and what each took.
+
+    Each file is made of an even sample of the text, so that one may stop after any. Files that are
+    there stay as they are, and their counts are yielded again. words: stop once so many are kept,
+    0 to read all. Sentences of a file are shuffled, always alike.
+    Raises ValueError if `output` is of other settings, another pipeline or another text.
+    """
+    _check_same(nlp, text, output, settings)
+    seen = Seen()
+    kept = 0
+    for part in range(settings.parts):
+        path = output / f"part-{part:05}.spacy"
+        told = path.with_suffix(".json")
+        if path.exists():
+            seen.add(numpy.load(path.with_suffix(".npy")))
+            counts = srsly.read_json(told) | {"there": True}
+        else:
+            docs, counts = _read(nlp, lines(text, part, settings.parts), seen, settings)
+            random.Random(part).shuffle(docs)
+            numpy.save(path.with_suffix(".npy"), numpy.array(seen.new, dtype=numpy.uint64))
+            srsly.write_json(told, counts)
+            # the last, and at once: a file that is there is complete
+            unfinished = path.with_suffix(".unfinished")
+            write_spacy(docs, unfinished)
+            unfinished.rename(path)
+        seen.new = []
+        kept += counts["kept_words"]
+        yield {"file": path.name, **counts}
+        if words and kept >= words:
+            return
+
+
+def _check_same(nlp: Language, text: Path, output: Path, settings: SilverSettings) -> None:
+    meta = nlp.meta
+    run = {
+        "pipeline": f"{meta['lang']}_{meta['name']} {meta['version']}",
+        "text": [text.name, text.stat().st_size],
+        **asdict(settings),
+    }
+    path = output / SETTINGS
+    if not path.exists():
+        output.mkdir(parents=True, exist_ok=True)
+        srsly.write_json(path, run)
+        return
+    before = srsly.read_json(path)
+    for name, value in run.items():
+        if before.get(name) != value:
+            raise ValueError(f"{output} was made with {name} {before.get(name)}, not {value}")
+
+
+def _read(
+    nlp: Language, texts: Iterator[str], seen: Seen, settings: SilverSettings
+) -> tuple[list[Doc], dict[str, Any]]:
+    counts: Counter[str] = Counter()
+    cpu, wall = time.process_time(), time.perf_counter()
+
+    def docs() -> Iterator[Doc]:
+        for line in texts:
+            counts["lines"] += 1
+            if seen.again(line, "line"):
+                counts["lines_again"] += 1
+                continue
+            yield nlp.make_doc(line)
+
+    kept = []
+    for doc, certainty in annotated(nlp, docs()):
+        counts["sentences"] += 1
+        counts["words"] += len(doc)
+        if not settings.shortest <= len(doc) <= settings.longest:
+            counts["too_short_or_long"] += 1
+        elif any(token.is_space for token in doc):
+            counts["with_odd_spaces"] += 1
+        elif seen.again(doc.text, "sentence"):
+            counts["sentences_again"] += 1
+        elif (layers := sure_layers(certainty, settings.least)) - {"tags"}:
+            kept.append(only_layers(doc, layers))
+    counts["kept"] = len(kept)
+    counts["kept_words"] = sum(map(len, kept))
+    of_layers = {f"words_with_{layer}": n for layer, n in count_layers(kept).items()}
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    speed = {
+        "words_per_cpu_second": round(counts["words"] / cpu, 1) if cpu else 0.0,
+        "words_per_second": round(counts["words"] / wall, 1),
+    }
+    return kept, {**counts, **of_layers, **speed}

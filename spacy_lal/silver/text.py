@@ -1,0 +1,60 @@
+"""Lines of plain text, in parts that are each an even sample of all of it, and no text twice."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import re
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+BLOCK = 60
+"""Lines that go together: text comes in documents."""
+
+_OPENERS: dict[str, Any] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
+_LETTERS = re.compile(r"[^\W_]+")
+_DIGIT = re.compile(r"\d")
+
+
+def lines(path: Path, part: int, parts: int) -> Iterator[str]:
+    """Every `parts`-th block of the text's lines, from block `part` on, without blank lines.
+
+    The file may be compressed (.xz, .gz, .bz2).
+    """
+    with _OPENERS.get(path.suffix, open)(path, "rt", encoding="utf8") as file:
+        for number, line in enumerate(file):
+            if number // BLOCK % parts == part and (text := line.strip()):
+                yield text
+
+
+class Seen:
+    """Which texts there were. Letters and digits in small letters are compared, and all digits are
+    alike: what differs by a date or by punctuation is the same text.
+
+    `new` holds what came since it was emptied, as 64-bit numbers.
+    """
+
+    def __init__(self) -> None:
+        self._known: set[int] = set()
+        self.new: list[int] = []
+
+    def again(self, text: str, kind: str) -> bool:
+        """Whether a text of this kind was there before; now it was. Kinds keep apart."""
+        letters = _DIGIT.sub("0", "".join(_LETTERS.findall(text.lower())))
+        digest = blake2b(f"{kind} {letters}".encode(), digest_size=8).digest()
+        number = int.from_bytes(digest)
+        if number in self._known:
+            return True
+        self._known.add(number)
+        self.new.append(number)
+        return False
+
+    def add(self, numbers: NDArray[numpy.uint64]) -> None:
+        """What `new` held."""
+        self._known.update(numbers.tolist())

@@ -1,0 +1,122 @@
+"""Text to files: what stays, what comes twice, and how it goes on after a kill."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy
+import pytest
+from spacy.language import Language
+from typer.testing import CliRunner
+
+from spacy_lal.cli import app
+from spacy_lal.silver.shards import SilverSettings, write_shards
+from spacy_lal.silver.text import BLOCK, Seen, lines
+from spacy_lal.treebanks.docbins import read_spacy
+
+LINES = [
+    "The cat sat on the mat. She ate the fish.",
+    "the cat sat on the mat - she ate the fish",
+    "She ate the fish. Go home!",
+    "Dogs fight. Hello.",
+    "",
+]
+ANY = SilverSettings({"trees": 0.0, "heads": 0.0, "roles": 0.0}, shortest=3, longest=8, parts=3)
+
+
+def test_parts_of_a_text(tmp_path: Path) -> None:
+    """Every line is in one part, and neighbours stay together."""
+    path = tmp_path / "text.txt.gz"
+    with gzip.open(path, "wt") as file:
+        file.writelines(f"{number}\n" for number in range(4 * BLOCK + 5))
+    parts = [list(lines(path, part, 3)) for part in range(3)]
+    assert sorted(int(line) for part in parts for line in part) == list(range(4 * BLOCK + 5))
+    assert parts[0] == [str(n) for n in (*range(BLOCK), *range(3 * BLOCK, 4 * BLOCK))]
+
+
+def test_seen() -> None:
+    seen = Seen()
+    assert not seen.again("On 3 May, it rained.", "line")
+    assert seen.again("on 7 may it RAINED", "line")
+    assert not seen.again("On 3 May, it rained.", "sentence")
+    assert not seen.again("On 31 May, it rained.", "line")
+    other = Seen()
+    other.add(numpy.array(seen.new, dtype=numpy.uint64))
+    assert other.again("On 12 May it rained", "line")
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    # three parts: these lines, blocks of others, and these again, which have nothing new
+    filler = [f"Cats and dogs fight in the {'x' * k} ." for k in range(1, BLOCK + 1)]
+    again = [*LINES, *[""] * (BLOCK - len(LINES))]
+    path.write_text("\n".join([*again, *filler, *again]) + "\n")
+    return path
+
+
+def test_no_sentence_twice(teacher: Language, text: Path, tmp_path: Path) -> None:
+    output = tmp_path / "silver"
+    counts = list(write_shards(teacher, text, output, ANY))
+    docs = [list(read_spacy(output / one["file"], teacher.vocab)) for one in counts]
+    assert sorted(doc.text.strip() for doc in docs[0]) == [
+        "Dogs fight.",
+        "Go home!",
+        "She ate the fish.",
+        "The cat sat on the mat.",
+    ]
+    assert len(docs[1]) == BLOCK
+    assert docs[2] == []
+    assert counts[0]["lines_again"] == 1
+    assert counts[2]["lines_again"] == 4
+    assert counts[0]["kept_words"] == sum(map(len, docs[0]))
+
+
+def test_goes_on(teacher: Language, text: Path, tmp_path: Path) -> None:
+    """Killed after a file, or while it writes one, it makes what it makes in one go."""
+    at_once, killed = tmp_path / "at_once", tmp_path / "killed"
+    list(write_shards(teacher, text, at_once, ANY))
+    next(write_shards(teacher, text, killed, ANY))
+    (killed / "part-00001.unfinished").write_bytes(b"half")
+    again = list(write_shards(teacher, text, killed, ANY))
+    assert [one.get("there", False) for one in again] == [True, False, False]
+    for path in sorted(at_once.glob("*.spacy")):
+        ours, theirs = (
+            [
+                (d.text, d.to_array(["TAG", "HEAD", "DEP"]).tolist())
+                for d in read_spacy(p, teacher.vocab)
+            ]
+            for p in (path, killed / path.name)
+        )
+        assert ours == theirs
+    with pytest.raises(ValueError, match="longest 8, not 9"):
+        next(write_shards(teacher, text, killed, SilverSettings(ANY.least, 3, 9, 3)))
+    assert len(list(write_shards(teacher, text, killed, ANY, words=10))) == 1
+
+
+def test_only_what_it_is_sure_of(teacher: Language, text: Path, tmp_path: Path) -> None:
+    settings = SilverSettings({"tags": 0.0, "trees": 0.0, "heads": 1.0}, parts=3)
+    first = next(write_shards(teacher, text, tmp_path / "silver", settings))
+    docs = list(read_spacy(tmp_path / "silver" / first["file"], teacher.vocab))
+    assert docs
+    for doc in docs:
+        assert doc.has_annotation("TAG")
+        assert "constituents" in doc.spans
+        assert not doc.has_annotation("DEP")
+        assert "srl" not in doc.spans
+    none = SilverSettings({"tags": 0.0, "heads": 1.0}, parts=3)
+    assert next(write_shards(teacher, text, tmp_path / "none", none))["kept"] == 0
+
+
+def test_bad_settings(text: Path, tmp_path: Path) -> None:
+    for options, message in (
+        (["--tags", "0.9"], "say how sure trees, heads or roles must be"),
+        (["--trees", "0.9", "--lengths", "3"], "--lengths takes two numbers"),
+        (["--trees", "0.9", "--lengths", "9,3"], "no sentence has 9 to 3 words"),
+        (["--trees", "0.9"], "nonsense"),
+    ):
+        command = ["silver", str(text), str(tmp_path / "out"), "--model", "nonsense", *options]
+        result = CliRunner().invoke(app, command)
+        assert result.exit_code == 1
+        assert message in result.output
