@@ -23,7 +23,8 @@ BRACKETS = [
     " (S (VP (VBD swam)))))) (. .)))",
     "(TOP (S (VP (VB Give) (NP (DT the) (NN dog)) (PRT (RP up))) (. !)))",
     "(TOP (FRAG (INTJ (UH Hello)) (. .)))",
-    "(TOP (S (S (NP (NNS Dogs)) (VP (VBP eat))) (CC and) (S (NP (NNS cats)) (VP (VBD sat))) (. .)))",
+    "(TOP (S (S (NP (NNS Dogs)) (VP (VBP eat))) (CC and) (S (NP (NNS cats)) (VP (VBD sat)))"
+    " (. .)))",
 ]
 WORDS = " ".join(words for words, *_ in SENTENCES).split()
 LISTENER = {"@architectures": "spacy.Tok2VecListener.v1", "width": 32, "upstream": "tok2vec"}
@@ -80,10 +81,7 @@ def annotations(docs: Iterable[Doc]) -> list[Any]:
     return [
         (
             [(t.tag_, t.head.i, t.dep_, t.is_sent_start) for t in doc],
-            {
-                key: [(s.start, s.end, s.label_) for s in group]
-                for key, group in doc.spans.items()
-            },
+            {key: [(s.start, s.end, s.label_) for s in group] for key, group in doc.spans.items()},
         )
         for doc in docs
     ]

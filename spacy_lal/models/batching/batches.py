@@ -111,15 +111,14 @@ def _check_listeners(model: Model, docs: list[Doc]) -> None:
 
     The listener itself would go on with zeros, and the component with what follows from zeros.
     """
-    for node in model.walk():
-        if isinstance(node, Tok2VecListener):
-            # doc_cleaner leaves None
-            if any(len(doc) and (doc.tensor is None or not doc.tensor.size) for doc in docs):
-                raise ValueError(
-                    f"this component listens to {node.upstream_name!r}, which has not read the "
-                    "Doc. Put it before the component; or, for a component that works alone, "
-                    "call replace_listeners of the pipeline in which it listens"
-                )
+    waiting = [node for node in model.walk() if isinstance(node, Tok2VecListener)]
+    # doc_cleaner leaves None
+    if waiting and any(len(doc) and (doc.tensor is None or not doc.tensor.size) for doc in docs):
+        raise ValueError(
+            f"this component listens to {waiting[0].upstream_name!r}, which has not read the Doc. "
+            "Put it before the component; or, for a component that works alone, call "
+            "replace_listeners of the pipeline in which it listens"
+        )
 
 
 def padded_batches(
