@@ -138,7 +138,7 @@ def write_roberta(path: Path, words: list[str]) -> None:
 
 
 def write_electra(path: Path, words: list[str]) -> None:
-    """An Electra of two tiny layers, whose embeddings are narrower than these, with BERT's tokenizer."""
+    """An Electra of two tiny layers with narrower embeddings, and BERT's tokenizer."""
     from transformers import BertConfig, ElectraConfig, ElectraModel
 
     write_bert(path, words)

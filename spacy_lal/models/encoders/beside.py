@@ -34,9 +34,8 @@ def build_with_encoder_v1(
 def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
     for layer in model.layers:
         layer.initialize(X=X)
-    widths = [layer.maybe_get_dim("nO") for layer in model.layers]
-    if None not in widths:
-        model.set_dim("nO", sum(widths))
+    if all(layer.has_dim("nO") for layer in model.layers):
+        model.set_dim("nO", sum(layer.get_dim("nO") for layer in model.layers))
 
 
 def _forward(
@@ -50,7 +49,9 @@ def _forward(
 
     def backprop(d_output: list[Floats2d]) -> list[Doc]:
         backprop_encoder([xp.ascontiguousarray(d[:, width:]) for d in d_output])
-        docs_back: list[Doc] = backprop_embed([xp.ascontiguousarray(d[:, :width]) for d in d_output])
+        docs_back: list[Doc] = backprop_embed(
+            [xp.ascontiguousarray(d[:, :width]) for d in d_output]
+        )
         return docs_back
 
     beside = zip(embedded, encoded, strict=True)

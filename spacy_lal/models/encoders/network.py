@@ -36,7 +36,8 @@ class PretrainedNetwork(nn.Module):
     transformer: the contents of its config.json. output: "last", the last layer; "mix", a learned
     mix of the last `layers`; "all", all layers but the embeddings, side by side. pooling: which of
     a token's pieces gives its vector: "first", "last", or "mean", their mean. trained_from: the
-    lowest layer that is trained; 0 is the embeddings. mixed_precision: train with bfloat16 products.
+    lowest layer that is trained; 0 is the embeddings. mixed_precision: train with bfloat16
+    products.
     """
 
     def __init__(
@@ -60,7 +61,8 @@ class PretrainedNetwork(nn.Module):
         self.first = {"last": self.n_layers, "mix": self.n_layers - layers + 1, "all": 1}[output]
         self.mix = LayerMix(layers) if output == "mix" else None
         self.mixed_precision = mixed_precision
-        self._takes_types = "token_type_ids" in inspect.signature(self.transformer.forward).parameters
+        read = inspect.signature(self.transformer.forward).parameters
+        self._takes_types = "token_type_ids" in read
         _freeze(self.transformer, trained_from)
 
     @property

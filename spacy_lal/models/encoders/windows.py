@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy
@@ -35,7 +36,7 @@ def cut(docs: list[Doc], counts: Numbers, room: int) -> list[Window]:
         bounds = [offset + start for start in (*_starts(doc), len(doc))]
         if doc.has_annotation("SENT_START"):
             bounds = _packed(bounds, ends, room)
-        for start, end in zip(bounds, bounds[1:], strict=False):
+        for start, end in pairwise(bounds):
             if ends[end] > ends[start]:
                 windows += _overlapping(start, end, ends, room)
         offset += len(doc)
@@ -54,7 +55,7 @@ def _starts(doc: Doc) -> list[int]:
 def _packed(bounds: list[int], ends: Numbers, room: int) -> list[int]:
     """Of bounds, those that are kept when neighbours share a window where they fit."""
     kept = bounds[:1]
-    for here, after in zip(bounds[1:], bounds[2:], strict=False):
+    for here, after in pairwise(bounds[1:]):
         if ends[after] - ends[kept[-1]] > room:
             kept.append(here)
     return [*kept, bounds[-1]] if len(bounds) > 1 else bounds
