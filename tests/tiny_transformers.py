@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def write_bert(path: Path, words: list[str], positions: int = 512, **sizes: int) -> None:
-    """A BERT of two tiny layers, or other sizes, with a vocabulary of letters."""
+def write_bert(path: Path, words: list[str], positions: int = 512, **sizes: float) -> None:
+    """A BERT of two tiny layers, or other settings, with a vocabulary of letters."""
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
     letters = sorted(set("".join(words).lower()))
@@ -119,7 +119,7 @@ def write_roberta(path: Path, words: list[str]) -> None:
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.post_processor = processors.RobertaProcessing(
-        sep=("</s>", 2), cls=("<s>", 0), add_prefix_space=False
+        ("</s>", 2), ("<s>", 0), add_prefix_space=False
     )
     names = ("bos_token", "pad_token", "eos_token", "unk_token")
     PreTrainedTokenizerFast(

@@ -43,13 +43,13 @@ def package(
         list[str] | None,
         typer.Option(
             "--bytes-of",
-            help="A component whose matrices are stored as 8-bit numbers, row by row.",
+            help="A component whose matrices are stored as 8-bit numbers, row by row; "
+            "tok2vec too, if it holds a pretrained encoder.",
         ),
     ] = None,
 ) -> None:
     """Package MODEL as OUTPUT/LANG_NAME, to be installed with `pip install OUTPUT/LANG_NAME`."""
-    from ..models.bridge.compact import store_bytes, store_half
-    from ..pipeline.weights import WEIGHTS
+    from ..models.bridge.compact import has_weights, store_bytes, store_half
 
     with clear_errors("package"):
         contents: dict[str, Any] = srsly.read_json(model / "meta.json")
@@ -70,10 +70,11 @@ def package(
             shutil.copytree(model, source)
             srsly.write_json(source / "meta.json", contents)
             for component in bytes_of or ():
-                store_bytes(source / component / WEIGHTS)
+                store_bytes(source / component)
             if half:
-                for weights in sorted(source.rglob(WEIGHTS)):
-                    store_half(weights)
+                for folder in sorted(source.iterdir()):
+                    if has_weights(folder):
+                        store_half(folder)
             _move(_packaged(source, Path(scratch), target.name, contents), target)
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
     msg.good(f"{target}: {size / 1e6:.1f} MB")

@@ -24,11 +24,9 @@ from thinc.api import Model
 
 from ..annotations import install_extensions
 from ..models.bridge.shim import torch_shim
-from ..models.bridge.storage import load_weights, save_weights, weights_elsewhere
+from ..models.bridge.storage import WEIGHTS, load_weights, save_weights, weights_elsewhere
 from ..models.bridge.warm_start import adopt_vocabulary, take_weights
 from ..models.embeddings.vocabulary import learn_vocabulary
-
-WEIGHTS = "model.safetensors"
 
 Self = TypeVar("Self", bound="WeightsPipe")
 

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy
 import torch
+from spacy.pipeline.tok2vec import Tok2VecListener
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
@@ -98,9 +99,26 @@ def read_docs(
     sentences = split_sentences(
         docs, attrs["sentences"], attrs["max_sentence_length"], attrs["long_sentences"]
     )
+    if not is_train:
+        _check_listeners(model, docs)
     vectors, backprop = model.get_ref("tok2vec")(docs, is_train)
     flat = to_tensor(model, vectors, torch_shim(model).device).requires_grad_(is_train)
     return sentences, flat, backprop
+
+
+def _check_listeners(model: Model, docs: list[Doc]) -> None:
+    """Raise ValueError if what a listener waits for was not read.
+
+    The listener itself would go on with zeros, and the component with what follows from zeros.
+    """
+    waiting = [node for node in model.walk() if isinstance(node, Tok2VecListener)]
+    # doc_cleaner leaves None
+    if waiting and any(len(doc) and (doc.tensor is None or not doc.tensor.size) for doc in docs):
+        raise ValueError(
+            f"this component listens to {waiting[0].upstream_name!r}, which has not read the Doc. "
+            "Put it before the component; or, for a component that works alone, call "
+            "replace_listeners of the pipeline in which it listens"
+        )
 
 
 def padded_batches(

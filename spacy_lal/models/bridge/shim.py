@@ -12,10 +12,11 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import threading
 from collections.abc import Callable, Collection, Iterator
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import safetensors.torch
 import torch
@@ -39,6 +40,14 @@ class TorchShim(Shim):
         self.header: Header | None = None
         self._weights_elsewhere = False
         self._frozen: set[str] = set()
+
+    def copy(self) -> Self:
+        """A copy with a number of its own, by which an optimizer tells the two apart."""
+        copied = copy.deepcopy(self)
+        with Shim.global_id_lock:
+            Shim.global_id += 1
+            copied.id = Shim.global_id
+        return copied
 
     def initialize(self, header: Header) -> None:
         """Build the module with fresh parameters."""

@@ -14,6 +14,9 @@ from torch import Tensor
 from .shim import torch_shims
 from .weights import read_weights
 
+WEIGHTS = "model.safetensors"
+"""In the folder of a component of this package."""
+
 
 @contextlib.contextmanager
 def weights_elsewhere(model: Model) -> Iterator[None]:

@@ -22,13 +22,27 @@ def eight_bits(tensor: Tensor) -> tuple[Tensor, Tensor]:
     return torch.round(tensor / scale.clamp(min=1e-30)).to(torch.int8), scale
 
 
+def metadata(data: bytes) -> dict[str, str]:
+    """What stands beside the tensors in safetensors data."""
+    # 8 bytes of little-endian length, then a JSON table of contents
+    size = int.from_bytes(data[:8], "little")
+    found: dict[str, str] = json.loads(data[8 : 8 + size]).get("__metadata__", {})
+    return found
+
+
+def is_weights(data: Any) -> bool:
+    """Whether these are weights of this package."""
+    try:
+        return isinstance(data, bytes) and "headers" in metadata(data)
+    except (ValueError, AttributeError):
+        return False
+
+
 def read_weights(data: bytes) -> tuple[list[Header], dict[str, Tensor]]:
     """Headers and tensors of safetensors data. Raises ValueError if it is damaged."""
     try:
         tensors = safetensors.torch.load(data)
-        # safetensors: 8 bytes of little-endian length, then a JSON table of contents
-        size = int.from_bytes(data[:8], "little")
-        headers = json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["headers"])
+        headers = json.loads(metadata(data)["headers"])
         if not (isinstance(headers, list) and all(isinstance(h, dict) for h in headers)):
             raise ValueError("headers must be JSON objects in a list")
         for name in [name for name in tensors if name.endswith(SCALE)]:

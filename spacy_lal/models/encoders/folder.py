@@ -47,6 +47,11 @@ def build_transformer(config: dict[str, Any]) -> nn.Module:
     transformers = import_transformers()
     values = {name: value for name, value in config.items() if name != "model_type"}
     made = transformers.AutoConfig.for_model(config["model_type"], **values)
+    # BertModel for a BertConfig, and so on. AutoModel knows too, but reads all configurations and
+    # half the library first, which takes a second.
+    name = type(made).__name__.removesuffix("Config") + "Model"
+    if hasattr(transformers, name):
+        return _without_pooler(getattr(transformers, name)(made))
     return _without_pooler(transformers.AutoModel.from_config(made, trust_remote_code=False))
 
 

@@ -28,8 +28,14 @@ class EncoderShim(TorchShim):
         self._pieces: tuple[str, WordPieces] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        # made anew from the header where a pickle or a copy is used
-        return self.__dict__ | {"_pieces": None}
+        # made anew where a pickle or a copy is used: transformers 5 hangs functions on modules that
+        # can't be pickled
+        return self.__dict__ | {"_pieces": None, "_model": None, "weights": self.to_bytes()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        weights = state.pop("weights")
+        self.__dict__.update(state)
+        self.from_bytes(weights)
 
     @property
     def pieces(self) -> WordPieces:

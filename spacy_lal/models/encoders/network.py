@@ -58,9 +58,8 @@ class PretrainedNetwork(nn.Module):
         self.output, self.pooling = output, pooling
         self.first = {"last": self.n_layers, "mix": self.n_layers - layers + 1, "all": 1}[output]
         self.mix = LayerMix(layers) if output == "mix" else None
-        self._takes_types = (
-            "token_type_ids" in inspect.signature(self.transformer.forward).parameters
-        )
+        read = inspect.signature(self.transformer.forward).parameters
+        self._takes_types = "token_type_ids" in read
         _freeze(self.transformer, trained_from)
 
     @property

@@ -38,8 +38,8 @@ def test_a_pipeline_in_eight_bits(trained: Language, tmp_path: Path) -> None:
     path = tmp_path / "lal_constituency" / "model.safetensors"
     # not load_file, whose tensors are the file itself, which is written anew
     before = safetensors.torch.load(path.read_bytes())
-    store_bytes(path)
-    store_half(path)
+    store_bytes(path.parent)
+    store_half(path.parent)
     after = safetensors.torch.load(path.read_bytes())
     matrices = {name.removesuffix(SCALE) for name in after if name.endswith(SCALE)}
     assert matrices == {n for n, t in before.items() if t.dim() > 1 and t.shape[-1] >= 16}

@@ -1,0 +1,267 @@
+"""Components that listen to one encoder in spaCy's `tok2vec`."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy
+import pytest
+import spacy
+import torch
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_lal.models.bridge.compact import has_weights, store_bytes, store_half
+from spacy_lal.models.bridge.shim import torch_shim
+
+from .toy_shared import (
+    WORDS,
+    annotations,
+    encoder_shim,
+    shared_examples,
+    shared_pipeline,
+    step,
+)
+
+pytest.importorskip("transformers")
+
+TEXTS = ["The cat sat on the mat.", "", "  \n ", "Dogs eat and cats sat. Hello.", "She ate."]
+LISTENING = ["tagger", "senter", "lal_constituency", "lisa_srl"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A trained pipeline on disk; the transformer that it began as is gone."""
+    from ..tiny_transformers import write_bert
+
+    bert = tmp_path_factory.mktemp("bert")
+    spacy.util.fix_random_seed(0)
+    # without dropout of its own, so that gradients can be compared
+    write_bert(bert, WORDS, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    nlp = shared_pipeline(bert)
+    examples = shared_examples(nlp)
+    optimizer = nlp.initialize(lambda: examples)
+    optimizer.learn_rate = 0.01
+    for _ in range(60):
+        step(nlp, examples, optimizer)
+    for path in bert.iterdir():
+        path.unlink()
+    path = tmp_path_factory.mktemp("pipeline")
+    nlp.to_disk(path)
+    return path
+
+
+@pytest.fixture
+def nlp(folder):
+    return spacy.load(folder)
+
+
+def encoder_gradients(nlp, examples):
+    nlp.update(examples, sgd=False)
+    parameters = encoder_shim(nlp).module.named_parameters()
+    return {name: p.grad.clone() for name, p in parameters if p.grad is not None}
+
+
+def test_it_learned(nlp):
+    examples = shared_examples(nlp)
+    scores = nlp.evaluate(examples)
+    for name in ("const_evalb_f", "srl_f", "conll18_las", "tag_acc"):
+        assert scores[name] > 0.9, name
+
+
+def test_the_encoder_gets_the_sum_of_all_gradients(folder):
+    together = spacy.load(folder)
+    found = encoder_gradients(together, shared_examples(together))
+    assert len(found) > 30
+    assert "mix.weights" in found
+    total = {name: torch.zeros_like(gradient) for name, gradient in found.items()}
+    for name in LISTENING:
+        alone = spacy.load(folder, exclude=[other for other in LISTENING if other != name])
+        for part, gradient in encoder_gradients(alone, shared_examples(alone)).items():
+            assert gradient.any() or "key.bias" in part
+            total[part] += gradient
+    for name, gradient in found.items():
+        torch.testing.assert_close(gradient, total[name], rtol=1e-3, atol=1e-6)
+
+
+def test_a_last_listener_without_gold_lets_the_others_teach(folder):
+    """spaCy walks back through the encoder when the last listener hands its gradient over."""
+    all_, without = spacy.load(folder), spacy.load(folder, exclude=["lisa_srl"])
+    assert all_.pipe_names[-1] == "lisa_srl"
+    pairs = []
+    for nlp in (all_, without):
+        examples = shared_examples(nlp, frames=False)
+        for example in examples:
+            for token in example.reference:
+                token.dep_ = token.tag_ = ""
+        pairs.append(encoder_gradients(nlp, examples))
+    found, expected = pairs
+    assert any(gradient.any() for gradient in expected.values())
+    for name, gradient in expected.items():
+        torch.testing.assert_close(found[name], gradient, rtol=1e-3, atol=1e-6)
+    # and with nothing to learn at all, or nothing to read, training goes on
+    doc = Doc(all_.vocab, words=["cats"])
+    blank = Doc(all_.vocab, words=["\n"])
+    empty = Doc(all_.vocab)
+    for docs in ([doc, empty, blank], [empty], [blank]):
+        all_.update([Example(d, d.copy()) for d in docs], sgd=False)
+
+
+def test_a_text_is_encoded_once(nlp):
+    calls = []
+    encoder_shim(nlp).module.register_forward_hook(lambda *_: calls.append(1))
+    docs = list(nlp.pipe(["The cat sat."] * 8, batch_size=4))
+    assert len(calls) == 2
+    assert len(docs) == 8
+    for examples in (shared_examples(nlp), shared_examples(nlp)[:2]):
+        calls.clear()
+        nlp.update(examples, sgd=False)
+        assert len(calls) == 1
+
+
+def test_batches_empty_docs_and_whitespace(nlp):
+    alone = annotations([nlp(text) for text in TEXTS])
+    assert annotations(nlp.pipe(TEXTS, batch_size=2)) == alone
+    assert annotations(nlp.pipe(TEXTS, batch_size=100)) == alone
+
+
+def test_components_can_be_left_out(folder, nlp):
+    docs = [nlp(text) for text in TEXTS]
+    without = spacy.load(folder, exclude=["lisa_srl"])
+    assert "lisa_srl" not in without.pipe_names
+    for text, doc in zip(TEXTS, docs, strict=True):
+        found = without(text)
+        assert "srl" not in found.spans
+        assert [t.head.i for t in found] == [t.head.i for t in doc]
+        assert [str(tree) for tree in found._.trees] == [str(tree) for tree in doc._.trees]
+    disabled = spacy.load(folder, disable=["lisa_srl"])
+    assert "srl" not in disabled(TEXTS[0]).spans
+    disabled.enable_pipe("lisa_srl")
+    assert annotations(map(disabled, TEXTS)) == annotations(docs)
+
+
+@pytest.mark.parametrize("name", ["lal_constituency", "lisa_srl"])
+def test_a_component_without_its_encoder_says_so(folder, nlp, name):
+    other = spacy.blank("en")
+    other.add_pipe(name, source=nlp)
+    with pytest.raises(ValueError, match=r"listens to 'tok2vec', which has not read"):
+        other("The cat sat.")
+    assert len(other("")) == 0
+    alone = spacy.load(folder, disable=["tok2vec"])
+    with pytest.raises(ValueError, match="listens to 'tok2vec'"):
+        alone("The cat sat.")
+
+
+@pytest.mark.parametrize("name", ["lal_constituency", "lisa_srl"])
+def test_a_sourced_component_works_alone(folder, nlp, name, tmp_path):
+    """By `replace_listeners`, before it is sourced; the encoder's copy goes with it."""
+    key = {"lal_constituency": "constituents", "lisa_srl": "srl"}[name]
+    texts = ["The cat sat on the mat.", "She ate."]
+    spans = [
+        [(s.start, s.end, s.label_) for s in doc.spans[key]]
+        for doc in spacy.load(folder, exclude=["senter"]).pipe(texts)
+    ]
+    nlp.replace_listeners("tok2vec", name, ["model.tok2vec.encoder"])
+    other = spacy.blank("en")
+    other.add_pipe(name, source=nlp)
+    other.to_disk(tmp_path / "alone")
+    config = other.config.copy()
+    config["components"] = {
+        name: {"source": str(folder), "replace_listeners": ["model.tok2vec.encoder"]}
+    }
+    by_config = spacy.util.load_model_from_config(config, auto_fill=True)
+    for alone in (
+        other,
+        spacy.load(tmp_path / "alone"),
+        spacy.blank("en").from_config(other.config).from_bytes(other.to_bytes()),
+        by_config,
+    ):
+        assert alone.pipe_names == [name]
+        found = [[(s.start, s.end, s.label_) for s in doc.spans[key]] for doc in alone.pipe(texts)]
+        assert found == spans
+    # the copy learns by itself, and the optimizer takes it for another
+    copied = [
+        shim
+        for node in other.get_pipe(name).model.walk()
+        for shim in node.shims
+        if type(shim) is type(encoder_shim(nlp))
+    ]
+    assert len(copied) == 1
+    assert copied[0].id != encoder_shim(nlp).id
+
+
+def test_storage(folder, nlp, tmp_path):
+    expected = annotations(nlp.pipe(TEXTS))
+    nlp.to_disk(tmp_path / "again")
+    for again in (
+        spacy.load(tmp_path / "again"),
+        spacy.util.load_model_from_config(nlp.config, auto_fill=True).from_bytes(nlp.to_bytes()),
+        pickle.loads(pickle.dumps(nlp)),
+    ):
+        assert annotations(again.pipe(TEXTS)) == expected
+    # the weights are safetensors inside spaCy's own file, and the tokenizer is beside them
+    data = (tmp_path / "again" / "tok2vec" / "model").read_bytes()
+    assert b'"headers"' in data
+    assert b"WordPiece" in data
+
+
+def test_an_encoder_in_eight_bits(folder, nlp, tmp_path):
+    shutil.copytree(folder, tmp_path / "nlp")
+    packed = tmp_path / "nlp" / "tok2vec"
+    assert {folder.name for folder in (tmp_path / "nlp").iterdir() if has_weights(folder)} == {
+        "tok2vec",
+        "lal_constituency",
+        "lisa_srl",
+    }
+    store_bytes(packed)
+    store_half(packed)
+    sizes = [(path / "tok2vec" / "model").stat().st_size for path in (folder, tmp_path / "nlp")]
+    assert sizes[1] < 0.5 * sizes[0]
+    loaded = spacy.load(tmp_path / "nlp")
+    assert {t.dtype for t in encoder_shim(loaded).tensors().values()} == {torch.float32}
+    for text in TEXTS:
+        doc, found = nlp(text), loaded(text)
+        scale = numpy.abs(doc.tensor).max(initial=0.0)
+        numpy.testing.assert_allclose(found.tensor, doc.tensor, atol=0.05 * scale)
+        assert [str(tree) for tree in found._.trees] == [str(tree) for tree in doc._.trees]
+
+
+def test_threads(nlp):
+    texts = [*TEXTS, *WORDS] * 2
+    expected = annotations(map(nlp, texts))
+    with ThreadPoolExecutor(4) as pool:
+        assert annotations(pool.map(nlp, texts)) == expected
+
+
+def test_processes(nlp):
+    # processes that are spawned take a pickle, of which `test_storage` takes care
+    expected = annotations(nlp.pipe(TEXTS))
+    assert annotations(nlp.pipe(TEXTS, n_process=2, batch_size=2)) == expected
+
+
+def test_a_frozen_encoder_that_annotates(nlp):
+    before = {name: t.clone() for name, t in encoder_shim(nlp).tensors().items()}
+    examples = shared_examples(nlp)
+    parser = torch_shim(nlp.get_pipe("lal_constituency").model)
+    own = {name: t.clone() for name, t in parser.tensors().items()}
+    optimizer = nlp.resume_training()
+    frozen = {"exclude": ["tok2vec", "tagger"], "annotates": ["tok2vec"]}
+    step(nlp, examples, optimizer, **frozen)
+    for name, tensor in encoder_shim(nlp).tensors().items():
+        assert torch.equal(tensor, before[name])
+    assert any(not torch.equal(t, own[name]) for name, t in parser.tensors().items())
+
+
+def test_vectors_can_leave_the_docs(nlp, tmp_path):
+    expected = annotations(nlp.pipe(TEXTS))
+    (doc,) = nlp.pipe(TEXTS[:1])
+    assert doc.tensor.shape == (7, 32)
+    nlp.add_pipe("doc_cleaner", config={"attrs": {"tensor": None}})
+    nlp.to_disk(tmp_path)
+    cleaned = list(spacy.load(tmp_path).pipe(TEXTS))
+    assert annotations(cleaned) == expected
+    assert not any(numpy.size(doc.tensor) for doc in cleaned if doc.tensor is not None)
+    assert len(cleaned[0].to_bytes()) < len(doc.to_bytes())
+    assert annotations([Doc(nlp.vocab).from_bytes(cleaned[0].to_bytes())]) == expected[:1]
