@@ -15,7 +15,7 @@ from ..frames import FRAMES_KEY
 from ..models.batching.parses import SentenceParse
 from ..models.lisa.decoding import LisaParse
 from ..pipeline.parser import ParserPipe
-from ..training.paragraphs import sentence_docs
+from .sentences import sentence_docs
 
 LAYERS = ("tags", "trees", "heads", "roles")
 
