@@ -13,6 +13,7 @@ import srsly
 from spacy_lal.annotations import get_constituents
 from spacy_lal.training.paragraphs import make_paragraphs
 from tests.silver.teacher import toy_teacher
+from tests.tiny_transformers import write_bert
 
 from .running import FEW_STEPS, read_docs
 from .toy_treebanks import toy_ewt
@@ -155,3 +156,36 @@ def test_train_sm(
     again = run_here("train-sm-parser", "projects/english", **variables, **steps)
     assert "skipping" in again.lower() or "finished" in again
     assert "is there" in run_here("silver", "projects/english", **variables, **steps)
+
+
+def test_make_en_lal_md(
+    project: Path, run_here: Callable[..., str], variables: dict[str, str], tmp_path: Path
+) -> None:
+    pytest.importorskip("transformers")
+    run_here("convert-ewt", "projects/english", **variables)
+    (tmp_path / "bert").mkdir()
+    write_bert(tmp_path / "bert", ["Tea", "cools", "it", "."])
+    listener = "model.tok2vec.encoder.width"
+    options = (
+        f" {FEW_STEPS} {FEW_WORDS} --components.tok2vec.model.sha256 null"
+        " --components.tok2vec.model.layers 2"
+        f" --components.senter.{listener} 32 --components.lal_constituency.{listener} 32"
+        f" --components.lisa_srl.{listener} 32"
+    )
+    run_here(
+        "make-en-lal-md",
+        "projects/english",
+        **variables,
+        encoder=str(tmp_path / "bert"),
+        md_begin="null",
+        md_options=options,
+    )
+    package = project / "projects/english/packages/en_lal_md"
+    (model,) = (package / "en_lal_md").glob("en_lal_md-*")
+    nlp = spacy.load(model)
+    assert nlp.pipe_names == ["tok2vec", "senter", "lal_constituency", "lisa_srl", "doc_cleaner"]
+    doc = nlp("Tea cools. It does not!")
+    assert doc.tensor is None or not doc.tensor.size
+    assert "constituents" in doc.spans
+    assert "srl" in doc.spans
+    assert "MiniLM" in str(nlp.meta["sources"])
