@@ -63,7 +63,10 @@ def test_right(page: list[str], tmp_path: Path) -> None:
         (["bash\necho 1", "text\n2"], "printed\n    1"),
         (["bash\nfalse\ntrue"], "exit status 1"),
         (["bash\nfalse | true"], "exit status 1"),
-        (["bash\npython -m spacy lal evalb none none\npython -m spacy no"], "exit status 1\nevalb: "),
+        (
+            ["bash\npython -m spacy lal evalb none none\npython -m spacy no"],
+            "exit status 1\nevalb: ",
+        ),
         (["bash\ntrue # not run"], "without a reason"),
         (["bash\npython scripts/none.py  # not run: long"], "no file scripts/none.py"),
         (

@@ -173,7 +173,9 @@ def test_threads_share_an_encoder(folders):
     alone = [model.predict([doc])[0] for doc in docs]
     fresh = build_pretrained_encoder_v1().from_bytes(model.to_bytes())
     with ThreadPoolExecutor(4) as pool:
-        for found, expected in zip(pool.map(lambda d: fresh.predict([d])[0], docs), alone, strict=True):
+        for found, expected in zip(
+            pool.map(lambda d: fresh.predict([d])[0], docs), alone, strict=True
+        ):
             numpy.testing.assert_allclose(found, expected, atol=1e-6)
 
 
