@@ -4,13 +4,16 @@ import functools
 import gc
 
 import torch
-import typer.testing
+import typer.main
+
+# A command line is made anew at every call, from the signatures of all its commands, which takes
+# longer than most of them run. Whoever imports the function later has this one.
+typer.main.get_command = functools.cache(typer.main.get_command)
+
+import spacy_lal.cli  # noqa: E402, F401  spaCy's command line has these commands from the first call
 
 # small tensors, and often several test runs on few cores: threads would only wait for each other
 torch.set_num_threads(1)
-
-# made anew for every call, from the signatures of all commands, which takes longer than most run
-typer.testing._get_command = functools.cache(typer.testing._get_command)
 
 
 def pytest_collection_finish() -> None:

@@ -64,7 +64,7 @@ def test_right(page: list[str], tmp_path: Path) -> None:
         (["bash\nfalse\ntrue"], "exit status 1"),
         (["bash\nfalse | true"], "exit status 1"),
         (
-            ["bash\npython -m spacy lal evalb none none\npython -m spacy no"],
+            ["bash\npython -m spacy lal evalb none none\npython -m spacy lal --help"],
             "exit status 1\nevalb: ",
         ),
         (["bash\ntrue # not run"], "without a reason"),
