@@ -3,6 +3,7 @@
 import functools
 import gc
 
+import catalogue
 import torch
 import typer.main
 
@@ -11,6 +12,12 @@ import typer.main
 typer.main.get_command = functools.cache(typer.main.get_command)
 
 import spacy_lal.cli  # noqa: E402, F401  spaCy's command line has these commands from the first call
+
+# by group: for every pipeline spaCy goes dozens of times through those of all packages
+entry_points = catalogue.AVAILABLE_ENTRY_POINTS
+catalogue.AVAILABLE_ENTRY_POINTS = {
+    group: tuple(entry_points.select(group=group)) for group in entry_points.groups
+}
 
 # small tensors, and often several test runs on few cores: threads would only wait for each other
 torch.set_num_threads(1)
