@@ -332,17 +332,15 @@ def install_extensions() -> None:
     over a Doc's tokens or sentences reads each of its span groups once (`passes.py`). A name
     already taken stays.
     """
-    if not Doc.has_extension("trees"):
-        Doc.set_extension("trees", getter=_doc_trees)
-    if not Span.has_extension("tree"):
-        Span.set_extension("tree", getter=_span_tree)
-    if not Doc.has_extension("frames"):
-        Doc.set_extension("frames", getter=_doc_frames)
-    if not Token.has_extension("frame"):
-        Token.set_extension("frame", getter=_token_frame)
-    if not Doc.has_extension("grammar_errors"):
-        Doc.set_extension("grammar_errors", getter=_doc_errors)
-    if not Token.has_extension("is_error"):
-        Token.set_extension("is_error", getter=_is_error)
-    if not Token.has_extension("error_score"):
-        Token.set_extension("error_score", getter=_error_score)
+    views: list[tuple[Any, str, Any]] = [
+        (Doc, "trees", _doc_trees),
+        (Span, "tree", _span_tree),
+        (Doc, "frames", _doc_frames),
+        (Token, "frame", _token_frame),
+        (Doc, "grammar_errors", _doc_errors),
+        (Token, "is_error", _is_error),
+        (Token, "error_score", _error_score),
+    ]
+    for kind, name, getter in views:
+        if not kind.has_extension(name):
+            kind.set_extension(name, getter=getter)

@@ -1,8 +1,9 @@
 """Runs what a Markdown page shows: its Python and its shell blocks, top to bottom.
 
 A ```python block with `>>>` is a doctest, another one is executed; all of a page share their names.
-A ```bash block is a script. All run in one folder. A ```text block right below a block that was run
-is what that printed. Numbers may differ by one in the last decimal that is shown.
+A ```bash block is a script, which runs in this process if it is spaCy's commands alone, else in a
+shell. All run in one folder. A ```text block right below a block that was run is what that printed.
+Numbers may differ by one in the last decimal that is shown.
 
 `# not run: REASON` after a shell command leaves that command out, on a line of its own all that
 follow in the block. Scripts and their options, workflows and variables that such commands name must
@@ -16,6 +17,7 @@ import doctest
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 import traceback
@@ -24,17 +26,20 @@ from functools import cache
 from pathlib import Path
 from textwrap import dedent, indent
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import srsly
 import typer.main
 
 from spacy_lal.cli import app as lal
+from tests.in_process import python
 
 ROOT = Path(__file__).parents[2]
 PROJECTS = [".", *(f"projects/{path.parent.name}" for path in ROOT.glob("projects/*/project.yml"))]
 SHOWN = {"text", "ini", "json"}
 FLAGS = doctest.ELLIPSIS
 MARK = re.compile(r"(?:^|\s)# not run\b:?\s*(.*)")
+OF_THE_SHELL = re.compile(r"[$`|&;<>(){}\[\]*?~!]")
 NUMBER = re.compile(r"-?\d+\.\d+")
 NO_NETWORK = {
     **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://0.0.0.0:9"),
@@ -94,6 +99,14 @@ def commands(script: str) -> Iterator[Command]:
                 below = reason
         if text.strip():
             yield Command(text, reason)
+
+
+def spacy_commands(script: str) -> list[list[str]] | None:
+    """What `python` is given by a script of spaCy's commands alone, which needs no shell."""
+    lines = script.replace("\\\n", "").splitlines()
+    if any(OF_THE_SHELL.search(line) or not line.startswith("python -m spacy ") for line in lines):
+        return None
+    return [shlex.split(line, comments=True)[1:] for line in lines]
 
 
 def missing(command: str) -> Iterator[str]:
@@ -252,6 +265,8 @@ class Page:
         script = "".join(command.text for command in found if not command.skipped)
         if not script:
             return None
+        if (of_spacy := spacy_commands(script)) is not None:
+            return self._spacy(block, of_spacy)
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
         result = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", script],
@@ -265,3 +280,18 @@ class Page:
             self._fail(block, f"exit status {result.returncode}\n{result.stdout}{result.stderr}")
             return None
         return result.stdout
+
+    def _spacy(self, block: Block, of_spacy: list[list[str]]) -> str | None:
+        said, complained = io.StringIO(), io.StringIO()
+        with (
+            contextlib.chdir(self.folder),
+            patch.dict(os.environ, NO_NETWORK),
+            contextlib.redirect_stdout(said),
+            contextlib.redirect_stderr(complained),
+        ):
+            status = next(filter(None, map(python, of_spacy)), 0)
+        if status:
+            what = said.getvalue() + complained.getvalue()
+            self._fail(block, f"exit status {status}\n{what}")
+            return None
+        return said.getvalue()

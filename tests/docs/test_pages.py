@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .pages import Page, as_shown
+from .pages import Page, as_shown, spacy_commands
 
 
 def run(folder: Path, *blocks: str) -> list[str]:
@@ -32,6 +32,16 @@ def run(folder: Path, *blocks: str) -> list[str]:
         ["bash\npython -m spacy project run all projects/vtb --vars.ratio 18:1  # not run: long"],
         ["bash\n… --vars.ratio 18:1:1  # not run: a part"],
         ["bash\ntest $PIP_NO_INDEX = 1\npython -c 'import spacy_lal'"],
+        [
+            "bash\necho '(TOP (UH Yes))' > 'a b'",
+            "bash\npython -m spacy lal evalb 'a b' \\\n  'a b' # that's it",
+            """text
+  Sent.                        Matched  Bracket   Cross        Correct Tag
+ ID  Len.  Stat. Recal  Prec.  Bracket gold test Bracket Words  Tags Accracy
+============================================================================
+   1    1    0    0.00   0.00     0      0    0      0      1     1   100.00
+...""",
+        ],
         ["text\nanything"],
     ],
 )
@@ -53,6 +63,10 @@ def test_right(page: list[str], tmp_path: Path) -> None:
         (["bash\necho 1", "text\n2"], "printed\n    1"),
         (["bash\nfalse\ntrue"], "exit status 1"),
         (["bash\nfalse | true"], "exit status 1"),
+        (
+            ["bash\npython -m spacy lal evalb none none\npython -m spacy lal --help"],
+            "exit status 1\nevalb: ",
+        ),
         (["bash\ntrue # not run"], "without a reason"),
         (["bash\npython scripts/none.py  # not run: long"], "no file scripts/none.py"),
         (
@@ -79,6 +93,14 @@ def test_wrong(page: list[str], said: str, tmp_path: Path) -> None:
     failures = run(tmp_path, *page)
     assert len(failures) == 1
     assert said in failures[0]
+
+
+def test_what_needs_a_shell() -> None:
+    assert spacy_commands("python -m spacy info 'a b' \\\n --url  # where\n") == [
+        ["-m", "spacy", "info", "a b", "--url"]
+    ]
+    for script in ("spacy info", "python -m spacy info $HOME", "python -m spacy info\ntrue\n"):
+        assert spacy_commands(script) is None
 
 
 def test_pages_share_nothing(tmp_path: Path) -> None:

@@ -202,6 +202,7 @@ def test_a_sentence_gets_the_same_errors_wherever_it_is():
 
 def test_another_process_makes_the_same_errors():
     code = (
+        "import sys; sys.modules['torch'] = None\n"  # its import takes longer than all the rest
         "from tests.learner.small import MODEL, made_up\n"
         "from spacy_lal.learner.corrupt import corrupt_words, sentence_random\n"
         "for words, spaces in made_up(20):\n"

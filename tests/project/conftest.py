@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import runpy
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,8 @@ from typing import Any
 import pytest
 from weasel.cli.run import project_run
 from weasel.util import parse_config_overrides as weasel_overrides
+
+from tests.in_process import python
 
 from .running import ROOT
 
@@ -42,15 +42,7 @@ def run_here(
     """
 
     def run_command(command: list[str], **options: Any) -> None:
-        module = command[2] if command[1] == "-m" else ""
-        monkeypatch.setattr(sys, "argv", command[2:] if module else command[1:])
-        start = runpy.run_module if module else runpy.run_path
-        code = None
-        try:
-            start(module or command[1], run_name="__main__")
-        except SystemExit as ended:
-            code = ended.code
-        assert not code, command
+        assert python(command[1:]) == 0, command
 
     def run(workflow: str, folder: str = ".", **variables: str) -> str:
         caplog.clear()

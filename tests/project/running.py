@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from subprocess import PIPE, STDOUT
+from subprocess import run as run_process
 from types import ModuleType
 
 import safetensors.torch
@@ -21,17 +22,15 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "COLUMNS": "
 ATTACHMENT = {"dep_uas", "dep_las", "ptb_uas", "ptb_las", "conll18_uas", "conll18_las"}
 
 
-def run(project: Path, workflow: str, **variables: str) -> str:
-    """Run a workflow as one does on the command line. Returns what it prints."""
-    command = [sys.executable, "-m", "spacy", "project", "run", workflow, "."]
-    for name, value in variables.items():
-        command += [f"--vars.{name}", value]
-    result = subprocess.run(
-        command,
+def run(project: Path, workflow: str) -> str:
+    """Run a workflow as one does on the command line, also within `run_here`, and even if nothing
+    has changed. Returns what it prints."""
+    result = run_process(
+        [sys.executable, "-m", "spacy", "project", "run", workflow, ".", "--force"],
         cwd=project,
         env=os.environ | ONE_THREAD,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stdout=PIPE,
+        stderr=STDOUT,
         encoding="utf8",
     )
     assert result.returncode == 0, result.stdout

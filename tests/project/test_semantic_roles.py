@@ -15,6 +15,7 @@ from spacy.cli._util import app as spacy_cli
 from spacy.tokens import Doc
 
 from spacy_lal.annotations import get_frames
+from tests.pipeline.contract import copy_of
 
 from .running import FEW_STEPS, ROOT, load_benchmark, read_docs, weight_types
 from .sizes import LABEL_ATTENTION, LISA, OF_LAYERS, OF_ROWS, sizes
@@ -85,11 +86,12 @@ def test_self_train_srl(project: Path, tmp_path: Path, run_here: Callable[..., s
 
 def test_make_en_lal_sm(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     """A joint parser and a LISA that were trained apart, in one package."""
-    variables = toy_ewt(tmp_path)
-    run_here("train-joint", "projects/ewt", **variables, train_options=FEW_STEPS)
+    copy_of("joint").to_disk(tmp_path / "parser")
     small = f"{FEW_STEPS} {LISA} {OF_ROWS}"
-    run_here("train-srl", "projects/ewt", **variables, warm_start="null", train_options=small)
-    run_here("make-en-lal-sm", roles="projects/ewt/training/srl/model-best")
+    variables = toy_ewt(tmp_path) | {"warm_start": "null", "train_options": small}
+    run_here("train-srl", "projects/ewt", **variables)
+    roles = "projects/ewt/training/srl/model-best"
+    run_here("make-en-lal-sm", parser=str(tmp_path / "parser"), roles=roles)
     path = project / "packages/en_lal_sm"
     meta = srsly.read_json(path / "meta.json")
     assert meta["pipeline"] == ["lal_constituency", "lisa_srl"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,8 @@ from spacy_lal.cli.package import package
 from .running import read_docs, run, weight_types
 
 
-def test_smoke_learns_its_training_data(project: Path) -> None:
-    printed = run(project, "smoke")
+def test_smoke_learns_its_training_data(project: Path, run_here: Callable[..., str]) -> None:
+    printed = run_here("smoke")
     seen = srsly.read_json(project / "metrics/smoke-train.json")
     unseen = srsly.read_json(project / "metrics/smoke-dev.json")
     assert (seen["sentences"], seen["words"], unseen["sentences"]) == (32, 279, 10)
@@ -28,6 +29,7 @@ def test_smoke_learns_its_training_data(project: Path) -> None:
     assert any(name.startswith("spacy-lal") for name in meta["requirements"])
     assert meta["performance"]["const_evalb_f"] == pytest.approx(unseen["const_evalb_f"])
     assert "(TOP (S (NP (DT The) (NN captain))" in printed
+    assert "(TOP (S (NP (DT The) (NN captain))" in run(project, "smoke-parse")
     check_half(project)
 
 

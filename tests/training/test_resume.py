@@ -12,12 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import typer.main
-from click.testing import CliRunner, Result
 from safetensors import safe_open
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train as spacy_train
 from spacy.util import load_config
+from typer.testing import CliRunner, Result
 
 from spacy_lal.cli import app
 from spacy_lal.training.checkpoint import CHECKPOINT
@@ -205,7 +204,7 @@ def killed(place: Path) -> Path:
 
 
 def invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(typer.main.get_command(app), arguments)
+    return CliRunner().invoke(app, arguments)
 
 
 def go_on(place: Path, config: str, output: str, *options: str) -> Result:
