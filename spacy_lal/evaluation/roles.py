@@ -130,7 +130,8 @@ def _run(
             set_frames(doc, (_bare(frame) for frame in get_frames(example.reference)))
     pipe.parse_source = "model" if heads is None else "doc"
     pipe.predicate_source = "doc" if gold_predicates else "model"
-    for _, other in nlp.pipeline:
+    pipes: list[tuple[str, Any]] = nlp.pipeline
+    for _, other in pipes:
         # an encoder that it listens to, and nothing that annotates
         if pipe.name in getattr(other, "listening_components", ()):
             docs = list(other.pipe(docs, batch_size=nlp.batch_size))
