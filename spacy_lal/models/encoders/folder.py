@@ -7,7 +7,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor, nn
+import safetensors.torch
+from torch import Tensor
+
+from .transformers import HuggingFace, build_transformer, import_transformers
 
 WEIGHTS = "model.safetensors"
 
@@ -18,8 +21,8 @@ def read_transformer(
     """The configuration, the tokenizer's JSON and the parameters of a model in a folder.
 
     The folder holds config.json, tokenizer.json and model.safetensors. sha256: of the last, which
-    must have it. Raises ValueError, naming the file, if one is missing or not as it should be.
-    Nothing is downloaded.
+    must have it. The parameters are those of `build_transformer`. Raises ValueError, naming the
+    file, if one is missing or not as it should be. Nothing is downloaded.
     """
     folder = Path(folder)
     for name in ("config.json", "tokenizer.json", WEIGHTS):
@@ -30,44 +33,34 @@ def read_transformer(
             found = hashlib.file_digest(file, "sha256").hexdigest()
         if found != sha256:
             raise ValueError(f"{folder / WEIGHTS}: SHA-256 is {found}, and should be {sha256}")
-    transformers = import_transformers()
     try:
-        config = json.loads((folder / "config.json").read_text("utf-8"))
-        model = transformers.AutoModel.from_pretrained(
-            folder, local_files_only=True, use_safetensors=True, trust_remote_code=False
-        )
+        config: dict[str, Any] = json.loads((folder / "config.json").read_text("utf-8"))
         tokenizer = (folder / "tokenizer.json").read_text("utf-8")
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        built = build_transformer(config)
+        if isinstance(built, HuggingFace):
+            tensors = _theirs(folder)
+        else:
+            given = safetensors.torch.load_file(folder / WEIGHTS)
+            tensors = {name: _named(given, name).float() for name in built.state_dict()}
+    except (OSError, ValueError, KeyError, RuntimeError, safetensors.SafetensorError) as error:
         raise ValueError(f"{folder}: no transformer that can be read: {error}") from error
-    return config, tokenizer, _without_pooler(model).state_dict()
+    return config, tokenizer, tensors
 
 
-def build_transformer(config: dict[str, Any]) -> nn.Module:
-    """A transformer with fresh parameters, from the contents of config.json."""
-    transformers = import_transformers()
-    values = {name: value for name, value in config.items() if name != "model_type"}
-    made = transformers.AutoConfig.for_model(config["model_type"], **values)
-    # BertModel for a BertConfig, and so on. AutoModel knows too, but reads all configurations and
-    # half the library first, which takes a second.
-    name = type(made).__name__.removesuffix("Config") + "Model"
-    if hasattr(transformers, name):
-        return _without_pooler(getattr(transformers, name)(made))
-    return _without_pooler(transformers.AutoModel.from_config(made, trust_remote_code=False))
+def _named(tensors: dict[str, Tensor], name: str) -> Tensor:
+    """The tensor of this name, of a model alone, below a task, or under the names of BERT's first."""
+    old = name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+        "LayerNorm.bias", "LayerNorm.beta"
+    )
+    for start in ("", "bert.", "roberta.", "electra."):
+        for known in (name, old):
+            if start + known in tensors:
+                return tensors[start + known]
+    raise KeyError(f"{WEIGHTS} has no {name}")
 
 
-def import_transformers() -> Any:
-    """The library `transformers`. Raises ImportError that says what to install."""
-    try:
-        import transformers
-    except ImportError as error:
-        raise ImportError(
-            "spacy-lal.PretrainedEncoder.v1 needs transformers: pip install 'spacy-lal[encoders]'"
-        ) from error
-    return transformers
-
-
-def _without_pooler(model: Any) -> Any:
-    # it reads the whole text's vector, which nothing here wants
-    if getattr(model, "pooler", None) is not None:
-        model.pooler = None
-    return model
+def _theirs(folder: Path) -> dict[str, Tensor]:
+    model = import_transformers().AutoModel.from_pretrained(
+        folder, local_files_only=True, use_safetensors=True, trust_remote_code=False
+    )
+    return HuggingFace.of(model).state_dict()

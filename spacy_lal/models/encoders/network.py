@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any, Literal
 
 import torch
@@ -10,7 +9,7 @@ from torch import Tensor, nn
 
 from ..bridge.weights import Header
 from .batches import PieceBatch, Pooling
-from .folder import build_transformer
+from .transformers import build_transformer, padding_of, width_and_depth
 
 Output = Literal["last", "mix", "all"]
 
@@ -50,16 +49,13 @@ class PretrainedNetwork(nn.Module):
     ) -> None:
         super().__init__()
         self.transformer = build_transformer(transformer)
-        config: Any = self.transformer.config
-        self.padding: int = getattr(config, "pad_token_id", None) or 0
-        self.width, self.n_layers = int(config.hidden_size), int(config.num_hidden_layers)
+        self.padding = padding_of(transformer)
+        self.width, self.n_layers = width_and_depth(transformer)
         if output == "mix" and not 1 <= layers <= self.n_layers:
             raise ValueError(f"layers must lie in 1..{self.n_layers}, got {layers}")
         self.output, self.pooling = output, pooling
         self.first = {"last": self.n_layers, "mix": self.n_layers - layers + 1, "all": 1}[output]
         self.mix = LayerMix(layers) if output == "mix" else None
-        read = inspect.signature(self.transformer.forward).parameters
-        self._takes_types = "token_type_ids" in read
         _freeze(self.transformer, trained_from)
 
     @property
@@ -81,16 +77,9 @@ class PretrainedNetwork(nn.Module):
 
     def _of_tokens(self, batch: PieceBatch, lower_precision: bool) -> Tensor:
         """The outputs for the wanted pieces [k, output_dim]."""
-        types = {"token_type_ids": batch.types} if self._takes_types else {}
         device = batch.pieces.device.type
         with torch.autocast(device, torch.bfloat16, enabled=lower_precision):
-            hidden = self.transformer(
-                input_ids=batch.pieces,
-                attention_mask=batch.mask,
-                output_hidden_states=True,
-                return_dict=True,
-                **types,
-            ).hidden_states[self.first :]
+            hidden = self.transformer(batch.pieces, batch.types, batch.mask)[self.first :]
         rows = [layer.flatten(0, 1)[batch.rows] for layer in hidden]
         if lower_precision:
             rows = [layer.float() for layer in rows]

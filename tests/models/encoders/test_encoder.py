@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy
 import pytest
+import safetensors.torch
 import spacy
 import torch
 from spacy.tokens import Doc
@@ -23,6 +24,14 @@ def make(path, layers=2, **settings):
     model = build_pretrained_encoder_v1(path=str(path), layers=layers, **settings)
     model.initialize()
     return model
+
+
+def without_dropout(model):
+    for part in torch_shim(model).module.modules():
+        if isinstance(part, torch.nn.Dropout):
+            part.p = 0.0
+        if hasattr(part, "attention_dropout"):
+            part.attention_dropout = 0.0
 
 
 def sentence(vocab=None, words=WORDS, spaces=SPACES):
@@ -109,11 +118,7 @@ def test_bfloat16_products_are_a_setting_of_training_and_one_of_prediction(folde
     assert rounded.dtype == "float32"
     assert 1e-4 < numpy.abs(rounded - expected).max() < 0.1
     for model, lower in ((exact, False), (trained, True), (predicted, False)):
-        for part in torch_shim(model).module.modules():
-            if isinstance(part, torch.nn.Dropout):
-                part.p = 0.0
-            if hasattr(part, "dropout_prob"):
-                part.dropout_prob = 0.0
+        without_dropout(model)
         (found,), _ = model.begin_update([doc])
         assert (numpy.abs(found - expected).max() > 1e-4) == lower
 
@@ -138,11 +143,7 @@ def test_gradients_reach_every_layer_and_are_right(folders):
     """Finite differences of a random projection of all layers, along the gradient."""
     model = make(folders["bert"], output="all", pooling="mean")
     shim = torch_shim(model)
-    for part in shim.module.modules():
-        if isinstance(part, torch.nn.Dropout):
-            part.p = 0.0
-        if hasattr(part, "dropout_prob"):
-            part.dropout_prob = 0.0
+    without_dropout(model)
     shim.module.double()
     doc = sentence()
     generator = numpy.random.default_rng(0)
@@ -187,6 +188,39 @@ def test_bytes_hold_weights_and_tokenizer(folders, tmp_path):
     for copied in (other, pickle.loads(pickle.dumps(other)), other.copy()):
         numpy.testing.assert_array_equal(copied.predict([doc])[0], model.predict([doc])[0])
     assert other.get_dim("nO") == 32
+
+
+def test_bert_and_its_kin_need_no_transformers(folders, monkeypatch):
+    import sys
+
+    expected = {kind: make(folders[kind]).predict([sentence()])[0] for kind in ("bert", "roberta")}
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    for kind, vectors in expected.items():
+        numpy.testing.assert_array_equal(make(folders[kind]).predict([sentence()])[0], vectors)
+    with pytest.raises(ImportError, match=r"pip install 'spacy-lal\[encoders\]'"):
+        make(folders["xlnet"])
+
+
+def test_weights_below_a_task_and_under_old_names(folders, tmp_path):
+    """As in checkpoints of the first BERT, with a head for its tasks."""
+    shutil.copytree(folders["bert"], tmp_path / "old")
+    path = tmp_path / "old" / "model.safetensors"
+    tensors = safetensors.torch.load_file(path)
+    renamed = {
+        "bert."
+        + name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+            "LayerNorm.bias", "LayerNorm.beta"
+        ): tensor.half()
+        for name, tensor in tensors.items()
+    }
+    safetensors.torch.save_file(renamed | {"cls.bias": torch.zeros(3)}, path)
+    (found,) = make(tmp_path / "old").predict([sentence()])
+    (expected,) = make(folders["bert"]).predict([sentence()])
+    numpy.testing.assert_allclose(found, expected, atol=0.01)
+    del renamed["bert.encoder.layer.1.output.dense.bias"]
+    safetensors.torch.save_file(renamed, path)
+    with pytest.raises(ValueError, match=r"has no encoder\.layer\.1\.output\.dense\.bias"):
+        make(tmp_path / "old")
 
 
 def test_threads_share_an_encoder(folders):
