@@ -48,7 +48,7 @@ def read_transformer(
 
 
 def _named(tensors: dict[str, Tensor], name: str) -> Tensor:
-    """The tensor of this name, of a model alone, below a task, or under the names of BERT's first."""
+    """The tensor of this name: of a model alone, below a task, or under a name of old."""
     old = name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
         "LayerNorm.bias", "LayerNorm.beta"
     )

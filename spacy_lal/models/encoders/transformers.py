@@ -69,9 +69,9 @@ class HuggingFace(nn.Module):
 
 
 def build_transformer(config: dict[str, Any]) -> Bert | HuggingFace:
-    """A transformer with fresh parameters. Raises ImportError if it needs a library that is not there.
+    """A transformer with fresh parameters, from the contents of config.json.
 
-    config: the contents of config.json.
+    Raises ImportError if it needs Hugging Face's library, which is not there.
     """
     return Bert(**_of_bert(config)) if _is_bert(config) else HuggingFace(config)
 
