@@ -24,6 +24,7 @@ from thinc.api import Model, Optimizer, Shim, get_torch_default_device, torch2xp
 from thinc.types import Floats2d, FloatsXd
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
+from torch.overrides import TorchFunctionMode
 
 from ...layers.dropout import set_dropout
 from ...training.groups import GroupedAdam
@@ -147,7 +148,7 @@ class TorchShim(Shim):
         try:
             header, tensors = from_v1(header, tensors)
             _check_sizes(header, max(LEAST, sum(t.numel() for t in tensors.values())))
-            with torch.device("meta"), _at_most(len(tensors)):
+            with torch.device("meta"), _WithoutFirstValues(), _at_most(len(tensors)):
                 module = self._build(header)
         except Exception as err:
             raise ValueError(f"the header describes no module: {err!r}") from err
@@ -192,6 +193,24 @@ def _restore_buffers(
         fresh = dict(build().named_buffers())
         for name, buffer in missing.items():
             buffer.copy_(fresh[name])
+
+
+class _WithoutFirstValues(TorchFunctionMode):
+    """Modules without random values, which where there is no memory are of no use.
+
+    To draw none of them there, PyTorch imports its compiler, which takes longer than all else.
+    """
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if func in (torch.randn, torch.rand):
+            return torch.empty(*args, **kwargs)
+        drawn = func.__name__ in ("normal_", "uniform_", "mul")  # mul, as in randn(3) * 0.1
+        if drawn or getattr(func, "__module__", None) == "torch.nn.init":
+            return kwargs["tensor"] if "tensor" in kwargs else args[0]
+        return func(*args, **kwargs)
 
 
 LEAST = 1_000_000

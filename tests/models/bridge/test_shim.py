@@ -1,7 +1,9 @@
-"""Weights on disk, at 8 bits a number."""
+"""Weights on disk, and how they are read."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,3 +55,21 @@ def test_a_pipeline_in_eight_bits(trained: Language, tmp_path: Path) -> None:
     assert {tensor.dtype for tensor in again.values()} == {torch.float32}
     for name in matrices:
         torch.testing.assert_close(again[name], before[name], atol=0.02, rtol=0)
+
+
+def test_loading_draws_no_first_values_and_imports_no_compiler(tmp_path: Path) -> None:
+    """PyTorch's compiler, which random numbers of tensors without memory need, takes seconds."""
+    nlp = train(tiny_pipeline(), steps=1)
+    nlp.to_disk(tmp_path)
+    code = (
+        "import sys, spacy, spacy_lal, catalogue\n"
+        # spacy-transformers, where it is installed, imports it with every pipeline
+        "found = catalogue.AVAILABLE_ENTRY_POINTS\n"
+        "catalogue.AVAILABLE_ENTRY_POINTS = {\n"
+        "    group: tuple(e for e in found.select(group=group) if 'transformers' not in e.value)\n"
+        "    for group in found.groups\n"
+        "}\n"
+        f"spacy.load({str(tmp_path)!r})('A word.')\n"
+        "assert 'torch._dynamo' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
