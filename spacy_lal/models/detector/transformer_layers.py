@@ -15,6 +15,7 @@ from thinc.types import Floats3d
 from torch import Tensor
 
 from ..batching.sentences import SentencePolicy, sentence_starts
+from ..encoders.windows import Window, deepest
 
 if TYPE_CHECKING:
     from spacy_transformers.data_classes import FullTransformerBatch
@@ -204,31 +205,18 @@ def _batches(spans: list[list[Span]], docs: list[Doc], at_once: bool = False) ->
         for offset, doc_spans in zip(offsets[:-1], spans, strict=True)
         for span in doc_spans
     ]
-    deepest = _deepest([(start, len(span)) for start, span in windows], int(offsets[-1]))
+    owner = deepest([Window(start, start + len(span)) for start, span in windows], int(offsets[-1]))
     numbers = sorted(range(len(windows)), key=lambda number: len(windows[number][1]))
     for some in [numbers] if at_once else _padded([len(span) for _, span in windows], numbers):
         rows, tokens, done = [], [], 0
         for number in some:
             start, span = windows[number]
-            own = numpy.flatnonzero(deepest[start : start + len(span)] == number)
+            own = numpy.flatnonzero(owner[start : start + len(span)] == number)
             rows.append(done + own)
             tokens.append(start + own)
             done += len(span)
         window_docs = [_window_doc(windows[number][1]) for number in some]
         yield _Batch(window_docs, numpy.concatenate(rows), numpy.concatenate(tokens))
-
-
-def _deepest(windows: list[tuple[int, int]], n_tokens: int) -> NDArray[numpy.int64]:
-    """The number of the window, of those that have a token, whose edges are farthest from it."""
-    found = numpy.full(n_tokens, -1)
-    farthest = numpy.full(n_tokens, -1)
-    for number, (start, length) in enumerate(windows):
-        inside = numpy.arange(length)
-        distance = numpy.minimum(inside, inside[::-1])
-        better = distance > farthest[start : start + length]
-        farthest[start : start + length][better] = distance[better]
-        found[start : start + length][better] = number
-    return found
 
 
 def _padded(lengths: Sequence[int], numbers: Sequence[int]) -> Iterator[list[int]]:

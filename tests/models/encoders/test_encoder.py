@@ -251,6 +251,7 @@ def test_what_is_refused(folders, tmp_path):
     with pytest.raises(ValueError, match=r"window is 600, but .* has 512 positions"):
         make(folders["bert"], window=600)
     shutil.copytree(folders["bert"], tmp_path / "broken")
-    (tmp_path / "broken" / "config.json").write_text("{")
-    with pytest.raises(ValueError, match="broken: no transformer that can be read"):
-        make(tmp_path / "broken")
+    for config in ("{", "[]", '{"model_type": 3}'):
+        (tmp_path / "broken" / "config.json").write_text(config)
+        with pytest.raises(ValueError, match="broken: no transformer that can be read"):
+            make(tmp_path / "broken")
