@@ -1,0 +1,115 @@
+"""The shipped pipeline on a pretrained encoder, as a user meets it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+pytest.importorskip("en_lal_md", reason="pip install ./packages/en_lal_md")
+
+TEXTS = [
+    "The quick brown fox jumps over the lazy dog.",
+    "I can't believe it's not butter! Who told you that?",
+    "NEW YORK (AP) -- Shares fell 3.5% on Monday, the exchange said.\n\nlol :-) see http://x.yz",
+    "",
+    "\n",
+    "Why?",
+    "word " * 700,
+]
+
+
+@pytest.fixture(scope="module")
+def nlp() -> Language:
+    return spacy.load("en_lal_md")
+
+
+def layers(doc: Doc) -> list[object]:
+    """All that it says of a text."""
+    return [
+        [str(tree) for tree in doc._.trees],
+        [(token.tag_, token.dep_, token.head.i) for token in doc],
+        [str(frame) for frame in doc._.frames],
+    ]
+
+
+def test_one_text_with_everything(nlp: Language) -> None:
+    doc = nlp("Mary gave the old book to her brother, and he didn't read it. Who cares?")
+    assert [sentence.text for sentence in doc.sents][-1] == "Who cares?"
+    tree = str(doc._.trees[1])
+    assert tree == "(TOP (SBARQ (WHNP (WP Who)) (SQ (VP (VBZ cares))) (. ?)))"
+    heads = {token.text: (token.dep_, token.head.text) for token in doc}
+    assert heads["Mary"] == ("nsubj", "gave")
+    assert heads["book"] == ("obj", "gave")
+    assert heads["read"] == ("conj", "gave")
+    found = {frame.predicate.text: frame for frame in doc._.frames}
+    roles = {span.label_: span.text for span in found["gave"].arguments}
+    assert (roles["ARG0"], roles["ARG1"]) == ("Mary", "the old book")
+    roles = {span.label_: span.text for span in found["read"].arguments}
+    assert (roles["ARG0"], roles["ARG1"], roles["ARGM-NEG"]) == ("he", "it", "n't")
+
+
+def test_a_text_has_the_same_parses_in_any_company(nlp: Language) -> None:
+    alone = [layers(nlp(text)) for text in TEXTS]
+    assert [layers(doc) for doc in nlp.pipe(TEXTS, batch_size=3)] == alone
+
+
+def test_the_encoder_leaves_nothing_behind(nlp: Language) -> None:
+    doc = nlp(TEXTS[0])
+    assert doc.tensor is None or not doc.tensor.size
+
+
+def test_sentences_of_others_are_kept(nlp: Language) -> None:
+    words = ["Who", "told", "you", "that", "?", "Why", "?"]
+    starts = [True, False, False, False, False, False, False]
+    doc = nlp(Doc(nlp.vocab, words=words, sent_starts=starts))
+    assert len(list(doc.sents)) == 1
+
+
+def test_a_component_leaves_with_a_copy_of_the_encoder() -> None:
+    whole = spacy.load("en_lal_md")
+    before = [layers(whole(text))[1] for text in TEXTS[:3]]
+    whole.replace_listeners("tok2vec", "lal_constituency", ["model.tok2vec.encoder"])
+    other = spacy.blank("en")
+    other.tokenizer = whole.tokenizer
+    other.add_pipe("lal_constituency", source=whole)
+    for text, heads in zip(TEXTS[:3], before, strict=True):
+        doc = whole.make_doc(text)
+        starts = [token.is_sent_start for token in whole(text)]
+        for token, start in zip(doc, starts, strict=True):
+            token.is_sent_start = start
+        assert layers(other(doc))[1] == heads
+
+
+def test_roles_can_stay_away(nlp: Language) -> None:
+    heads = spacy.load("en_lal_md", exclude=["lisa_srl"])
+    for text in TEXTS[:3]:
+        assert layers(heads(text))[:2] == layers(nlp(text))[:2]
+
+
+def test_it_loads_without_transformers() -> None:
+    """And without a network: its tokenizer and weights are its own."""
+    code = (
+        "import sys, spacy; doc = spacy.load('en_lal_md')('It works.'); "
+        "assert doc._.trees; print('transformers' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_meta_says_what_it_was_trained_on(nlp: Language) -> None:
+    assert nlp.meta["license"] == "CC BY-SA 4.0"
+    assert any("MiniLM" in source["name"] for source in nlp.meta["sources"])
+    small = spacy.load("en_lal_sm").meta["performance"]
+    for name in ("const_evalb_f", "tag_acc", "conll18_las", "srl_f"):
+        assert nlp.meta["performance"][name] > small[name]
+
+
+def test_weights_are_small(nlp: Language) -> None:
+    files = [path for path in Path(nlp.path).rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 60_000_000
