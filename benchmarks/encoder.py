@@ -1,8 +1,11 @@
-"""What a pretrained encoder costs: loading it, its memory, and words a second of prediction.
+"""What a pretrained encoder costs by each library that spaCy has for it.
 
-python benchmarks/encoder.py FOLDER CORPUS.spacy, the folder of a transformer, one thread.
+python benchmarks/encoder.py FOLDER CORPUS.spacy: loading a pipeline of the transformer in FOLDER,
+its memory, and words a second of prediction, each way in a process of its own, one thread. Ways
+that are not installed are left out.
 """
 
+import importlib.util
 import resource
 import subprocess
 import sys
@@ -13,46 +16,129 @@ from pathlib import Path
 import catalogue
 import spacy
 import torch
+from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
+from spacy.util import registry
+
+WINDOW = 128
+WORDS = 20_000
+
+
+def ours(folder: str) -> Language:
+    model = {"@architectures": "spacy-lal.PretrainedEncoder.v1", "path": folder, "window": WINDOW}
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tok2vec", config={"model": model})
+    nlp.initialize(lambda: [Example.from_dict(nlp.make_doc("a word"), {})])
+    return nlp
+
+
+def spacy_transformers(folder: str) -> Language:
+    spans = {"@span_getters": "spacy-transformers.strided_spans.v1"}
+    model = {
+        "@architectures": "spacy-transformers.TransformerModel.v3",
+        "name": folder,
+        "tokenizer_config": {"use_fast": True},
+        "get_spans": spans | {"window": WINDOW, "stride": WINDOW * 3 // 4},
+    }
+    nlp = spacy.blank("en")
+    nlp.add_pipe("transformer", config={"model": model})
+    nlp.initialize()
+    return nlp
+
+
+def spacy_curated_transformers(folder: str) -> Language:
+    from spacy.util import registry
+
+    getter = registry.get(
+        "model_loaders", "spacy-curated-transformers.HFTransformerEncoderLoader.v1"
+    )
+    pieces = registry.get("model_loaders", "spacy-curated-transformers.HFPieceEncoderLoader.v1")
+    spans = {"@architectures": "spacy-curated-transformers.WithStridedSpans.v1"}
+    model = {
+        "@architectures": "spacy-curated-transformers.BertTransformer.v1",
+        "vocab_size": 30522,
+        "hidden_width": 384,
+        "intermediate_width": 1536,
+        "num_hidden_layers": 6,
+        "piece_encoder": {"@architectures": "spacy-curated-transformers.BertWordpieceEncoder.v1"},
+        "with_spans": spans | {"window": WINDOW, "stride": WINDOW * 3 // 4},
+    }
+    nlp = spacy.blank("en")
+    pipe = nlp.add_pipe("curated_transformer", config={"model": model})
+    network = pipe.model
+    network.get_ref("transformer").init = getter(name=folder, revision="main")
+    network.get_ref("piece_encoder").init = pieces(name=folder, revision="main")
+    nlp.initialize()
+    return nlp
+
+
+WAYS = {
+    "spacy_lal": ours,
+    "spacy_transformers": spacy_transformers,
+    "spacy_curated_transformers": spacy_curated_transformers,
+}
 
 
 def main(folder: str, corpus: str) -> None:
+    for way, make in WAYS.items():
+        if importlib.util.find_spec(way) is None:
+            print(f"{way} is not installed")
+            continue
+        with tempfile.TemporaryDirectory() as scratch:
+            make(folder).to_disk(scratch)
+            # in a process of its own, for what is imported is imported once
+            subprocess.run([sys.executable, __file__, "--load", way, scratch, corpus], check=True)
+
+
+def load(way: str, path: str, corpus: str) -> None:
     torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as scratch:
-        model = {"@architectures": "spacy-lal.PretrainedEncoder.v1", "path": folder}
-        nlp = spacy.blank("en")
-        nlp.add_pipe("tok2vec", config={"model": model})
-        nlp.initialize(lambda: [Example.from_dict(nlp.make_doc("a word"), {})])
-        nlp.to_disk(scratch)
-        # in a process of its own, for what is imported is imported once
-        subprocess.run([sys.executable, __file__, "--load", scratch], check=True)
-    gold = DocBin().from_disk(Path(corpus)).get_docs(nlp.vocab)
-    docs = [Doc(nlp.vocab, words=[token.text for token in doc]) for doc in gold][:1000]
-    encoder = nlp.get_pipe("tok2vec").model
-    for precision in ("float32", "bfloat16"):
-        encoder.attrs["prediction"] = precision
-        encoder.predict(docs[:50])
-        start = time.process_time()
-        encoder.predict(docs)
-        speed = sum(map(len, docs)) / (time.process_time() - start)
-        print(f"{precision}: {speed:.0f} words a second of processor time")
-
-
-def load(path: str) -> None:
-    # as where spacy-transformers isn't installed, which spaCy imports with every pipeline
+    # as where the others aren't installed: spaCy imports them with every pipeline
     found = catalogue.AVAILABLE_ENTRY_POINTS
+    others = [name for name in WAYS if name not in ("spacy_lal", way)]
     catalogue.AVAILABLE_ENTRY_POINTS = {
-        group: tuple(e for e in found.select(group=group) if "transformers" not in e.value)
+        group: tuple(e for e in found.select(group=group) if e.value.split(".")[0] not in others)
         for group in found.groups
     }
     start = time.process_time()
-    spacy.load(path)
+    nlp = spacy.load(path)
     seconds = time.process_time() - start
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"spacy.load: {seconds:.2f} s, {memory:.0f} MB; transformers", end=" ")
-    print("imported" if "transformers" in sys.modules else "not imported")
+    print(f"{way}: spacy.load {seconds:.2f} s, {peak():.0f} MB; transformers", end=" ")
+    print("imported" if "transformers" in sys.modules else "not imported", end="")
+    docs = [
+        Doc(
+            nlp.vocab,
+            words=[token.text for token in doc],
+            sent_starts=[t.is_sent_start for t in doc],
+        )
+        for doc in DocBin().from_disk(Path(corpus)).get_docs(nlp.vocab)
+    ]
+    docs = first(docs, WORDS)
+    (_, pipe), *_ = nlp.pipeline
+    for precision in ("float32", "bfloat16") if way == "spacy_lal" else ("float32",):
+        if way == "spacy_lal":
+            pipe.model.attrs["prediction"] = precision
+        pipe.predict(docs[:50])
+        start = time.process_time()
+        for i in range(0, len(docs), 128):
+            pipe.predict(docs[i : i + 128])
+        speed = sum(map(len, docs)) / (time.process_time() - start)
+        print(f"; {precision} {speed:.0f} words a second of processor time", end="")
+    print(f"; at most {peak():.0f} MB", flush=True)
+
+
+def first(docs: list[Doc], words: int) -> list[Doc]:
+    taken: list[Doc] = []
+    for doc in docs:
+        if sum(map(len, taken)) >= words:
+            break
+        taken.append(doc)
+    return taken
+
+
+def peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 if __name__ == "__main__":
-    load(sys.argv[2]) if sys.argv[1] == "--load" else main(*sys.argv[1:])
+    load(*sys.argv[2:]) if sys.argv[1] == "--load" else main(*sys.argv[1:])
