@@ -15,6 +15,7 @@ from pathlib import Path
 
 import catalogue
 import spacy
+import srsly
 import torch
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
@@ -48,8 +49,8 @@ def spacy_transformers(folder: str) -> Language:
 
 
 def spacy_curated_transformers(folder: str) -> Language:
-    from spacy.util import registry
-
+    """Of a BERT."""
+    sizes = srsly.read_json(Path(folder) / "config.json")
     getter = registry.get(
         "model_loaders", "spacy-curated-transformers.HFTransformerEncoderLoader.v1"
     )
@@ -57,10 +58,10 @@ def spacy_curated_transformers(folder: str) -> Language:
     spans = {"@architectures": "spacy-curated-transformers.WithStridedSpans.v1"}
     model = {
         "@architectures": "spacy-curated-transformers.BertTransformer.v1",
-        "vocab_size": 30522,
-        "hidden_width": 384,
-        "intermediate_width": 1536,
-        "num_hidden_layers": 6,
+        "vocab_size": sizes["vocab_size"],
+        "hidden_width": sizes["hidden_size"],
+        "intermediate_width": sizes["intermediate_size"],
+        "num_hidden_layers": sizes["num_hidden_layers"],
         "piece_encoder": {"@architectures": "spacy-curated-transformers.BertWordpieceEncoder.v1"},
         "with_spans": spans | {"window": WINDOW, "stride": WINDOW * 3 // 4},
     }
