@@ -80,6 +80,7 @@ ABLATIONS = {
     # base config, rows, base row, names of some tables and how many rows these have
     "ewt_ablation": ("ablation_rows", "base", "table 1,table 2", 7),  # one row is in both
     "ewt_crf_ablation": ("crf_rows", "crf", "parsers,heads,content", 7),
+    "minilm_ablation": ("minilm_rows", "base", "table 1,table 2", 7),
 }
 
 
