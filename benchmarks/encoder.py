@@ -6,14 +6,13 @@ that are not installed are left out.
 """
 
 import importlib.util
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-import catalogue
+import measure
 import spacy
 import srsly
 import torch
@@ -94,17 +93,11 @@ def main(folder: str, corpus: str) -> None:
 
 def load(way: str, path: str, corpus: str) -> None:
     torch.set_num_threads(1)
-    # as where the others aren't installed: spaCy imports them with every pipeline
-    found = catalogue.AVAILABLE_ENTRY_POINTS
-    others = [name for name in WAYS if name not in ("spacy_lal", way)]
-    catalogue.AVAILABLE_ENTRY_POINTS = {
-        group: tuple(e for e in found.select(group=group) if e.value.split(".")[0] not in others)
-        for group in found.groups
-    }
+    measure.hide_entry_points(*(name for name in WAYS if name not in ("spacy_lal", way)))
     start = time.process_time()
     nlp = spacy.load(path)
     seconds = time.process_time() - start
-    print(f"{way}: spacy.load {seconds:.2f} s, {peak():.0f} MB; transformers", end=" ")
+    print(f"{way}: spacy.load {seconds:.2f} s, {measure.peak_mb():.0f} MB; transformers", end=" ")
     print("imported" if "transformers" in sys.modules else "not imported", end="")
     docs = [
         Doc(
@@ -125,7 +118,7 @@ def load(way: str, path: str, corpus: str) -> None:
             pipe.predict(docs[i : i + 128])
         speed = sum(map(len, docs)) / (time.process_time() - start)
         print(f"; {precision} {speed:.0f} words a second of processor time", end="")
-    print(f"; at most {peak():.0f} MB", flush=True)
+    print(f"; at most {measure.peak_mb():.0f} MB", flush=True)
 
 
 def first(docs: list[Doc], words: int) -> list[Doc]:
@@ -135,10 +128,6 @@ def first(docs: list[Doc], words: int) -> list[Doc]:
             break
         taken.append(doc)
     return taken
-
-
-def peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 if __name__ == "__main__":

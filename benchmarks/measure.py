@@ -203,6 +203,18 @@ def load(name: str) -> Any:
         raise SystemExit(f"can't load the pipeline {name!r}: {err}") from err
 
 
+def hide_entry_points(*packages: str) -> None:
+    """From now on spaCy registers nothing of these packages, as where they aren't installed: it
+    imports whatever has entry points, for every pipeline."""
+    import catalogue
+
+    found = catalogue.AVAILABLE_ENTRY_POINTS
+    catalogue.AVAILABLE_ENTRY_POINTS = {
+        group: tuple(e for e in found.select(group=group) if e.value.split(".")[0] not in packages)
+        for group in found.groups
+    }
+
+
 def component(nlp: Any, kind: type) -> Any:
     """The pipeline's one component of a class."""
     pipes = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, kind)]
