@@ -16,6 +16,7 @@ from .export_props import export_props
 from .ged_eval import ged_eval
 from .ged_pairs import ged_pairs
 from .heads import heads
+from .import_published import import_app
 from .own_vectors import own_vectors
 from .package import package
 from .silver import silver
@@ -30,6 +31,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(convert_app)
+app.add_typer(import_app)
 for command in (
     *(corrupt, error_model, heads),
     *(evaluate, evaluate_raw, evaluate_srl, evaluate_ged),
