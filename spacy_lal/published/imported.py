@@ -17,7 +17,7 @@ class Imported:
     """What an importer hands over.
 
     kind: the format's name, as the command has it. weights: the file that was read, whose SHA-256
-    goes into meta.json. scores: what the file says of its own scores; nothing where it says nothing.
+    goes into meta.json. scores: what the file says of its own scores, if anything.
     """
 
     nlp: Language
