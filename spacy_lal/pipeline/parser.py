@@ -108,6 +108,8 @@ class ParserPipe(WeightsPipe):
 
     @property
     def _root(self) -> int | None:
+        if getattr(self.model.attrs["settings"], "free_relations", False):
+            return None
         names = [relation.upper() for relation in self.relations]
         return names.index(ROOT) if ROOT in names else None
 
