@@ -31,7 +31,7 @@ class RowBatch(NamedTuple):
     """Sentences of N rows, padded together; None for what the parser does not read.
 
     words, tags [B, N]; characters [B, N, C], lengths [B, N]; pieces, mask [B, P], and starts and
-    ends [B, N] of the rows in them. What stands in padding has no meaning; every row has characters.
+    ends [B, N] of the rows in them. What stands in padding has no meaning; rows have characters.
     """
 
     words: Tensor | None = None
