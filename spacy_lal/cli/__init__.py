@@ -16,6 +16,7 @@ from .export_props import export_props
 from .ged_eval import ged_eval
 from .ged_pairs import ged_pairs
 from .heads import heads
+from .import_benepar import import_benepar
 from .import_published import import_app
 from .own_vectors import own_vectors
 from .package import package
@@ -31,6 +32,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(convert_app)
+import_app.command("benepar")(import_benepar)
 app.add_typer(import_app)
 for command in (
     *(corrupt, error_model, heads),
