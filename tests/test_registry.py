@@ -14,6 +14,7 @@ from spacy.util import registry
 
 NAMES = {
     "architectures": [
+        "spacy-lal.BeneparParser.v1",
         "spacy-lal.BiLSTMLayers.v1",
         "spacy-lal.CuratedLayers.v1",
         "spacy-lal.EncoderLayers.v1",

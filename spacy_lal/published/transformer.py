@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from ..models.encoders.transformers import HuggingFace, build_transformer
+from .tokenizers import FAST, read_tokenizer
 
 
 class EncoderFolder(NamedTuple):
@@ -39,19 +40,19 @@ def read_encoder(checkpoint: Path, folder: Path | None) -> EncoderFolder:
             f"{checkpoint}: it has a transformer's parameters and not its tokenizer: name a folder "
             "with config.json and tokenizer.json, --encoder FOLDER"
         )
-    for name in ("config.json", "tokenizer.json"):
-        if not (folder / name).is_file():
-            raise ValueError(f"{folder / name}: no such file; --encoder needs it")
+    path = folder / "config.json"
+    if not path.is_file():
+        raise ValueError(f"{path}: no such file; --encoder needs it")
     try:
-        config = json.loads((folder / "config.json").read_text("utf-8"))
+        config = json.loads(path.read_text("utf-8"))
         assert isinstance(config, dict)
     except Exception as error:
-        raise ValueError(f"{folder / 'config.json'}: no configuration: {error}") from error
-    tokenizer = (folder / "tokenizer.json").read_text("utf-8")
+        raise ValueError(f"{path}: no configuration of a transformer: {error}") from error
+    tokenizer = read_tokenizer(folder)
     try:
         Tokenizer.from_str(tokenizer)
     except Exception as error:
-        raise ValueError(f"{folder / 'tokenizer.json'}: no tokenizer: {error}") from error
+        raise ValueError(f"{folder / FAST}: no tokenizer: {error}") from error
     return EncoderFolder(config, tokenizer, folder)
 
 
