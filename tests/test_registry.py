@@ -23,6 +23,7 @@ NAMES = {
         "spacy-lal.LabelAttentionParser.v1",
         "spacy-lal.MHMLA.v1",
         "spacy-lal.PretrainedEncoder.v1",
+        "spacy-lal.ReleasedParser.v1",
         "spacy-lal.TransformerLayers.v1",
         "spacy-lal.TwoStageParser.v1",
         "spacy-lal.WithEncoder.v1",

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def import_lal_parser(
-    checkpoint: Annotated[Path, typer.Argument(help="The .pt file that its training saved.", exists=True)],
+    checkpoint: Annotated[
+        Path, typer.Argument(help="The .pt file that its training saved.", exists=True)
+    ],
     output: OutArgument,
     encoder: Annotated[
         Path | None,

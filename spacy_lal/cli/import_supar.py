@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def import_supar(
-    checkpoint: Annotated[Path, typer.Argument(help="A file that supar's `save` wrote.", exists=True)],
+    checkpoint: Annotated[
+        Path, typer.Argument(help="A file that supar's `save` wrote.", exists=True)
+    ],
     output: OutArgument,
     encoder: Annotated[
         Path | None,

@@ -2,7 +2,7 @@
 
 Run it where supar is installed, with its dependencies; the tests need nothing of that:
 
-    python scripts/record_supar.py tests/published/supar
+    python scripts/supar_fixtures.py tests/fixtures/supar
 
 It writes, for every variant, NAME.pt (`Parser.save`), NAME.npz (scores of every sentence alone) and
 NAME.json (sentences, tags, trees or heads), and the folder `bert` of the transformer's
@@ -83,7 +83,10 @@ VARIANTS = {
     "con_bert": (CONSTITUENCY, {"encoder": "bert", "bert_pooling": "last"}),
     "dep_char": (DEPENDENCY, {"feat": ["char"], "scale": 0.5}),
     "dep_vectors": (DEPENDENCY, {"feat": ["tag", "char"], "vectors": True, "n_pretrained": 3}),
-    "dep_added_vectors": (DEPENDENCY, {"feat": ["tag"], "vectors": True, "n_embed": 4, "n_pretrained": 4}),
+    "dep_added_vectors": (
+        DEPENDENCY,
+        {"feat": ["tag"], "vectors": True, "n_embed": 4, "n_pretrained": 4},
+    ),
     "dep_bert": (DEPENDENCY, {"encoder": "bert", "n_bert_layers": 0}),
 }
 
