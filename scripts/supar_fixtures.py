@@ -78,7 +78,7 @@ SIZES = {
 CONSTITUENCY, DEPENDENCY = CRFConstituencyParser, BiaffineDependencyParser
 VARIANTS = {
     "con_char": (CONSTITUENCY, {"feat": ["char"], "n_char_hidden": 8, "n_feat_embed": 8}),
-    "con_tag_char": (CONSTITUENCY, {"feat": ["tag", "char"], "mbr": False}),
+    "con_tag_char": (CONSTITUENCY, {"feat": ["tag", "char"]}),
     "con_feature_bert": (CONSTITUENCY, {"feat": ["bert"], "bert_pooling": "first"}),
     "con_bert": (CONSTITUENCY, {"encoder": "bert", "bert_pooling": "last"}),
     "dep_char": (DEPENDENCY, {"feat": ["char"], "scale": 0.5}),
@@ -130,7 +130,8 @@ def record(parser: torch.nn.Module, sentences: list[list[tuple[str, str]]]) -> t
         with torch.no_grad():
             first, second = parser.model.eval()(inputs[0], inputs[1:])
         arrays[f"{k}/0"], arrays[f"{k}/1"] = first[0].numpy(), second[0].numpy()
-    found = parser.predict(sentences, verbose=False, tree=True, proj=False)
+    # which writes brackets into the lists that it is given
+    found = parser.predict([list(s) for s in sentences], verbose=False, tree=True, proj=False)
     if isinstance(parser, BiaffineDependencyParser):
         result = {"heads": list(map(list, found.arcs)), "relations": list(map(list, found.rels))}
     else:
@@ -162,6 +163,10 @@ def main(output: Path) -> None:
             train = "trees" if kind is CONSTITUENCY else "heads"
             parser = kind.build("model", train=train, **options)
             shake(parser.model)
+            if kind is CONSTITUENCY:
+                # or hardly any span would be a constituent
+                null = [k for k, label in enumerate(parser.CHART.vocab.itos) if label.endswith(">")]
+                parser.model.label_attn.weight.data[null, -1, -1] -= 3
             parser.save(str(output / f"{name}.pt"))
             arrays, result = record(parser, sentences)
             numpy.savez_compressed(output / f"{name}.npz", **arrays)

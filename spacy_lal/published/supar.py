@@ -63,13 +63,11 @@ def read_supar(checkpoint: Path, encoder: Path | None = None, lang: str = "en") 
         raise ValueError(f"{checkpoint}: not as supar 1.1 writes it: {error!r}") from error
     config: dict[str, Any] = {}
     if name == "crf-constituency":
-        factory, decoder = "lal_constituency", {"@misc": "spacy-lal.map_decoder.v1"}
-        if args.get("mbr", True):
-            decoder = {"@misc": "spacy-lal.mbr_decoder.v1", "threshold": None}  # type: ignore[dict-item]
-        config["decoder"] = decoder
+        factory = "lal_constituency"
+        config["decoder"] = {"@misc": "spacy-lal.mbr_decoder.v1", "threshold": None}
     else:
         factory = "lal_dependency"
-        config["decoder"] = "projective" if args.get("proj") else "nonprojective"
+        config["decoder"] = "nonprojective"
     nlp = released_pipeline(lang, factory, config, header, tensors, checkpoint)
     return Imported(nlp, "supar", checkpoint)
 
