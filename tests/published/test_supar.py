@@ -95,6 +95,8 @@ def test_trees(name, pipelines, expected):
     nlp, (recorded, _) = pipelines[name], expected[name]
     for doc, theirs in zip(nlp.pipe(docs_of(nlp, recorded)), recorded["trees"], strict=True):
         (tree,) = doc._.trees
+        # supar writes brackets as they are
+        theirs = theirs.replace("(-LRB- ()", "(-LRB- x)").replace("(-RRB- ))", "(-RRB- x)")
         of_supar = ConstituentTree.from_string(theirs)
         # which has TOP above every tree
         found, recorded_spans = (
