@@ -4,6 +4,7 @@ supar itself made the checkpoints and what is expected of them (`scripts/supar_f
 """
 
 import json
+import pickle
 from pathlib import Path
 
 import numpy
@@ -125,3 +126,21 @@ def test_heads_and_relations(name, pipelines, expected):
         assert names == recorded["relations"][k]
         found = [0 if t.head.i == t.i else t.head.i + 1 for t in doc]
         assert found == recorded["heads"][k]
+
+
+@pytest.mark.parametrize("name", ["con_bert", "dep_char"])
+def test_bytes_and_copies(name, pipelines, expected):
+    """A pipeline goes through bytes and pickles, as to other processes, and finds the same."""
+    nlp, (recorded, _) = pipelines[name], expected[name]
+    again = spacy.blank("en").from_config(nlp.config).from_bytes(nlp.to_bytes())
+    copied = pickle.loads(pickle.dumps(nlp.pipeline[0][1].model))
+    docs = docs_of(nlp, recorded)
+    for one, other in zip(nlp.pipe(docs), again.pipe(docs_of(again, recorded)), strict=True):
+        assert str(one._.trees[0] if name.startswith("con") else [t.head.i for t in one]) == str(
+            other._.trees[0] if name.startswith("con") else [t.head.i for t in other]
+        )
+    first, second = (
+        next(iter(m.predict(docs).batches)) for m in (nlp.pipeline[0][1].model, copied)
+    )
+    for mine, theirs in zip(first.scores, second.scores, strict=True):
+        assert mine is None or torch.equal(mine, theirs)
