@@ -50,8 +50,8 @@ def read_benepar(
     folder, weights = encoder, source
     if source.is_dir():
         folder, weights = source, source / MODEL
-        transformer = _json(source / CONFIG)
-        config, state = transformer.get("benepar"), _load(weights)
+        described = transformer = _json(source / CONFIG)
+        config, state = described.get("benepar"), _load(weights)
     else:
         loaded = _load(source)
         config, state = loaded.get("config"), loaded.get("state_dict")
