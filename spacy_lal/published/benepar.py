@@ -46,17 +46,16 @@ def read_benepar(
     Raises ValueError or OSError, which name the file and what should be there.
     """
     config: Any
-    transformer: Json | None = None
+    state: Any
     folder, weights = encoder, source
     if source.is_dir():
         folder, weights = source, source / MODEL
-        described = transformer = _json(source / CONFIG)
-        config, state = described.get("benepar"), _load(weights)
+    transformer = None if folder is None else _json(folder / CONFIG)
+    state = _load(weights)
+    if transformer is not None and source.is_dir():
+        config = transformer.get("benepar")
     else:
-        loaded = _load(source)
-        config, state = loaded.get("config"), loaded.get("state_dict")
-        if encoder is not None:
-            transformer = _json(encoder / CONFIG)
+        config, state = state.get("config"), state.get("state_dict")
     if not isinstance(config, dict) or not isinstance(state, dict):
         raise ValueError(f"{source}: no checkpoint of benepar: it lacks its config or parameters")
     hparams: Json = config.get("hparams") or {}
