@@ -92,6 +92,7 @@ def get_parse_string(span: Span) -> str:
     doc, top = span.doc, found[number]
     parts: list[str] = []
     open_: list[Constituent] = []
+    gap = ""
 
     def close(before: int) -> None:
         while open_ and open_[-1].end <= before:
@@ -101,16 +102,17 @@ def get_parse_string(span: Span) -> str:
         if constituent.start >= top.end:
             break
         close(constituent.start)
-        if parts:
-            parts.append(" ")
-        parts.append("".join(f"({label} " for label in constituent.labels))
+        is_word = constituent.end - constituent.start == 1
+        # what has no labels stands for nothing in the string
+        if is_word or constituent.labels:
+            parts.append(gap + "".join(f"({label} " for label in constituent.labels))
+            gap = " " if is_word else ""
         open_.append(constituent)
-        if constituent.end - constituent.start == 1:
+        if is_word:
             token = doc[constituent.start]
             leaf = "".join(BRACKETS.get(c, c) for c in f"{token.tag_} {token.text}")
             parts.append(f"({leaf})")
     close(top.end)
-    # a constituent without labels stands for nothing in the string
     return "".join(parts)
 
 
