@@ -47,8 +47,8 @@ def test_spans_that_are_no_constituents() -> None:
     with pytest.raises(benepar.NonConstituentException, match="no constituent: b c"):
         doc[2:4]._.labels  # noqa: B018
     assert doc[:]._.parse_string == "(S (NP ( a) ( b)) ( c))"
-    assert [c.text for c in doc[:]._.children] == ["a  b", "c"]
-    assert doc[2]._.parent.text == "a  b"
+    assert [c.text for c in doc[:]._.children] == ["a   b", "c"]
+    assert doc[2]._.parent.text == "a   b"
 
 
 def test_the_factory_finds_the_trees_and_writes_tags_over_others(
