@@ -1,7 +1,7 @@
 """An imported model of benepar beside benepar itself: speed, memory, time to load, equal trees.
 
-    python benchmarks/benepar_speed.py CHECKPOINT --data test.spacy [--words 4000] [--doc-sentences 32]
-        [--threads 1] [--repeats 3] [--json FILE]
+    python benchmarks/benepar_speed.py CHECKPOINT --data test.spacy [--words 4000]
+        [--doc-sentences 32] [--threads 1] [--repeats 3] [--json FILE]
 
 CHECKPOINT is a folder that both read; `scripts/benepar_fixtures.py` shows how one is made. One
 environment holds benepar 0.2.0 with torch-struct, transformers 4 and this package. Each system is a

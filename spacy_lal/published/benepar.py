@@ -31,6 +31,9 @@ WINDOW = 512
 LONGEST = 512
 """Words of a sentence that is parsed whole, if the model has positions for so many."""
 
+TOKENIZERS = "tokenizers>=0.21"
+"""What a package of the pipeline needs besides this one."""
+
 Json = dict[str, Any]
 
 
@@ -80,6 +83,8 @@ def read_benepar(
     except ValueError as error:
         raise ValueError(f"{weights}: {error}") from error
     nlp.meta["name"] = re.sub(r"\W+", "_", source.stem).strip("_").lower() or KIND
+    if header["tokenizer"] is not None:
+        nlp.meta["requirements"] = [TOKENIZERS]
     return Imported(nlp, KIND, weights, _score_in(source.name))
 
 

@@ -153,6 +153,20 @@ def test_what_is_written_says_where_it_comes_from(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+def test_a_package_of_it_asks_for_what_it_needs(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from spacy_lal.cli import app
+
+    write_imported(read_benepar(source("bert")), tmp_path / "out")
+    arguments = ["package", str(tmp_path / "out"), str(tmp_path / "packages"), "--name", "it"]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    meta = json.loads((tmp_path / "packages" / "en_it" / "meta.json").read_text("utf-8"))
+    wanted = {requirement.split(">")[0] for requirement in meta["requirements"]}
+    assert wanted == {"tokenizers", "spacy-lal"}
+    assert meta["imported"]["kind"] == "benepar"
+
+
 def test_whitespace_and_empty_docs_are_no_trouble() -> None:
     nlp = imported("bert")
     assert get_constituents(nlp(" ")) == []
