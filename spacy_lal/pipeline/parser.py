@@ -217,9 +217,12 @@ class ParserPipe(WeightsPipe):
         docs = list(docs)
         whole_docs = self.settings["sentences"] == "doc"
         if self.tags:
-            write_tags(docs, scores, self.tags)
+            self._write_tags(docs, scores)
         write_sentence_starts(docs, scores, whole_docs=whole_docs)
         if self.relations:
             write_heads(
                 docs, scores, self.relations, whole_docs=whole_docs, overwrite=self.overwrite_heads
             )
+
+    def _write_tags(self, docs: list[Doc], scores: Parses) -> None:
+        write_tags(docs, scores, self.tags)

@@ -31,6 +31,9 @@ WINDOW = 512
 LONGEST = 512
 """Words of a sentence that is parsed whole, if the model has positions for so many."""
 
+TOKENIZERS = "tokenizers>=0.21"
+"""What a package of the pipeline needs besides this one."""
+
 Json = dict[str, Any]
 
 
@@ -46,17 +49,16 @@ def read_benepar(
     Raises ValueError or OSError, which name the file and what should be there.
     """
     config: Any
-    transformer: Json | None = None
+    state: Any
     folder, weights = encoder, source
     if source.is_dir():
         folder, weights = source, source / MODEL
-        transformer = _json(source / CONFIG)
-        config, state = transformer.get("benepar"), _load(weights)
+    transformer = None if folder is None else _json(folder / CONFIG)
+    state = _load(weights)
+    if transformer is not None and source.is_dir():
+        config = transformer.get("benepar")
     else:
-        loaded = _load(source)
-        config, state = loaded.get("config"), loaded.get("state_dict")
-        if encoder is not None:
-            transformer = _json(encoder / CONFIG)
+        config, state = state.get("config"), state.get("state_dict")
     if not isinstance(config, dict) or not isinstance(state, dict):
         raise ValueError(f"{source}: no checkpoint of benepar: it lacks its config or parameters")
     hparams: Json = config.get("hparams") or {}
@@ -81,6 +83,8 @@ def read_benepar(
     except ValueError as error:
         raise ValueError(f"{weights}: {error}") from error
     nlp.meta["name"] = re.sub(r"\W+", "_", source.stem).strip("_").lower() or KIND
+    if header["tokenizer"] is not None:
+        nlp.meta["requirements"] = [TOKENIZERS]
     return Imported(nlp, KIND, weights, _score_in(source.name))
 
 
