@@ -31,9 +31,6 @@ WINDOW = 512
 LONGEST = 512
 """Words of a sentence that is parsed whole, if the model has positions for so many."""
 
-TOKENIZERS = "tokenizers>=0.21"
-"""What a package of the pipeline needs besides this one."""
-
 Json = dict[str, Any]
 
 

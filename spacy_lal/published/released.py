@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,6 +13,7 @@ from torch import Tensor
 from ..models.bridge.shim import torch_shim
 from ..models.bridge.weights import Header
 from ..pipeline.parser import ParserPipe
+from .tokenizers import TOKENIZERS
 
 
 def released_pipeline(
@@ -27,6 +29,8 @@ def released_pipeline(
     Raises ValueError, naming `source`, if they are not what the header asks for.
     """
     nlp = spacy.blank(lang)
+    nlp.meta["name"] = re.sub(r"\W+", "_", source.stem).strip("_").lower() or header["format"]
+    nlp.meta["requirements"] = [TOKENIZERS]
     model = {"@architectures": "spacy-lal.ReleasedParser.v1", "format": header["format"]}
     pipe = cast(ParserPipe, nlp.add_pipe(factory, config={"model": model, **config}))
     try:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from ..models.encoders.transformers import import_transformers
 
+TOKENIZERS = "tokenizers>=0.21"
+"""What a package of an imported pipeline needs besides this one."""
 FAST = "tokenizer.json"
 OLD = ("vocab.txt", "spiece.model", "sentencepiece.bpe.model", "vocab.json")
 """What folders have that were written before there was a tokenizer.json."""

@@ -13,7 +13,11 @@ for package in ("en_lal_sm", "en_lal_ged_sm"):
     pytest.importorskip(package, reason=f"pip install ./packages/{package}")
 
 FOLDERS = ("assets", "benchmarks", "configs", "docs", "projects", "scripts")
-MODELS = {"benepar_en3": "tests/fixtures/benepar/bert"}
+MODELS = {
+    "benepar_en3": "tests/fixtures/benepar/bert",
+    "lal_parser": "tests/fixtures/lal_parser",
+    "supar": "tests/fixtures/supar",
+}
 """In the place of models that users have: small ones."""
 PAGES = sorted(
     str(path.relative_to(ROOT))
