@@ -20,7 +20,7 @@ from ..models.encoders.transformers import is_bert, padding_of
 from ..pipeline.constituency import ConstituencyPipe
 from .benepar_names import EMBEDDINGS, renamed
 from .imported import Imported
-from .tokenizers import FAST, read_tokenizer
+from .tokenizers import FAST, TOKENIZERS, read_tokenizer
 
 KIND = "benepar"
 CONFIG, MODEL = "config.json", "benepar_model.bin"

@@ -75,8 +75,9 @@ def test_scores(name, pipelines, expected):
                 ("relations", of_relations),
             ):
                 theirs = torch.from_numpy(arrays[f"{k}/{kind}"])
-                # to the fourth digit; in float32 to the fifth of large ones
-                torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-4)
+                # float32: random weights score up to 150
+                near = 1e-5 * max(10.0, theirs.abs().max().item())
+                torch.testing.assert_close(mine, theirs, rtol=0, atol=near)
             read += 1
     assert read == len(recorded["sentences"])
 
