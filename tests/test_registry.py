@@ -14,6 +14,7 @@ from spacy.util import registry
 
 NAMES = {
     "architectures": [
+        "spacy-lal.BeneparParser.v1",
         "spacy-lal.BiLSTMLayers.v1",
         "spacy-lal.CuratedLayers.v1",
         "spacy-lal.EncoderLayers.v1",
@@ -22,6 +23,7 @@ NAMES = {
         "spacy-lal.LabelAttentionParser.v1",
         "spacy-lal.MHMLA.v1",
         "spacy-lal.PretrainedEncoder.v1",
+        "spacy-lal.ReleasedParser.v1",
         "spacy-lal.TransformerLayers.v1",
         "spacy-lal.TwoStageParser.v1",
         "spacy-lal.WithEncoder.v1",

@@ -16,6 +16,10 @@ from .export_props import export_props
 from .ged_eval import ged_eval
 from .ged_pairs import ged_pairs
 from .heads import heads
+from .import_benepar import import_benepar
+from .import_lal_parser import import_lal_parser
+from .import_published import import_app
+from .import_supar import import_supar
 from .own_vectors import own_vectors
 from .package import package
 from .silver import silver
@@ -30,6 +34,10 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(convert_app)
+import_app.command("benepar")(import_benepar)
+import_app.command("lal-parser")(import_lal_parser)
+import_app.command("supar")(import_supar)
+app.add_typer(import_app)
 for command in (
     *(corrupt, error_model, heads),
     *(evaluate, evaluate_raw, evaluate_srl, evaluate_ged),

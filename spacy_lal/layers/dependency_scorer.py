@@ -23,8 +23,9 @@ class DependencyScorer(nn.Module):
     `relation_of="pair"` scores relations of dependent and head, P(l | d, h), as the paper says;
     `"dependent"` of the dependent alone, in its roles of head and of dependent, as the released
     code does: relations are [B,n,1,R] then. Every row is projected to d_arc as a head and as a
-    dependent, and to d_relation twice more, each with a ReLU behind. Dropout drops projected
-    features, the same ones in all rows of a sentence; `dropout` is its rate, None the training's.
+    dependent, and to d_relation twice more, each with a ReLU behind, or, with a `slope`, a leaky
+    one. Dropout drops projected features, the same ones in all rows of a sentence; `dropout` is its
+    rate, None the training's.
     """
 
     def __init__(
@@ -36,11 +37,12 @@ class DependencyScorer(nn.Module):
         d_relation: int,
         relation_of: RelationOf = "pair",
         dropout: float | None = None,
+        slope: float = 0.0,
     ) -> None:
         super().__init__()
         if relation_of not in ("pair", "dependent"):
             raise ValueError(f"relation_of must be 'pair' or 'dependent', not {relation_of!r}")
-        self.relation_of = relation_of
+        self.relation_of, self.slope = relation_of, slope
         self.arc_head = nn.Linear(d_in, d_arc)
         self.arc_dependent = nn.Linear(d_in, d_arc)
         self.relation_head = nn.Linear(d_in, d_relation)
@@ -59,5 +61,5 @@ class DependencyScorer(nn.Module):
         return arcs, self.relation(governors, governed).transpose(1, 2)
 
     def _view(self, projection: nn.Linear, x: Tensor) -> Tensor:
-        view: Tensor = self.dropout(F.relu(projection(x)))
+        view: Tensor = self.dropout(F.leaky_relu(projection(x), self.slope))
         return view

@@ -133,7 +133,8 @@ class PartitionedSelfAttention(PartitionedAttention):
     """A self-attention layer (Mrini et al. 2020, section 3.1; Vu-Tran et al., eq. 3).
 
     x [B,n,d_model], mask [B,n] -> LayerNorm(x + proj(concatenated heads)) [B,n,d_model]. Padded
-    rows must be finite; their outputs have no meaning.
+    rows must be finite; their outputs have no meaning. norm: `torch.nn.LayerNorm` for weights
+    that were trained with it.
     """
 
     def __init__(
@@ -145,6 +146,7 @@ class PartitionedSelfAttention(PartitionedAttention):
         *,
         d_positional: int | None = None,
         scale: Scale = "key",
+        norm: Callable[[int], nn.Module] = LayerNorm,
     ) -> None:
         super().__init__(
             d_model,
@@ -155,7 +157,7 @@ class PartitionedSelfAttention(PartitionedAttention):
             scale=scale,
         )
         self.output_dim = d_model
-        self.layer_norm = LayerNorm(d_model)
+        self.layer_norm = norm(d_model)
 
     def attention(self, x: Tensor, mask: Tensor) -> Tensor:
         """The attention distributions [B,H,n,n]."""
@@ -173,7 +175,7 @@ class PartitionedFeedForward(nn.Module):
 
     x [B,n,d] -> LayerNorm(x + W2 relu(W1 x + b1) + b2) [B,n,d]. With `d_positional`, the last
     `d_positional` features have weights of their own (w_1p, w_2p, content w_1c, w_2c), and the
-    hidden features are shared out half and half.
+    hidden features are shared out half and half. norm: as of `PartitionedSelfAttention`.
     """
 
     def __init__(
@@ -182,6 +184,7 @@ class PartitionedFeedForward(nn.Module):
         d_ff: int,
         *,
         d_positional: int | None = None,
+        norm: Callable[[int], nn.Module] = LayerNorm,
     ) -> None:
         super().__init__()
         self.dropout = FeatureDropout()
@@ -196,7 +199,7 @@ class PartitionedFeedForward(nn.Module):
         for part, width in self._widths.items():
             self.add_module("w_1" + part, nn.Linear(width, d_hidden))
             self.add_module("w_2" + part, nn.Linear(d_hidden, width))
-        self.layer_norm = LayerNorm(d_model)
+        self.layer_norm = norm(d_model)
 
     def _transformed(self, x: Tensor, part: str) -> Tensor:
         into: Callable[[Tensor], Tensor] = self.get_submodule("w_1" + part)

@@ -54,6 +54,8 @@ class SpanScorer(nn.Module):
     two projections. The hidden vectors of spans exist only in chunks of about `chunk_size` values
     (at least the spans of one sentence and width), in the backward pass too, where they are
     computed anew: they stay in the processor's cache, and memory holds no [B,S,d_hidden].
+
+    standard_norm: LayerNorm is `torch.nn.LayerNorm`, for weights that were trained with it.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class SpanScorer(nn.Module):
         n_labels: int,
         *,
         chunk_size: int | None = None,
+        standard_norm: bool = False,
     ) -> None:
         super().__init__()
         if d_hidden < 2:
@@ -71,24 +74,27 @@ class SpanScorer(nn.Module):
         self.dropout = Dropout()
         self.chunk_size = chunk_size
         self.hidden = nn.Linear(d_in, d_hidden)
-        self.layer_norm = LayerNorm(d_hidden)
+        self.layer_norm = nn.LayerNorm(d_hidden) if standard_norm else LayerNorm(d_hidden)
         self.output = nn.Linear(d_hidden, n_labels - 1)
 
     def forward(self, fenceposts: Tensor) -> Tensor:
         starts = F.linear(fenceposts, self.hidden.weight).to(self.hidden.weight.dtype)
-        keep = None
+        norm, keep = self.layer_norm, None
+        standard = isinstance(norm, nn.LayerNorm)
+        scale, shift = (norm.weight, norm.bias) if standard else (norm.a_2, norm.b_2)
         if self.dropout.active:
             keep = self.dropout(starts.new_ones(starts.shape[0], 1, starts.shape[2]))
         with torch.autocast(starts.device.type, enabled=False):
             scores: Tensor = _SpanScores.apply(
                 starts,
                 starts + self.hidden.bias,
-                self.layer_norm.a_2,
-                self.layer_norm.b_2,
+                scale,
+                shift,
                 self.output.weight,
                 self.output.bias,
                 keep,
-                self.layer_norm.eps,
+                norm.eps,
+                standard,
                 self.chunk_size or (CHUNK_SIZE if starts.is_cpu else ACCELERATOR_CHUNK_SIZE),
             )
         return scores
@@ -113,25 +119,33 @@ class _SpanScores(torch.autograd.Function):
         bias: Tensor,
         keep: Tensor | None,
         eps: float,
+        standard: bool,
         chunk_size: int,
     ) -> Tensor:
         # Differences of centred rows are centred: no mean to take for every span.
         starts, ends = centred(starts), centred(ends)
         batch, n_rows, _ = starts.shape
+        # the standard norm has eps inside its deviation
+        added = 0.0 if standard else eps
         n_spans = n_rows * (n_rows - 1) // 2
         scores = starts.new_empty(batch, n_spans, weight.shape[0] + 1)
         scores[..., 0] = 0
         deviations = starts.new_empty(batch, n_spans, 1)
         for sentences, widths, spans in _chunks(starts.shape, chunk_size):
             rows = _differences(starts[sentences], ends[sentences], widths)
-            deviation = deviations[sentences, spans] = deviation_of_centred(rows)
-            rows.mul_(1 / (deviation + eps))
+            if standard:
+                deviation = (rows.square().mean(-1, keepdim=True) + eps).sqrt_()
+            else:
+                deviation = deviation_of_centred(rows)
+            deviations[sentences, spans] = deviation
+            rows.mul_(1 / (deviation + added))
             hidden = torch.addcmul(shift, rows, scale, out=rows).relu_()
             if keep is not None:
                 hidden.mul_(keep[sentences])
             scores[sentences, spans, 1:] = F.linear(hidden, weight, bias)
         ctx.save_for_backward(starts, ends, scale, shift, weight, keep, deviations)
-        ctx.eps, ctx.chunk_size = eps, chunk_size
+        ctx.added, ctx.chunk_size = added, chunk_size
+        ctx.degrees = starts.shape[-1] - (0 if standard else 1)
         return scores
 
     @staticmethod
@@ -144,7 +158,7 @@ class _SpanScores(torch.autograd.Function):
         for sentences, widths, spans in _chunks(starts.shape, ctx.chunk_size):
             rows = _differences(starts[sentences], ends[sentences], widths)
             deviation = deviations[sentences, spans]
-            inverse = 1 / (deviation + ctx.eps)
+            inverse = 1 / (deviation + ctx.added)
             rows.mul_(inverse)
             hidden = torch.addcmul(shift, rows, scale).relu_()
             if keep is not None:
@@ -160,7 +174,7 @@ class _SpanScores(torch.autograd.Function):
             products = torch.mul(d_hidden_rows, rows, out=hidden)
             grad_scale += products.sum((0, 1))
             # How much the deviation, itself a function of the row, holds back the gradient.
-            through = (products @ scale).unsqueeze(-1) / (deviation * (rows.shape[-1] - 1))
+            through = (products @ scale).unsqueeze(-1) / (deviation * ctx.degrees)
             d_hidden_rows.mul_(scale).mul_(inverse).addcmul_(rows, through, value=-1)
             offset = 0
             for width in widths:
@@ -176,6 +190,7 @@ class _SpanScores(torch.autograd.Function):
             grad_shift,
             grad_weight,
             grad_bias,
+            None,
             None,
             None,
             None,

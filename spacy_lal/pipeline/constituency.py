@@ -223,7 +223,8 @@ class ConstituencyPipe(ParserPipe):
     def _spans(self, parse: SentenceParse) -> list[tuple[LabelledSpan, float | None]]:
         """The constituents of a parse by its words, those of unary chains one by one, each with its
         probability; that of a chain is that of each in it."""
-        chains = [label.split(JOIN) for label in self.labels]
+        # an imported parser has labels of nothing, ""
+        chains = [label.split(JOIN) if label else [] for label in self.labels]
         probabilities = parse.probabilities
         columns = (parse.starts.tolist(), parse.ends.tolist(), parse.labels.tolist())
         scores = [None] * len(parse.labels) if probabilities is None else probabilities.tolist()

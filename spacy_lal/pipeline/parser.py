@@ -108,6 +108,8 @@ class ParserPipe(WeightsPipe):
 
     @property
     def _root(self) -> int | None:
+        if getattr(self.model.attrs["settings"], "free_relations", False):
+            return None
         names = [relation.upper() for relation in self.relations]
         return names.index(ROOT) if ROOT in names else None
 
@@ -215,9 +217,12 @@ class ParserPipe(WeightsPipe):
         docs = list(docs)
         whole_docs = self.settings["sentences"] == "doc"
         if self.tags:
-            write_tags(docs, scores, self.tags)
+            self._write_tags(docs, scores)
         write_sentence_starts(docs, scores, whole_docs=whole_docs)
         if self.relations:
             write_heads(
                 docs, scores, self.relations, whole_docs=whole_docs, overwrite=self.overwrite_heads
             )
+
+    def _write_tags(self, docs: list[Doc], scores: Parses) -> None:
+        write_tags(docs, scores, self.tags)

@@ -22,15 +22,17 @@ ROOT = "ROOT"
 UNKNOWN_RELATION = "dep"
 
 
-def write_tags(docs: Sequence[Doc], found: Parses, tags: Sequence[str]) -> None:
-    """Write the tags of words that have none."""
+def write_tags(
+    docs: Sequence[Doc], found: Parses, tags: Sequence[str], *, overwrite: bool = False
+) -> None:
+    """Write the tags of words that have none, or those of all words."""
     sentences, parses = found
     for number, parse in parses.items():
         sentence = sentences[number]
         doc = docs[sentence.doc]
         for i, tag in zip(sentence.words.tolist(), parse.tags.tolist(), strict=True):
             token = doc[i]
-            if not token.tag:
+            if overwrite or not token.tag:
                 token.tag_ = tags[tag]
 
 

@@ -13,6 +13,12 @@ for package in ("en_lal_sm", "en_lal_ged_sm"):
     pytest.importorskip(package, reason=f"pip install ./packages/{package}")
 
 FOLDERS = ("assets", "benchmarks", "configs", "docs", "projects", "scripts")
+MODELS = {
+    "benepar_en3": "tests/fixtures/benepar/bert",
+    "lal_parser": "tests/fixtures/lal_parser",
+    "supar": "tests/fixtures/supar",
+}
+"""In the place of models that users have: small ones."""
 PAGES = sorted(
     str(path.relative_to(ROOT))
     for path in (
@@ -27,6 +33,8 @@ PAGES = sorted(
 def test_page(name: str, tmp_path: Path) -> None:
     for folder in FOLDERS:
         shutil.copytree(ROOT / folder, tmp_path / folder)
+    for name_there, here in MODELS.items():
+        shutil.copytree(ROOT / here, tmp_path / name_there)
     for file in ("Makefile", "project.yml"):
         shutil.copy(ROOT / file, tmp_path)
     failures = Page(name, tmp_path).run((ROOT / name).read_text(encoding="utf8"))

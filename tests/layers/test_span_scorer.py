@@ -10,8 +10,8 @@ from spacy_lal.structure.chart import packed_spans
 
 def make(d_in=6, d_hidden=5, n_labels=4, **options) -> SpanScorer:
     scorer = SpanScorer(d_in, d_hidden, n_labels, **options).double()
-    torch.nn.init.normal_(scorer.layer_norm.a_2)
-    torch.nn.init.normal_(scorer.layer_norm.b_2)
+    for parameter in scorer.layer_norm.parameters():
+        torch.nn.init.normal_(parameter)
     return scorer
 
 
@@ -19,16 +19,21 @@ def literal(scorer, posts):
     """The scores span by span, each from its own vector."""
     starts, ends = packed_spans(posts.shape[1] - 1)
     hidden = scorer.hidden(posts[:, ends] - posts[:, starts])
-    normalised = (hidden - hidden.mean(-1, keepdim=True)) / (hidden.std(-1, keepdim=True) + 1e-3)
-    normalised = normalised * scorer.layer_norm.a_2 + scorer.layer_norm.b_2
+    if isinstance(scorer.layer_norm, torch.nn.LayerNorm):
+        normalised = scorer.layer_norm(hidden)
+    else:
+        centred = hidden - hidden.mean(-1, keepdim=True)
+        normalised = centred / (hidden.std(-1, keepdim=True) + 1e-3)
+        normalised = normalised * scorer.layer_norm.a_2 + scorer.layer_norm.b_2
     scores = scorer.output(normalised.relu())
     return torch.cat([torch.zeros_like(scores[..., :1]), scores], -1)
 
 
+@pytest.mark.parametrize("standard", [False, True])
 @pytest.mark.parametrize("chunk_size", [1, 100, 1 << 20])
 @pytest.mark.parametrize(("batch", "n"), [(1, 1), (3, 2), (2, 9)])
-def test_scores_and_gradients_equal_the_equations(chunk_size, batch, n):
-    scorer = make(chunk_size=chunk_size)
+def test_scores_and_gradients_equal_the_equations(chunk_size, batch, n, standard):
+    scorer = make(chunk_size=chunk_size, standard_norm=standard)
     posts = torch.randn(batch, n + 1, 6, dtype=torch.float64, requires_grad=True)
     expected, actual = literal(scorer, posts), scorer(posts)
     assert actual.shape == (batch, n * (n + 1) // 2, 4)

@@ -159,8 +159,8 @@ def padded(like: Tensor, rows: Iterable[Sequence[int] | numpy.ndarray]) -> Tenso
     return torch.from_numpy(padded).to(like.device)
 
 
-def d_vectors(scores: ParserScores, d_scores: ParserScores, flat: Tensor) -> Tensor:
-    """Walk back from the scores' gradients, through the network's parameters, to that of `flat`."""
+def walk_back(scores: ParserScores, d_scores: ParserScores) -> None:
+    """Go back from the scores' gradients to those of the parameters, and of all there is below."""
     outputs, gradients = [], []
     for batch, d_batch in zip(scores.batches, d_scores.batches, strict=True):
         for output, gradient in zip(batch.scores, d_batch.scores, strict=True):
@@ -169,4 +169,9 @@ def d_vectors(scores: ParserScores, d_scores: ParserScores, flat: Tensor) -> Ten
                 gradients.append(gradient)
     if outputs:
         torch.autograd.backward(outputs, gradients)
+
+
+def d_vectors(scores: ParserScores, d_scores: ParserScores, flat: Tensor) -> Tensor:
+    """Walk back from the scores' gradients, through the network's parameters, to that of `flat`."""
+    walk_back(scores, d_scores)
     return flat.grad if flat.grad is not None else torch.zeros_like(flat)

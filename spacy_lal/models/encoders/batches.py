@@ -62,7 +62,7 @@ def piece_batches(
     owner = deepest(windows, len(counts))
     sizes = [int(ends[w.end] - ends[w.start]) + around for w in windows]
     batches = []
-    for numbers in _alike(sizes):
+    for numbers in alike(sizes):
         length = sizes[numbers[-1]]
         height = len(numbers)
         if few_shapes:
@@ -107,8 +107,8 @@ def _wanted(
     return ends[whose] + inside, whose
 
 
-def _alike(sizes: list[int]) -> Iterator[list[int]]:
-    """The numbers of windows, by size, in batches."""
+def alike(sizes: list[int]) -> Iterator[list[int]]:
+    """The numbers of windows, by size in pieces, in batches."""
     batch: list[int] = []
     total = 0
     for number in sorted(range(len(sizes)), key=sizes.__getitem__):

@@ -73,7 +73,7 @@ def build_transformer(config: dict[str, Any]) -> Bert | HuggingFace:
 
     Raises ImportError if it needs Hugging Face's library, which is not there.
     """
-    return Bert(**_of_bert(config)) if _is_bert(config) else HuggingFace(config)
+    return Bert(**_of_bert(config)) if is_bert(config) else HuggingFace(config)
 
 
 def width_and_depth(config: dict[str, Any]) -> tuple[int, int]:
@@ -92,7 +92,8 @@ def padding_of(config: dict[str, Any]) -> int:
     return int(PADDING.get(config.get("model_type", ""), 0) if found is None else found)
 
 
-def _is_bert(config: dict[str, Any]) -> bool:
+def is_bert(config: dict[str, Any]) -> bool:
+    """Whether `Bert` is what this config.json describes."""
     return (
         config.get("model_type") in PADDING
         and set(SIZES.values()) <= config.keys()

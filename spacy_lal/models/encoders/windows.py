@@ -38,7 +38,7 @@ def cut(docs: list[Doc], counts: Numbers, room: int) -> list[Window]:
             bounds = _packed(bounds, ends, room)
         for start, end in pairwise(bounds):
             if ends[end] > ends[start]:
-                windows += _overlapping(start, end, ends, room)
+                windows += overlapping(start, end, ends, room)
         offset += len(doc)
     return windows
 
@@ -61,7 +61,11 @@ def _packed(bounds: list[int], ends: Numbers, room: int) -> list[int]:
     return [*kept, bounds[-1]] if len(bounds) > 1 else bounds
 
 
-def _overlapping(start: int, end: int, ends: Numbers, room: int) -> Iterator[Window]:
+def overlapping(start: int, end: int, ends: Numbers, room: int) -> Iterator[Window]:
+    """Windows of at most `room` pieces over the tokens start to end, which overlap by a quarter.
+
+    ends: how many pieces there are before each token, and in all [tokens + 1].
+    """
     while ends[end] - ends[start] > room:
         stop = int(numpy.searchsorted(ends, ends[start] + room, "right")) - 1
         yield Window(start, stop)

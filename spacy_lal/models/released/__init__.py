@@ -1,0 +1,1 @@
+"""Parsers that others have published and trained, read as theirs were."""

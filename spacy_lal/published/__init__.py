@@ -1,0 +1,1 @@
+"""Models that others have published, as pipelines of this package."""

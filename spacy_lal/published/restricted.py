@@ -1,0 +1,252 @@
+"""Reading what `torch.save` wrote, without running any of it.
+
+A .pt file holds a pickle, and a pickle may name any function to be called. This package loads
+none, with one exception, which is here: `spacy lal import` reads the checkpoints of others, once,
+to write them as safetensors. The unpickler knows tensors, plain containers and the class names that
+the caller lists, whose objects become `Inert` data: no constructor and no method of theirs is
+looked up. Every other name is refused, before anything is called.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+import struct
+import sys
+import zipfile
+from collections import OrderedDict
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import IO, Any
+
+import torch
+from torch import Tensor
+
+STORAGES = {
+    "torch.DoubleStorage": torch.float64,
+    "torch.FloatStorage": torch.float32,
+    "torch.HalfStorage": torch.float16,
+    "torch.BFloat16Storage": torch.bfloat16,
+    "torch.LongStorage": torch.int64,
+    "torch.IntStorage": torch.int32,
+    "torch.ShortStorage": torch.int16,
+    "torch.CharStorage": torch.int8,
+    "torch.ByteStorage": torch.uint8,
+    "torch.BoolStorage": torch.bool,
+}
+OLD_MODULES = {"__builtin__": "builtins", "copy_reg": "copyreg"}
+"""Names in pickles of protocol 2."""
+LEGACY = 0x1950A86A20F9469CFC6C
+"""The number that files of PyTorch before 1.6 begin with."""
+
+
+class Inert:
+    """An object of a class that is not here: its name and, as attributes, its data."""
+
+    _name = ""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Inert:
+        return object.__new__(cls)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    def __setstate__(self, state: Any) -> None:
+        # (__dict__, __slots__) of a class with slots
+        for part in state if isinstance(state, tuple) else (state,):
+            if isinstance(part, dict):
+                self.__dict__.update(part)
+
+
+class Absent(Inert):
+    """Stands where a function was. It takes whatever is done with it, and does nothing."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Absent:
+        return self
+
+    def __setstate__(self, state: Any) -> None:
+        pass
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        pass
+
+    def append(self, value: Any) -> None:
+        pass
+
+    def extend(self, values: Any) -> None:
+        pass
+
+
+class _Maker:
+    """A function of ours, which a pickle may call and can't change."""
+
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[..., Any]) -> None:
+        self._make = make
+
+    def __call__(self, *args: Any) -> Any:
+        return self._make(*args)
+
+    def __setstate__(self, state: Any) -> None:
+        raise pickle.UnpicklingError("it sets attributes of a function")
+
+
+def read_checkpoint(
+    path: str | Path, classes: Collection[str] = (), absent: Collection[str] = ()
+) -> Any:
+    """What a .pt file holds, in the zip format or in that before PyTorch 1.6.
+
+    classes: full names whose objects become `Inert` data. absent: names that only stand for
+    functions, or their beginnings if they end in a dot; `Absent` takes their place.
+    Raises ValueError, naming the file, if it is missing, truncated, damaged, or holds any other
+    name.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise ValueError(f"{path}: no such file; a checkpoint saved by torch.save was expected")
+    try:
+        if zipfile.is_zipfile(path):
+            return _read_zip(path, classes, absent)
+        return _read_legacy(path, classes, absent)
+    except _Refused as error:
+        raise ValueError(f"{path}: {error}") from error
+    except Exception as error:  # a pickle may fail in any way
+        raise ValueError(
+            f"{path}: truncated, damaged, or not saved by torch.save: "
+            f"{type(error).__name__}: {str(error) or 'it ends too soon'}".replace("\n", " ")
+        ) from error
+
+
+class _Refused(pickle.UnpicklingError):
+    """A name that is not to be looked up."""
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(
+        self,
+        file: IO[bytes],
+        classes: Collection[str],
+        absent: Collection[str],
+        storage: Callable[..., Tensor] | None = None,
+    ) -> None:
+        super().__init__(file, encoding="utf-8")
+        self._storage = storage
+        self._absent = absent
+        # made for this file: what a pickle does to them ends with it
+        self._known: dict[str, Any] = {
+            name: type(name.rpartition(".")[2], (Inert,), {"_name": name}) for name in classes
+        }
+
+    def find_class(self, module: str, name: str) -> Any:
+        full = f"{OLD_MODULES.get(module, module)}.{name}"
+        for table in (self._known, STORAGES, PLAIN):
+            if full in table:
+                return table[full]
+        if any(full == a or (a.endswith(".") and full.startswith(a)) for a in self._absent):
+            return Absent()
+        raise _Refused(f"it holds {full!r}, which such a checkpoint has not; nothing of it was run")
+
+    def persistent_load(self, pid: Any) -> Tensor:
+        if self._storage is None or not isinstance(pid, tuple) or pid[0] != "storage":
+            raise _Refused(f"it refers to {str(pid)[:40]!r}, which is no tensor")
+        return self._storage(*pid[1:])
+
+
+def _read_zip(path: Path, classes: Collection[str], absent: Collection[str]) -> Any:
+    with zipfile.ZipFile(path) as archive:
+        members = {info.filename: info for info in archive.infolist()}
+        (pickled,) = (name for name in members if name.endswith("/data.pkl"))
+        folder = pickled.removesuffix("data.pkl")
+        if any(info.compress_type != zipfile.ZIP_STORED for info in members.values()):
+            raise _Refused("it is compressed, as torch.save leaves nothing")
+        order = archive.read(folder + "byteorder") if folder + "byteorder" in members else b"little"
+        if order.decode() != sys.byteorder:
+            raise _Refused(f"its numbers are in the byte order {order.decode()!r}")
+        read: dict[str, Tensor] = {}
+
+        def storage(dtype: torch.dtype, key: str, location: Any, numel: int) -> Tensor:
+            if key not in read:
+                data = archive.read(f"{folder}data/{key}")
+                read[key] = _tensor(bytearray(data), dtype, numel)
+            return read[key]
+
+        with archive.open(pickled) as file:
+            return _Unpickler(file, classes, absent, storage).load()
+
+
+def _read_legacy(path: Path, classes: Collection[str], absent: Collection[str]) -> Any:
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        # a file of another kind seldom is a pickle at all
+        if _Unpickler(file, (), ()).load() != LEGACY:
+            raise pickle.UnpicklingError("it begins otherwise")
+        for _ in range(2):  # the protocol, the system
+            _Unpickler(file, (), ()).load()
+        made: dict[str, Tensor] = {}
+
+        def storage(dtype: torch.dtype, key: str, location: Any, numel: int, view: Any) -> Tensor:
+            if not 0 <= numel * dtype.itemsize <= size:
+                raise pickle.UnpicklingError(f"{numel} values, more than there is room for")
+            if key not in made:
+                made[key] = torch.empty(numel, dtype=dtype)
+            return made[key] if view is None else made[key][view[1] : view[1] + view[2]]
+
+        found = _Unpickler(file, classes, absent, storage).load()
+        for key in _Unpickler(file, (), ()).load():
+            tensor = made[key]
+            (numel,) = struct.unpack("<q", file.read(8))
+            if numel != len(tensor):
+                raise pickle.UnpicklingError(f"{numel} values, not {len(tensor)}")
+            data = bytearray(file.read(numel * tensor.dtype.itemsize))
+            tensor.copy_(_tensor(data, tensor.dtype, numel))
+        return found
+
+
+def _tensor(data: bytearray, dtype: torch.dtype, numel: int) -> Tensor:
+    if len(data) != numel * dtype.itemsize:
+        raise pickle.UnpicklingError(f"{len(data)} bytes for {numel} values of {dtype}")
+    return torch.frombuffer(data, dtype=dtype) if data else torch.empty(0, dtype=dtype)
+
+
+def _rebuild_tensor(
+    storage: Tensor, offset: int, size: tuple[int, ...], stride: tuple[int, ...], *_: Any
+) -> Tensor:
+    if math.prod(size) > len(storage):
+        raise pickle.UnpicklingError(f"a tensor {size} over {len(storage)} values")
+    return storage.as_strided(size, stride, offset)
+
+
+def _rebuild_object(cls: Any, *_: Any) -> Any:
+    """What pickles of old begin an object with."""
+    if not (isinstance(cls, type) and issubclass(cls, Inert)):
+        raise pickle.UnpicklingError(f"an object of {cls!r}")
+    return cls()
+
+
+def _encode(text: str, encoding: str) -> bytes:
+    """How protocol 2 writes bytes."""
+    if encoding != "latin1":
+        raise pickle.UnpicklingError(f"bytes in {encoding!r}")
+    return text.encode("latin1")
+
+
+PLAIN: dict[str, Any] = {
+    "collections.OrderedDict": OrderedDict,
+    "collections.defaultdict": _Maker(lambda *args: dict(*args[1:])),
+    "collections.Counter": _Maker(dict),
+    "builtins.set": set,
+    "builtins.frozenset": frozenset,
+    # of defaultdict(int), which is not called
+    "builtins.int": Absent(),
+    "builtins.long": Absent(),
+    "_codecs.encode": _Maker(_encode),
+    "copyreg._reconstructor": _Maker(_rebuild_object),
+    "builtins.object": Absent(),
+    "torch.Size": _Maker(tuple),
+    "torch.device": _Maker(lambda *args: ":".join(map(str, args))),
+    "torch._utils._rebuild_tensor": _Maker(_rebuild_tensor),
+    "torch._utils._rebuild_tensor_v2": _Maker(_rebuild_tensor),
+    "torch._utils._rebuild_parameter": _Maker(lambda tensor, *_: tensor),
+}
+"""What any checkpoint may name."""

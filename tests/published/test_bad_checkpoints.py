@@ -1,0 +1,162 @@
+"""Bad input to `import lal-parser` and `import supar`: one line that names the file; no folder."""
+
+import json
+import os
+import pickle
+import shutil
+import sys
+import types
+from pathlib import Path
+
+import pytest
+import torch
+from spacy.cli import app
+from typer.testing import CliRunner
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+LAL, SUPAR = FIXTURES / "lal_parser", FIXTURES / "supar"
+
+
+class Plant:
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.path),)
+
+
+def run(kind, checkpoint, output, *options):
+    """The command's exit status and what it says, in one line."""
+    result = CliRunner().invoke(
+        app, ["lal", "import", kind, str(checkpoint), str(output), *map(str, options)]
+    )
+    return result.exit_code, " ".join(result.output.split())
+
+
+def refused(kind, checkpoint, tmp_path, *options):
+    before = set(tmp_path.iterdir())
+    status, said = run(kind, checkpoint, tmp_path / "out", *options)
+    assert status == 1, said
+    assert "Traceback" not in said
+    assert set(tmp_path.iterdir()) == before
+    return said.replace(" ", "")
+
+
+KINDS = [("lal-parser", LAL / "characters.pt"), ("supar", SUPAR / "con_char.pt")]
+
+
+@pytest.mark.parametrize(("kind", "checkpoint"), KINDS)
+def test_a_truncated_file(kind, checkpoint, tmp_path):
+    path = tmp_path / "half.pt"
+    path.write_bytes(checkpoint.read_bytes()[:5000])
+    assert "half.pt:truncated" in refused(kind, path, tmp_path)
+
+
+@pytest.mark.parametrize(("kind", "checkpoint"), KINDS)
+def test_another_file_of_torch(kind, checkpoint, tmp_path):
+    path = tmp_path / "other.pt"
+    torch.save({"model": torch.ones(2)}, path)
+    assert "other.pt" in refused(kind, path, tmp_path)
+
+
+@pytest.mark.parametrize(("kind", "checkpoint"), KINDS)
+def test_a_hostile_pickle(kind, checkpoint, tmp_path):
+    path, planted = tmp_path / "hostile.pt", tmp_path / "planted"
+    torch.save({"state_dict": {"a": torch.ones(1)}, "spec": Plant(planted)}, path)
+    assert "posix.mkdir" in refused(kind, path, tmp_path)
+    assert not planted.exists()
+    pickle.loads(pickle.dumps(Plant(planted)))
+    assert planted.exists()
+
+
+def test_an_encoder_is_asked_for(tmp_path):
+    for kind, path in (("lal-parser", LAL / "bert.pt"), ("supar", SUPAR / "con_bert.pt")):
+        assert "--encoderFOLDER" in refused(kind, path, tmp_path)
+
+
+@pytest.mark.parametrize("missing", ["config.json", "tokenizer.json"])
+def test_a_missing_file_of_the_encoder(missing, tmp_path):
+    folder = tmp_path / "encoder"
+    shutil.copytree(LAL / "bert", folder)
+    (folder / missing).unlink()
+    said = refused("lal-parser", LAL / "bert.pt", tmp_path, "--encoder", folder)
+    assert f"{missing}:nosuchfile" in said
+
+
+def test_an_encoder_of_another_size(tmp_path):
+    folder = tmp_path / "encoder"
+    shutil.copytree(LAL / "bert", folder)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"vocab_size": 7}))
+    said = refused("lal-parser", LAL / "bert.pt", tmp_path, "--encoder", folder)
+    assert "word_embeddings.weight" in said
+    assert "bert.pt" in said
+
+
+def test_a_tokenizer_of_another_vocabulary(tmp_path):
+    said = refused("supar", SUPAR / "con_bert.pt", tmp_path, "--encoder", LAL / "bert")
+    assert "tokenizer.json" in said
+
+
+def test_a_tokenizer_that_keeps_case(tmp_path):
+    folder = tmp_path / "encoder"
+    shutil.copytree(LAL / "bert", folder)
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    tokenizer["normalizer"]["lowercase"] = False
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    said = refused("lal-parser", LAL / "bert.pt", tmp_path, "--encoder", folder)
+    assert "itkeepscase" in said
+
+
+def pretend(monkeypatch, module, name):
+    """A class under the name that a checkpoint has, to write others like it."""
+    made = type(name, (), {"__module__": module})
+    for end, letter in enumerate(f"{module}."):
+        if letter == ".":
+            monkeypatch.setitem(sys.modules, module[:end], types.SimpleNamespace(**{name: made}))
+    return made
+
+
+def test_an_unknown_architecture(tmp_path, monkeypatch):
+    config = pretend(monkeypatch, "supar.utils.config", "Config")()
+    state = {"name": "crf2o-dependency", "state_dict": {}, "pretrained": None}
+    path = tmp_path / "second.pt"
+    torch.save(state | {"args": config, "transform": config}, path)
+    assert "'crf2o-dependency'" in refused("supar", path, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda state: state["spec"]["hparams"].update(use_elmo=True), "use_elmo"),
+        (lambda state: state["spec"]["tag_vocab"].values.pop(), "embedding.embs.0"),
+        (lambda state: state["spec"]["label_vocab"].values.pop(), "f_label.3.weight"),
+        (lambda state: state["state_dict"].pop("f_label.3.bias"), "output.bias"),
+        (lambda state: state["spec"].pop("char_vocab"), "char_vocab"),
+    ],
+)
+def test_what_can_not_be_read(change, said, tmp_path, monkeypatch):
+    """ELMo, vocabularies of other sizes than their tables, and what is not there."""
+    pretend(monkeypatch, "vocabulary", "Vocabulary")
+    state = torch.load(LAL / "characters.pt", weights_only=False)
+    change(state)
+    path = tmp_path / "changed.pt"
+    torch.save(state, path)
+    answer = refused("lal-parser", path, tmp_path)
+    assert said in answer
+    assert "changed.pt" in answer
+
+
+def test_what_the_folder_says(tmp_path):
+    """meta.json has source, licence, the scores that the file's name has, and a hash."""
+    source = tmp_path / "model_best_dev=95.50_devuas=96.25_devlas=94.00.pt"
+    shutil.copy(LAL / "characters.pt", source)
+    status, said = run("lal-parser", source, tmp_path / "out", "--license", "unknown")
+    assert status == 0, said
+    meta = json.loads((tmp_path / "out" / "meta.json").read_text())
+    assert meta["license"] == "unknown"
+    assert meta["performance"] == {"const_evalb_f": 0.955, "dep_uas": 0.9625, "dep_las": 0.94}
+    assert meta["imported"]["kind"] == "lal-parser"
+    assert meta["imported"]["source"] == source.name
+    assert len(meta["imported"]["sha256"]) == 64
+    assert not [path for path in (tmp_path / "out").rglob("*") if path.suffix in (".pt", ".pkl")]

@@ -1,0 +1,105 @@
+"""`spacy_lal.compat.benepar`: what benepar's own extensions and component recorded."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.tokens import Doc, Span, Token
+
+from spacy_lal.compat import benepar
+
+from .test_benepar import doc_of, docs_of, expected, imported, source
+
+
+@pytest.mark.parametrize("name", ["bert", "electra", "chars"])
+def test_extensions_say_what_benepars_say(name: str) -> None:
+    benepar.install_extensions()
+    for doc, entry in zip(
+        imported(name).pipe(docs_of(imported(name), name)), expected(name), strict=True
+    ):
+        if "error" in entry:
+            continue
+        sent = next(doc.sents)
+        assert sent._.parse_string == entry["parse_string"]
+        found = [
+            [
+                *(span.start, span.end, list(span._.labels)),
+                [[child.start, child.end] for child in span._.children],
+                [span._.parent.start, span._.parent.end] if span._.parent else None,
+            ]
+            for span in sent._.constituents
+        ]
+        assert found == entry["constituents"]
+        for token in doc:
+            assert token._.labels == doc[token.i : token.i + 1]._.labels
+
+
+def test_spans_that_are_no_constituents() -> None:
+    benepar.install_extensions()
+    doc = Doc(spacy.blank("en").vocab, ["a", " ", "b", "c"], sent_starts=[True, *[False] * 3])
+    with pytest.raises(ValueError, match="this Doc has no trees"):
+        doc[0:1]._.labels  # noqa: B018
+    doc.spans["constituents"] = [Span(doc, 0, 4, "S"), Span(doc, 0, 3, "NP")]
+    with pytest.raises(benepar.NonConstituentException, match="no constituent: b c"):
+        doc[2:4]._.labels  # noqa: B018
+    assert doc[:]._.parse_string == "(S (NP ( a) ( b)) ( c))"
+    assert [c.text for c in doc[:]._.children] == ["a   b", "c"]
+    assert doc[2]._.parent.text == "a   b"
+
+
+def test_the_factory_finds_the_trees_and_writes_tags_over_others(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    benepar._say.cache_clear()
+    for disabled in (False, True):
+        nlp = spacy.blank("en")
+        config = {"model": str(source("bert")), "disable_tagger": disabled}
+        nlp.add_pipe("benepar", config=config)
+        doc = doc_of(nlp, expected("bert")[0])
+        doc[0].tag_ = "XYZ"
+        doc = nlp.get_pipe("benepar")(doc)
+        tags = [token.tag_ for token in doc]
+        assert tags == (
+            ["XYZ", *[""] * (len(doc) - 1)] if disabled else expected("bert")[0]["tags"]
+        )
+        if not disabled:
+            assert next(doc.sents)._.parse_string == expected("bert")[0]["parse_string"]
+    said = [r.message for r in caplog.records if "'benepar' is lal_constituency" in r.message]
+    assert len(said) == 1
+
+
+def test_the_factory_reads_imported_pipelines_and_no_names(tmp_path: Path) -> None:
+    imported("chars").to_disk(tmp_path / "own")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("benepar", config={"model": str(tmp_path / "own")})
+    doc = nlp(" ".join(expected("chars")[2]["words"]))
+    assert [token.tag_ for token in doc] == expected("chars")[2]["tags"]
+    with pytest.raises(ValueError, match=r"benepar_en3: no such folder.*it downloads nothing"):
+        spacy.blank("en").add_pipe("benepar", config={"model": "benepar_en3"})
+
+
+REFUSED = """
+from spacy.language import Language
+Language.factory("benepar", func=lambda nlp, name: None)
+import spacy_lal.compat.benepar
+"""
+
+
+def test_it_refuses_to_stand_beside_benepar() -> None:
+    run = subprocess.run([sys.executable, "-c", REFUSED], capture_output=True, text=True)
+    assert run.stderr.strip().endswith("import one of the two packages")
+
+
+def test_taken_names_are_refused() -> None:
+    before = Token.get_extension("labels")
+    Token.set_extension("labels", default=1, force=True)
+    try:
+        with pytest.raises(ValueError, match=r"Token._.labels is taken by another package"):
+            benepar.install_extensions()
+    finally:
+        Token.set_extension("labels", getter=before[2], force=True)
