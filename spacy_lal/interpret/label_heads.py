@@ -76,11 +76,12 @@ def label_heads(
     sums: whether to compute the sums of the heads' features, too.
     Raises ValueError if the model has no label attention, or no sums that belong to heads.
     """
+    if not model.attrs["settings"].encoder.heads:
+        raise ValueError("this parser has no label attention: heads = 0 in its encoder's settings")
     network = cast(ParserNetwork, torch_shim(model).module)
     encoder = network.encoder
     layer = encoder.label_attention
-    if layer is None:
-        raise ValueError("this parser has no label attention: heads = 0 in its encoder's settings")
+    assert layer is not None
     if sums and layer.combine != "concatenate":
         raise ValueError(
             f"no contributions of heads with combine = {layer.combine!r}: it mixes the heads' "

@@ -20,6 +20,7 @@ from spacy.training import Example
 from thinc.api import Adam
 
 from spacy_lal.annotations import get_constituents
+from spacy_lal.interpret import explain
 from spacy_lal.models.benepar.escaped import guessed_spaces, unescaped
 from spacy_lal.models.benepar.text import Text
 from spacy_lal.published.benepar import MODEL, read_benepar
@@ -165,6 +166,15 @@ def test_a_package_of_it_asks_for_what_it_needs(tmp_path: Path) -> None:
     wanted = {requirement.split(">")[0] for requirement in meta["requirements"]}
     assert wanted == {"tokenizers", "spacy-lal"}
     assert meta["imported"]["kind"] == "benepar"
+
+
+def test_what_it_has_not_is_said() -> None:
+    nlp = imported("bert")
+    doc = nlp("the river")
+    with pytest.raises(ValueError, match="this parser has no label attention"):
+        explain(nlp, doc)
+    with pytest.raises(ValueError, match="margin"):
+        nlp.get_pipe("lal_constituency").kbest(doc, 2)
 
 
 def test_whitespace_and_empty_docs_are_no_trouble() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..bridge.settings import Settings
+from ..parser.settings import EncoderSettings
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class BeneparReading:
     """
 
     escaped: bool
+    encoder: ClassVar[EncoderSettings] = EncoderSettings(heads=0)
     spans: ClassVar[None] = None
     dependencies: ClassVar[None] = None
     predicts_tags: ClassVar[bool] = True
