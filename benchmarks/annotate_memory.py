@@ -13,19 +13,17 @@ from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 
-import spacy
-import torch
 import typer
 
 from spacy_lal.annotate.batches import annotated
+from spacy_lal.annotate.loading import load
 from spacy_lal.annotate.records import doc_record
 
 ROWS = 10
 
 
 def main(model: str, sentences: int = 20_000, zone: bool = True, longest: int = 12) -> None:
-    torch.set_num_threads(1)
-    nlp = spacy.load(model)
+    nlp = load(model, threads=1)
     if not zone:
         nlp.memory_zone = nullcontext  # type: ignore[method-assign, assignment]
     records = ({"id": str(k), "text": text} for k, text in enumerate(texts(sentences, longest)))

@@ -59,7 +59,7 @@ def _batch(
             break
     docs = [doc for _, doc in batch if doc is not None]
     try:
-        annotations = iter(_annotate(nlp, docs))
+        annotations = iter(_annotate(nlp, docs) if docs else [])
     except Exception:
         return [_alone(nlp, record, read) for record, _ in batch]
     return [
@@ -76,7 +76,7 @@ def _tokens(nlp: Language, record: Record) -> Doc | None:
 
 
 def _annotate(nlp: Language, docs: list[Doc]) -> list[Doc]:
-    done = list(nlp.pipe(docs, batch_size=max(1, len(docs))))
+    done = list(nlp.pipe(docs, batch_size=len(docs)))
     if len(done) != len(docs):  # a pipeline's error handler may drop Docs
         raise ValueError(f"{len(docs)} texts went in, {len(done)} Docs came out")
     return done

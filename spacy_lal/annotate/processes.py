@@ -14,6 +14,7 @@ from threading import Thread
 from typing import Any, cast
 
 from .batches import told
+from .loading import load
 from .manifest import Counts
 from .shards import AnnotateSettings, Shard, annotate_shard
 
@@ -127,15 +128,3 @@ def _end_with_parent() -> None:
     assert parent is not None
     wait([parent.sentinel])
     os._exit(1)
-
-
-def load(model: str, threads: int, gpu: int = -1) -> Any:
-    """The pipeline, on this GPU or the CPU (-1), with so many threads, 0 for torch's own choice."""
-    import spacy
-    import torch
-
-    if threads:
-        torch.set_num_threads(threads)
-    if gpu >= 0:
-        spacy.require_gpu(gpu)
-    return spacy.load(model)

@@ -110,10 +110,11 @@ class Texts:
             if not line.strip():
                 continue
             place = f"{name}:{number}"
+            line = line.rstrip(b"\r\n")
             if number == 1:
                 line = line.removeprefix(b"\xef\xbb\xbf")
             try:
-                text = line.decode("utf8").rstrip("\r\n")
+                text = line.decode("utf8")
                 yield {"id": place, "text": text} if kind == "txt" else self._json(place, text)
             except ValueError as error:
                 yield {"id": place, "text": line.decode("utf8", "replace"), "error": told(error)}

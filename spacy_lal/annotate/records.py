@@ -7,7 +7,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, SpanGroup
 from spacy.vocab import Vocab
@@ -16,6 +15,7 @@ from ..annotations import CONSTITUENTS_KEY, set_constituents, set_dependencies
 from ..frames import FRAMES_KEY, FrameSpans, get_frames, set_frames
 from ..grammar_errors import CORRECT, ERRORS_KEY, error_scores, grammar_errors, set_errors
 from .batches import BATCH_TOKENS, annotated
+from .loading import load
 from .pieces import MAX_CHARS, Record, pieces
 
 DIGITS = 6
@@ -54,7 +54,7 @@ def annotate_batch(
 
 @lru_cache(maxsize=1)
 def _load(model: str) -> Language:
-    return spacy.load(model)
+    return load(model)
 
 
 def doc_record(record: Record, doc: Doc) -> Record:

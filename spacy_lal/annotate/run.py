@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 from spacy.language import Language
 
+from .loading import load
 from .manifest import SETTINGS, Counts, Manifest, check_same, describe
-from .processes import in_processes, load
+from .processes import in_processes
 from .readers import Texts
 from .shards import AnnotateSettings, Shard, annotate_shard, check_finds, shard_name
 from .shards import shards as shards_of

@@ -25,7 +25,7 @@ def test_the_best_place() -> None:
     def texts(text: str, max_chars: int) -> list[str]:
         return [piece["text"] for piece in pieces({"text": text}, max_chars)]
 
-    assert texts("One. Two\n \nThree. Four\nFive", 21) == ["One. Two\n \n", "Three. Four\nFive"]
+    assert texts("One. Two two\n \nThree. Four\n", 22) == ["One. Two two\n \n", "Three. Four\n"]
     assert texts("One. Two three\nFour. Five", 20) == ["One. Two three\n", "Four. Five"]
     assert texts("One two. “Three.” four five six", 27) == ["One two. “Three.” ", "four five six"]
     assert texts("一二三四。五六七八九十", 8) == ["一二三四。", "五六七八九十"]

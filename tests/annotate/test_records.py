@@ -33,7 +33,9 @@ def state(doc: Doc) -> dict[str, Any]:
     }
     return {
         "tokens": [(t.text, t.whitespace_, t.tag_, t.head.i, t.dep_) for t in doc],
-        "sentences": [(s.start, s.end) for s in doc.sents] if len(doc) else [],
+        "sentences": [(s.start, s.end) for s in doc.sents]
+        if doc.has_annotation("SENT_START")
+        else [],
         "groups": groups,
     }
 
