@@ -32,8 +32,8 @@ def in_processes(
     """Annotate each shard; yields them with what is in each, in the order in which they are done.
 
     Every process loads the model, and works with `threads` threads of torch. As many shards as
-    processes are in memory here. Raises ChildProcessError, which says why, if a process ends or can't
-    go on; what ends this process ends them.
+    processes are in memory here. Raises ChildProcessError, which says why, if a process ends or
+    can't go on; what ends this process ends them.
     """
     context = multiprocessing.get_context("spawn")  # torch's threads don't survive a fork
     left = iter(shards)
