@@ -75,12 +75,12 @@ def _shown(run: Iterable[Done], source: Any) -> Iterator[Done]:
 
     words = 0
     begun = time.perf_counter()
-    with tqdm(total=source.size, unit="B", unit_scale=True, disable=None) as bar:
+    with tqdm(total=source.size, unit="B", unit_scale=True, smoothing=0, disable=None) as bar:
         for done in run:
             forward = max(0, done.position - bar.n)
-            if done.there:
+            if not bar.disable and done.there:
                 bar.initial += forward  # not at today's rate
-            else:
+            elif not bar.disable:
                 words += done.counts["words"]
                 rate = words / (time.perf_counter() - begun)
                 bar.set_postfix_str(f"{rate:,.0f} words/s", refresh=False)

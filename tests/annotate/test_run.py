@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import multiprocessing
 import os
 import random
 import signal
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +26,7 @@ from spacy_lal.annotate.run import Workers, annotate
 from spacy_lal.annotate.shards import AnnotateSettings
 from spacy_lal.annotations import sentence_trees
 from spacy_lal.cli import app
+from spacy_lal.cli.annotate import _shown
 from spacy_lal.treebanks.brackets import read_treebank
 from spacy_lal.treebanks.conllu import read_conllu
 from spacy_lal.treebanks.props import doc_props, read_props
@@ -268,6 +271,9 @@ def test_the_command(folder: Path, tmp_path: Path) -> None:
     assert "2 texts, 4 words in 1 files" in said
     assert "2 texts failed" in said
     assert [r["id"] for r in _records(output / "part-00000.jsonl")] == ["1", "4"]
+    result = call(str(output))
+    assert result.exit_code == 3
+    assert "1 of them there before" in " ".join(result.output.split())
     failed = {r["id"]: r["error"] for r in _records(output / "failed/part-00000.jsonl")}
     assert failed.keys() == {"2", "3"}
     path.write_text("")
@@ -278,6 +284,27 @@ def test_the_command(folder: Path, tmp_path: Path) -> None:
     assert "there are jsonl" in result.output
     result = call(str(tmp_path))
     assert "would overwrite the input" in result.output
+
+
+@pytest.mark.usefixtures("loaded")
+def test_a_bar_where_there_is_a_terminal(
+    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    for there in (False, True):
+        for stream in (Terminal(), io.StringIO()):
+            monkeypatch.setattr(sys, "stderr", stream)
+            texts = Texts(str(text))
+            output = tmp_path / type(stream).__name__
+            list(_shown(annotate("toy", texts, output, SMALL, Workers()), texts))
+            said = stream.getvalue()
+            assert bool(said) == stream.isatty()
+            if stream.isatty():
+                assert "100%" in said
+                assert ("words/s" in said) != there
 
 
 def test_a_format_that_the_pipeline_has_nothing_for(text: Path, tmp_path: Path) -> None:
