@@ -66,10 +66,11 @@ class ParquetShard:
 
     def add(self, record: Record, doc: Doc) -> None:
         found = doc_record(record, doc)
-        found["text"].encode()  # what isn't Unicode would fail the whole file
         for name in self._keep:
             value = found[name]
             found[name] = value if value is None or isinstance(value, str) else json.dumps(value)
+        for name in ("id", *self._keep):
+            (found[name] or "").encode()  # what isn't Unicode would fail the whole file
         self._records.append(found)
 
     def write(self, path: Path) -> None:
@@ -110,16 +111,16 @@ class ConlluShard:
     """CoNLL-U: what is kept, and what stood before a part of a long text, in comments."""
 
     def __init__(self, keep: Sequence[str]) -> None:
-        self._texts: list[str] = []
+        self._texts: list[bytes] = []
 
     def add(self, record: Record, doc: Doc) -> None:
         offset = record["offset"]
         name = f"{record['id']}@{offset}" if offset else record["id"]
         kept = {k: v for k, v in record.items() if k not in ("id", "offset", "text")}
-        self._texts.append(format_conllu(doc, name, kept))
+        self._texts.append(format_conllu(doc, name, kept).encode())
 
     def write(self, path: Path) -> None:
-        path.write_text("".join(self._texts), encoding="utf8", newline="\n")
+        path.write_bytes(b"".join(self._texts))
 
 
 class BracketsShard:

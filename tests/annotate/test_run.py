@@ -145,6 +145,23 @@ def test_fields_are_carried_through(nlp: Language, tmp_path: Path) -> None:
         AnnotateSettings("brackets", ("lang",))
 
 
+@pytest.mark.usefixtures("loaded")
+@pytest.mark.parametrize("ending", ["jsonl", "spacy", "parquet", "conllu"])
+def test_a_field_that_is_no_unicode(ending: str, tmp_path: Path) -> None:
+    """It fails its text, not the file."""
+    if ending == "parquet":
+        pytest.importorskip("pyarrow")
+    path = tmp_path / "in.jsonl"
+    path.write_text(
+        '{"text": "Go", "lang": "\\ud800"}\n{"id": "\\udfff", "text": "Go"}\n{"text": "Hello"}'
+    )
+    settings = AnnotateSettings(ending, ("lang",))
+    texts = Texts(str(path), keep=("lang",))
+    (done,) = annotate("toy", texts, tmp_path / "out", settings, Workers())
+    assert (done.counts["texts"], done.counts["failed"]) == (1, 2)
+    assert len(_records(tmp_path / "out/failed/part-00000.jsonl")) == 2
+
+
 def killed(work: Callable[[], Any], after: float) -> bool:
     """Whether `kill -9` met the work, in a process of its own, that many seconds after it began."""
     process = multiprocessing.get_context("fork").Process(target=work)
