@@ -3,6 +3,7 @@
 import typer
 from spacy.cli._util import app as spacy_app
 
+from .annotate import annotate
 from .calibrate import calibrate
 from .convert import convert_app
 from .corrupt import corrupt, error_model
@@ -43,7 +44,7 @@ for command in (
     *(evaluate, evaluate_raw, evaluate_srl, evaluate_ged),
     *(evalb, srl_eval, ged_eval, ged_pairs),
     *(export_ged, export_props),
-    *(silver, calibrate),
+    *(annotate, silver, calibrate),
     *(package, threshold, own_vectors),
 ):
     app.command()(command)

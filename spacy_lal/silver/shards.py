@@ -15,7 +15,9 @@ import srsly
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from ..annotate.manifest import check_same
 from ..treebanks.docbins import write_spacy
+from ..treebanks.files import whole_file
 from .certainty import annotated, count_layers, only_layers, sure_layers
 from .text import Seen, lines
 
@@ -68,9 +70,8 @@ def write_shards(
             numpy.save(path.with_suffix(".npy"), numpy.array(seen.new, dtype=numpy.uint64))
             srsly.write_json(told, counts)
             # the last, and at once: a file that is there is complete
-            unfinished = path.with_suffix(".unfinished")
-            write_spacy(docs, unfinished)
-            unfinished.rename(path)
+            with whole_file(path) as unfinished:
+                write_spacy(docs, unfinished)
         seen.new = []
         kept += counts["kept_words"]
         yield {"file": path.name, **counts}
@@ -85,15 +86,7 @@ def _check_same(nlp: Language, text: Path, output: Path, settings: SilverSetting
         "text": [text.name, text.stat().st_size],
         **asdict(settings),
     }
-    path = output / SETTINGS
-    if not path.exists():
-        output.mkdir(parents=True, exist_ok=True)
-        srsly.write_json(path, run)
-        return
-    before = srsly.read_json(path)
-    for name, value in run.items():
-        if before.get(name) != value:
-            raise ValueError(f"{output} was made with {name} {before.get(name)}, not {value}")
+    check_same(output, SETTINGS, run)
 
 
 def _read(

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import re
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
+from ..treebanks.files import OPENERS
+
 BLOCK = 60
 """Lines that go together: text comes in documents."""
 
-_OPENERS: dict[str, Any] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
 _LETTERS = re.compile(r"[^\W_]+")
 _DIGIT = re.compile(r"\d")
 
@@ -27,7 +24,7 @@ def lines(path: Path, part: int, parts: int) -> Iterator[str]:
 
     The file may be compressed (.xz, .gz, .bz2).
     """
-    with _OPENERS.get(path.suffix, open)(path, "rt", encoding="utf8") as file:
+    with OPENERS.get(path.suffix, open)(path, "rt", encoding="utf8") as file:
         for number, line in enumerate(file):
             if number // BLOCK % parts == part and (text := line.strip()):
                 yield text

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 from catalogue import Registry
 from spacy.tokens import Doc, DocBin
@@ -37,24 +38,38 @@ def read_spacy(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
 def write_spacy(docs: Iterable[Doc], path: str | Path) -> None:
     """Write Docs, with their user data, to a `.spacy` file."""
     left = iter(docs)
-    written = DocBin(store_user_data=True)
+    writer = SpacyWriter()
     while some := list(islice(left, _AT_ONCE)):
-        with _found_once(msgpack_encoders):
-            for doc in some:
-                written.add(doc)
+        writer.add(some)
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    written.to_disk(path)
+    writer.write(path)
+
+
+class SpacyWriter:
+    """Takes Docs as they come; keeps them as bytes, so that they need not live on."""
+
+    def __init__(self) -> None:
+        self._docs = DocBin(store_user_data=True)
+        self._encoders = msgpack_encoders.get_all()
+
+    def add(self, docs: Iterable[Doc]) -> None:
+        with _found_once(msgpack_encoders, self._encoders):
+            for doc in docs:
+                self._docs.add(doc)
+
+    def write(self, path: str | Path) -> None:
+        self._docs.to_disk(path)
 
 
 @contextmanager
-def _found_once(registry: Registry) -> Iterator[None]:
-    """Within this block, what the registry has is what it had in the beginning.
+def _found_once(registry: Registry, found: dict[str, Any] | None = None) -> Iterator[None]:
+    """Within this block, what the registry has is what it had in the beginning, or what is `found`.
 
     srsly looks through all registries and all installed packages for codecs whenever it packs or
     unpacks, several times a Doc with span groups: 4 ms, ten times what the rest of it takes.
     """
     with _LOCK:  # the registry is everybody's
-        found = registry.get_all()
+        found = registry.get_all() if found is None else found
         registry.get_all = lambda: found
         try:
             yield

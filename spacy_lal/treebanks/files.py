@@ -1,16 +1,20 @@
-"""Treebank files on disk: plain or compressed text, and what is said when one is malformed."""
+"""Files on disk: plain or compressed text, what is said when one is malformed, and files that are
+there whole or not at all."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
 import lzma
+import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-_OPENERS: dict[str, Any] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
+OPENERS: dict[str, Any] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
+"""What opens a file whose name ends so, as `open` does others."""
 
 
 class FormatError(ValueError):
@@ -34,7 +38,7 @@ def read_text(path: str | Path, encoding: str = "utf-8-sig") -> str:
     """
     path = Path(path)
     try:
-        with _OPENERS.get(path.suffix, open)(path, "rb") as file:
+        with OPENERS.get(path.suffix, open)(path, "rb") as file:
             raw: bytes = file.read()
     except (lzma.LZMAError, zlib.error, EOFError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
@@ -62,6 +66,23 @@ def read_text_as(path: str | Path, encodings: Sequence[str]) -> tuple[str, str]:
         except FormatError:
             continue
     return read_text(path, last), last
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Yields where to write what becomes `path` when the block ends, complete and on the disk.
+
+    Whatever ends the process, there is all of the file under its name, or what was there before.
+    """
+    # beginning with a dot, so that nobody's `*.jsonl` finds it; several processes may try at once
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+    try:
+        yield unfinished
+        with unfinished.open("rb") as written:
+            os.fsync(written.fileno())
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def _format_error(message: str, source: str, line: int) -> FormatError:

@@ -1,0 +1,61 @@
+"""Strings and memory of a process that annotates sentences of ever new words.
+
+python benchmarks/annotate_memory.py MODEL [--sentences 20000] [--no-zone]
+"""
+
+from __future__ import annotations
+
+import random
+import string
+import time
+from collections.abc import Iterator
+from contextlib import nullcontext
+from itertools import islice
+from pathlib import Path
+
+import typer
+
+from spacy_lal.annotate.batches import annotated
+from spacy_lal.annotate.loading import load
+from spacy_lal.annotate.records import doc_record
+
+ROWS = 10
+
+
+def main(model: str, sentences: int = 20_000, zone: bool = True, longest: int = 12) -> None:
+    nlp = load(model, threads=1)
+    if not zone:
+        nlp.memory_zone = nullcontext  # type: ignore[method-assign, assignment]
+    records = ({"id": str(k), "text": text} for k, text in enumerate(texts(sentences, longest)))
+    found = annotated(nlp, records, doc_record)
+    print("sentences  strings  MB resident  CPU s")
+    print(f"{0:9,}  {len(nlp.vocab.strings):7,}  {resident():11.1f}  {0:5.0f}")
+    for row in range(1, ROWS + 1):
+        for one in islice(found, sentences // ROWS):
+            assert one.value is not None, one.error
+        print(
+            f"{row * (sentences // ROWS):9,}  {len(nlp.vocab.strings):7,}  {resident():11.1f}  "
+            f"{time.process_time():5.0f}",
+            flush=True,
+        )
+
+
+def texts(sentences: int, longest: int) -> Iterator[str]:
+    """Sentences of 3 to `longest` words, of letters drawn at random."""
+    draw = random.Random(0)
+    for _ in range(sentences):
+        words = (
+            "".join(draw.choices(string.ascii_lowercase, k=draw.randint(2, 9)))
+            for _ in range(draw.randint(3, longest))
+        )
+        yield f"{' '.join(words).capitalize()}."
+
+
+def resident() -> float:
+    """MB of memory that this process has now (Linux)."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096 / 1e6
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,111 @@
+"""What an output folder was made with, and which of its shards are complete."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import srsly
+from spacy.language import Language
+
+from ..treebanks.files import whole_file
+
+SETTINGS = "annotate.json"
+SHARDS = "shards.jsonl"
+
+Counts = dict[str, Any]
+"""Of a shard: "shard" (its number), "digest" (of its texts), "texts", "words", "failed"."""
+
+
+def check_same(folder: Path, name: str, settings: Mapping[str, Any]) -> None:
+    """Write `settings` to this file of the folder, or compare them with those that are there.
+
+    Raises ValueError, which names the setting, if one is another, or if the file is none of these.
+    """
+    path = folder / name
+    plain = json.loads(json.dumps(settings))
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as unfinished:
+            srsly.write_json(unfinished, plain)
+        return
+    try:
+        before = srsly.read_json(path)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    if not isinstance(before, dict):
+        raise ValueError(f"{path} holds no settings")
+    for setting in sorted({*plain, *before}, key=[*plain, *before].index):
+        there, here = before.get(setting), plain.get(setting)
+        if there != here:
+            raise ValueError(
+                f"{folder} was made with {setting} {_short(there)}, not {_short(here)}"
+            )
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+def describe(nlp: Language) -> str:
+    """A pipeline's name and version, and a digest of its files."""
+    meta = nlp.meta
+    digest = blake2b(digest_size=8)
+    folder = nlp.path
+    for path in sorted(folder.rglob("*")) if folder is not None else ():
+        if path.is_file() and "__pycache__" not in path.parts:
+            digest.update(f"{path.relative_to(folder)} {path.stat().st_size}\n".encode())
+            with path.open("rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+    return f"{meta['lang']}_{meta['name']} {meta['version']} {digest.hexdigest()}"
+
+
+class Manifest:
+    """A log of the shards that are complete: a line each, in the order in which they became so."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises ValueError, which names the file and the line, if it is no such log."""
+        self._path = folder / SHARDS
+        self.shards: dict[int, Counts] = {}
+        if self._path.exists():
+            self._read()
+        for left in folder.glob(".*.unfinished"):
+            left.unlink(missing_ok=True)
+        for left in (folder / FAILED).glob(".*.unfinished"):
+            left.unlink(missing_ok=True)
+
+    def _read(self) -> None:
+        text = self._path.read_bytes()
+        whole = text.rfind(b"\n") + 1  # a line that was being written when the process ended
+        for number, line in enumerate(text[:whole].splitlines(), start=1):
+            try:
+                counts = json.loads(line)
+                self.shards[counts["shard"]] = counts
+            except (ValueError, TypeError, KeyError):
+                raise ValueError(f"{self._path}:{number}: no counts of a shard") from None
+        if whole < len(text):
+            os.truncate(self._path, whole)
+
+    def add(self, counts: Counts) -> None:
+        """A shard whose files are complete."""
+        self.shards[counts["shard"]] = counts
+        with self._path.open("a", encoding="utf8") as file:
+            file.write(json.dumps(counts) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def finish(self) -> None:
+        """Put the lines in order of the shards, whatever order they were made in."""
+        with whole_file(self._path) as unfinished:
+            lines = (json.dumps(self.shards[number]) + "\n" for number in sorted(self.shards))
+            unfinished.write_text("".join(lines), encoding="utf8")
+
+
+FAILED = "failed"
+"""The folder beside the shards with the texts that failed, as JSON lines with their errors."""

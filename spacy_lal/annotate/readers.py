@@ -1,0 +1,183 @@
+"""Texts from files: plain (a paragraph a line), JSON lines, Parquet; a folder of them, or stdin."""
+
+from __future__ import annotations
+
+import os
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from lzma import LZMAError
+from pathlib import Path
+from typing import IO, Any
+
+import srsly
+
+from ..treebanks.files import OPENERS
+from .batches import told
+from .pieces import Record
+from .records import FIELDS
+
+STDIN = "-"
+KINDS = ("txt", "jsonl", "parquet")
+
+_PLAIN = (str, int, float, bool, type(None))
+_AT_ONCE = 1000
+
+
+@dataclass
+class Texts:
+    """The records of the input: "id", "text" and the fields to keep.
+
+    Without an id of its own a text is "FILE:LINE". A line that is no text is a record with an
+    "error" (and what could be read of it). position: bytes of the input that were read so far.
+    size: of all its files; None for stdin.
+    """
+
+    input: str
+    kind: str | None = None
+    text_field: str = "text"
+    keep: Sequence[str] = ()
+    position: int = field(default=0, init=False)
+    files: list[tuple[str, Path, str]] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        """Raises ValueError or OSError for an input that can't be read, and fields that can't be
+        kept."""
+        if taken := set(self.keep) & {*FIELDS, self.text_field} - {"id"}:
+            raise ValueError(f"annotated texts have a {min(taken)!r} of their own: not to be kept")
+        if self.input != STDIN:
+            self._find(Path(self.input))
+        kinds = {kind for *_, kind in self.files} or {self.kind or "txt"}
+        if self.input == STDIN and "parquet" in kinds:
+            raise ValueError("Parquet can't be read from stdin: it begins at its end")
+        if "txt" in kinds and set(self.keep) - {"id"}:
+            raise ValueError("lines of plain text have no fields to keep")
+        if "parquet" in kinds:
+            pyarrow()
+
+    def _find(self, path: Path) -> None:
+        if path.is_dir():
+            found = sorted(file for file in path.rglob("*") if file.is_file())
+            self.files = [
+                (file.relative_to(path).as_posix(), file, kind)
+                for file in found
+                if (kind := _kind(file)) and kind == (self.kind or kind)
+            ]
+            if not self.files:
+                raise FileNotFoundError(f"no text in {path}: {', '.join(KINDS)} files are")
+        else:
+            kind = self.kind or _kind(path)
+            if kind is None:
+                raise ValueError(f"{path}: say of what kind it is, {', '.join(KINDS)}")
+            path.stat()  # raises an error for a file that isn't there
+            self.files = [(path.name, path, kind)]
+
+    @property
+    def size(self) -> int | None:
+        return sum(path.stat().st_size for _, path, _ in self.files) if self.files else None
+
+    def __iter__(self) -> Iterator[Record]:
+        """Raises ValueError, which names the file and the line, for damaged files."""
+        if not self.files:
+            yield from self._lines("stdin", sys.stdin.buffer, self.kind or "txt")
+        before = 0
+        for name, path, kind in self.files:
+            if kind == "parquet":
+                yield from self._parquet(name, path, before)
+            else:
+                yield from self._file(name, path, kind, before)
+            before += path.stat().st_size
+            self.position = before
+
+    def _file(self, name: str, path: Path, kind: str, before: int) -> Iterator[Record]:
+        number = 0
+        try:
+            with path.open("rb") as raw:
+                opener = OPENERS.get(path.suffix)
+                with opener(raw, "rb") if opener else raw as file:
+                    for record in self._lines(name, file, kind):
+                        number += 1
+                        self.position = before + raw.tell()
+                        yield record
+        except (LZMAError, zlib.error, EOFError, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise ValueError(f"{path}: damaged, somewhere after text {number}: {error}") from error
+
+    def _lines(self, name: str, file: IO[bytes], kind: str) -> Iterator[Record]:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            place = f"{name}:{number}"
+            line = line.rstrip(b"\r\n")
+            if number == 1:
+                line = line.removeprefix(b"\xef\xbb\xbf")
+            try:
+                text = line.decode("utf8")
+                yield {"id": place, "text": text} if kind == "txt" else self._json(place, text)
+            except ValueError as error:
+                yield {"id": place, "text": line.decode("utf8", "replace"), "error": told(error)}
+
+    def _json(self, place: str, line: str) -> Record:
+        values = srsly.json_loads(line)
+        if not isinstance(values, dict):
+            raise ValueError("no JSON object")
+        return self._record(place, values)
+
+    def _record(self, place: str, values: dict[str, Any]) -> Record:
+        name = values.get("id")
+        record = {"id": place if name is None else str(name)}
+        record |= {key: _plain(values.get(key)) for key in self.keep if key != "id"}
+        text = values.get(self.text_field)
+        if not isinstance(text, str):
+            return {**record, "text": "", "error": f"no text in {self.text_field!r}"}
+        return {**record, "text": text}
+
+    def _parquet(self, name: str, path: Path, before: int) -> Iterator[Record]:
+        parquet = pyarrow().parquet
+        try:
+            with parquet.ParquetFile(path) as file:
+                there = set(file.schema_arrow.names)
+                for wanted in (self.text_field, *self.keep):
+                    if wanted not in there and wanted != "id":
+                        raise ValueError(f"no column {wanted!r}")
+                columns = [self.text_field, *({"id", *self.keep} & there)]
+                rows, size = file.metadata.num_rows, path.stat().st_size
+                number = 0
+                for batch in file.iter_batches(_AT_ONCE, columns=columns):
+                    for values in batch.to_pylist():
+                        number += 1
+                        self.position = before + size * number // rows
+                        yield self._record(f"{name}:{number}", values)
+        except (ValueError, OSError) as error:
+            raise ValueError(f"{path}: {error}") from error
+
+
+def _kind(path: Path) -> str | None:
+    name = path.name.removesuffix(path.suffix) if path.suffix in OPENERS else path.name
+    kind = os.path.splitext(name)[1].removeprefix(".")
+    if kind == "parquet" and path.suffix in OPENERS:
+        return None
+    return kind if kind in KINDS else None
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON has it; dates and whatever else Parquet knows as text."""
+    if isinstance(value, _PLAIN):
+        return value
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(part) for key, part in value.items()}
+    return str(value)
+
+
+def pyarrow() -> Any:
+    """The library, with its Parquet. Raises ImportError, which says what to install."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError("Parquet needs pyarrow: pip install 'spacy-lal[parquet]'") from error
+    return pyarrow

@@ -1,0 +1,119 @@
+"""Text to shards, in this process or several; a run that was stopped goes on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spacy.language import Language
+
+from .loading import load
+from .manifest import SETTINGS, Counts, Manifest, check_same, describe
+from .processes import in_processes
+from .readers import Texts
+from .shards import AnnotateSettings, Shard, annotate_shard, check_finds, shard_name
+from .shards import shards as shards_of
+
+Engine = Callable[[Iterable[Shard]], Iterator[tuple[Shard, Counts]]]
+
+
+class Done(NamedTuple):
+    """there: whether an earlier run made the shard. position: bytes of the input up to its end."""
+
+    counts: Counts
+    there: bool
+    position: int
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Who annotates; it makes no difference to what is found.
+
+    processes: 1 for this one. threads: of torch in each; 0 for its own choice, and for an even
+    share of the cores where there are several processes. gpu: which, -1 for none.
+    """
+
+    processes: int = 1
+    threads: int = 0
+    gpu: int = -1
+
+
+def annotate(
+    model: str, texts: Texts, output: Path, settings: AnnotateSettings, workers: Workers
+) -> Iterator[Done]:
+    """Annotate the texts into files of `output`; yields what is in each, as they are done.
+
+    Shards that are complete stay as they are. Raises ValueError if they were made with another
+    pipeline, other settings or other texts, and ChildProcessError if a process ends.
+    """
+    nlp = load(model, workers.threads, workers.gpu)
+    check_finds(nlp, settings)
+    check_same(output, SETTINGS, _described(nlp, texts, settings))
+    manifest = Manifest(output)
+    there: list[Done] = []
+    engine = _engine(nlp, model, output, settings, workers)
+    del nlp
+    last = -1
+
+    def new() -> Iterator[Shard]:
+        nonlocal last
+        for shard in shards_of(texts, settings):
+            last = shard.number
+            if (counts := manifest.shards.get(shard.number)) is None:
+                yield shard
+            else:
+                _check_there(counts, shard, output, settings)
+                there.append(Done(counts, True, shard.position))
+
+    for shard, counts in engine(new()):
+        yield from there
+        there.clear()
+        manifest.add(counts)
+        yield Done(counts, False, shard.position)
+    yield from there
+    if more := [number for number in manifest.shards if number > last]:
+        raise ValueError(f"{output} has {shard_name(more[0], settings)} of text that is gone")
+    manifest.finish()
+
+
+def _engine(
+    nlp: Language, model: str, output: Path, settings: AnnotateSettings, workers: Workers
+) -> Engine:
+    if workers.processes == 1:
+        return lambda shards: (
+            (shard, annotate_shard(nlp, shard, output, settings)) for shard in shards
+        )
+    threads = workers.threads or max(1, (os.cpu_count() or 1) // workers.processes)
+    return lambda shards: in_processes(
+        model,
+        shards,
+        output,
+        settings,
+        processes=workers.processes,
+        threads=threads,
+        gpu=workers.gpu,
+    )
+
+
+def _described(nlp: Language, texts: Texts, settings: AnnotateSettings) -> dict[str, Any]:
+    return {
+        "spacy-lal": version("spacy-lal"),
+        "pipeline": describe(nlp),
+        "input": [[name, path.stat().st_size] for name, path, _ in texts.files] or "stdin",
+        "text_field": texts.text_field,
+        **asdict(settings),
+    }
+
+
+def _check_there(counts: Counts, shard: Shard, output: Path, settings: AnnotateSettings) -> None:
+    name = shard_name(shard.number, settings)
+    if counts.get("digest") != shard.digest:
+        raise ValueError(f"{output / name} was made of another text than the input has there")
+    if not (output / name).exists():
+        raise ValueError(
+            f"{output / name} is gone, though it was complete: begin in another folder"
+        )

@@ -1,0 +1,110 @@
+"""`annotate`: a pipeline over all the text there is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from wasabi import msg
+
+from .checks import check_folder, clear_errors
+from .measuring import ThreadsOption
+
+if TYPE_CHECKING:
+    from ..annotate.run import Done
+
+SOME_FAILED = 3
+"""The exit status if all was read, but not all could be annotated."""
+
+
+def annotate(
+    model: Annotated[str, typer.Argument(help="A pipeline's name or folder.")],
+    texts: Annotated[
+        str,
+        typer.Argument(
+            metavar="INPUT",
+            help="A .txt (a paragraph a line), .jsonl or .parquet file, the first two plain or "
+            "compressed; a folder of them; or - for stdin.",
+        ),
+    ],
+    output: Annotated[Path, typer.Argument(help="Folder for the files.")],
+    format: Annotated[
+        str, typer.Option(help="jsonl, spacy, parquet, conllu, brackets or props.")
+    ] = "jsonl",
+    keep: Annotated[str, typer.Option(help="Fields to carry through, commas between.")] = "",
+    text_field: Annotated[str, typer.Option(help="The field that has the text.")] = "text",
+    input_format: Annotated[
+        str, typer.Option(help="txt, jsonl or parquet, if names don't tell.")
+    ] = "",
+    n_process: Annotated[int, typer.Option(min=1, help="Processes to annotate in.")] = 1,
+    threads: ThreadsOption = 0,
+    gpu_id: Annotated[int, typer.Option(min=-1, help="GPU, -1 for none.")] = -1,
+    max_chars: Annotated[
+        int, typer.Option(min=1, help="Longer texts are annotated in pieces.")
+    ] = 100_000,
+    shard_chars: Annotated[int, typer.Option(min=1, help="Characters of text a file.")] = 500_000,
+    batch_tokens: Annotated[int, typer.Option(min=1, help="Tokens annotated at once.")] = 10_000,
+) -> None:
+    """Annotate the texts of INPUT with MODEL, and write files of even size.
+
+    The same command goes on where it was stopped. What fails is written to OUTPUT/failed, as JSON
+    lines with their errors, and the exit status is 3.
+    """
+    with clear_errors("annotate"):
+        from ..annotate.readers import STDIN, Texts
+        from ..annotate.run import Workers
+        from ..annotate.run import annotate as run
+        from ..annotate.shards import AnnotateSettings
+
+        kept = tuple(name.strip() for name in keep.split(",") if name.strip())
+        source = Texts(texts, input_format or None, text_field, kept)
+        check_folder(output, [] if texts == STDIN else [Path(texts)])
+        settings = AnnotateSettings(format, kept, max_chars, shard_chars, batch_tokens)
+        workers = Workers(n_process, threads, gpu_id)
+        failed = _summarise(_shown(run(model, source, output, settings, workers), source), output)
+    if failed:
+        raise typer.Exit(SOME_FAILED)
+
+
+def _shown(run: Iterable[Done], source: Any) -> Iterator[Done]:
+    """The same, with a bar of the bytes that were read where there is a terminal."""
+    from tqdm import tqdm
+
+    words = 0
+    begun = time.perf_counter()
+    with tqdm(total=source.size, unit="B", unit_scale=True, smoothing=0, disable=None) as bar:
+        for done in run:
+            forward = max(0, done.position - bar.n)
+            if not bar.disable and done.there:
+                bar.initial += forward  # not at today's rate
+            elif not bar.disable:
+                words += done.counts["words"]
+                rate = words / (time.perf_counter() - begun)
+                bar.set_postfix_str(f"{rate:,.0f} words/s", refresh=False)
+            bar.update(forward)
+            yield done
+
+
+def _summarise(run: Iterable[Done], output: Path) -> int:
+    """Print what there is. Returns how many texts failed."""
+    begun = time.perf_counter()
+    texts = words = new_words = failed = files = there = 0
+    for done in run:
+        files += 1
+        there += done.there
+        texts += done.counts["texts"]
+        failed += done.counts["failed"]
+        words += done.counts["words"]
+        new_words += 0 if done.there else done.counts["words"]
+    seconds = time.perf_counter() - begun
+    before = f", {there:,} of them there before" if there else ""
+    said = f"{texts:,} texts, {words:,} words in {files:,} files in {output}{before}"
+    if new_words:
+        said += f"; {new_words / seconds:,.0f} words a second"
+    msg.good(said)
+    if failed:
+        msg.warn(f"{failed:,} texts failed, see {output / 'failed'}")
+    return failed

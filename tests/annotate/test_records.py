@@ -1,0 +1,147 @@
+"""Texts to plain dicts, in batches of tokens."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from spacy_lal.annotate import annotate_batch
+from spacy_lal.annotate.batches import annotated
+from spacy_lal.annotate.records import doc_record, record_doc
+from spacy_lal.grammar_errors import set_errors
+
+TEXTS = [
+    "The cat sat on the mat. She ate the fish.",
+    "",
+    "Dogs  eat\n\nand cats sat .",
+    " \n ",
+    "Give the dog up!",
+    "Go home \U0001f600 \x00 now.",
+]
+
+
+def state(doc: Doc) -> dict[str, Any]:
+    """What a Doc has, read by spaCy's own means."""
+    groups = {
+        key: [(s.start, s.end, s.label_, s.id_) for s in group] for key, group in doc.spans.items()
+    }
+    return {
+        "tokens": [(t.text, t.whitespace_, t.tag_, t.head.i, t.dep_) for t in doc],
+        "sentences": [(s.start, s.end) for s in doc.sents]
+        if doc.has_annotation("SENT_START")
+        else [],
+        "groups": groups,
+    }
+
+
+def test_a_record_is_the_doc(nlp: Language) -> None:
+    """Back from JSON it is the Doc that the pipeline gives, scores to six digits."""
+    for text in TEXTS:
+        (record,) = annotate_batch([{"id": "a", "lang": "en", "text": text}], nlp)
+        assert (record["id"], record["lang"], record["text"]) == ("a", "en", text)
+        record = json.loads(json.dumps(record))
+        doc, again = nlp(text), record_doc(record, nlp.vocab)
+        assert state(again) == state(doc)
+        for key in doc.spans:
+            scores = doc.spans[key].attrs["scores"]
+            assert again.spans[key].attrs["scores"] == pytest.approx(scores, abs=1e-6)
+
+
+def test_errors_of_grammar() -> None:
+    nlp = spacy.blank("en")
+    doc = nlp("He go home")
+    set_errors(doc, ["", "R", ""], [0.125, 0.75, 0.25])
+    record = doc_record({"text": doc.text}, doc)
+    assert record["errors"] == [{"start": 1, "end": 2, "label": "R", "score": 0.75}]
+    assert record["error_scores"] == [0.125, 0.75, 0.25]
+    assert state(record_doc(record, nlp.vocab)) == state(doc)
+    assert "heads" not in record
+
+
+def test_words_of_another_text(nlp: Language) -> None:
+    with pytest.raises(ValueError, match="record 'a'"):
+        record_doc({"id": "a", "text": "a b", "words": ["a"], "starts": [0]}, nlp.vocab)
+
+
+def test_the_model_by_name(folder: Path, nlp: Language) -> None:
+    records = [{"id": str(k), "text": text} for k, text in enumerate(TEXTS)]
+    assert annotate_batch(records, folder) == annotate_batch(records, nlp)
+
+
+def test_a_long_text_in_pieces(nlp: Language) -> None:
+    text = "\n".join(["The cat sat on the mat."] * 9)
+    found = annotate_batch([{"id": "a", "text": text}], nlp, max_chars=60)
+    assert "".join(piece["text"] for piece in found) == text
+    assert len(found) > 3
+    for piece in found:
+        end = piece["offset"] + len(piece["text"])
+        assert text[piece["offset"] : end] == piece["text"]
+
+
+def test_batches_of_tokens(nlp: Language) -> None:
+    """A batch is full when it has so many tokens; what is found does not depend on it."""
+    sizes: list[int] = []
+
+    class Counted:
+        def pipe(self, docs: Any, batch_size: int) -> Any:
+            docs = list(docs)
+            sizes.append(sum(map(len, docs)))
+            return docs
+
+    counting = spacy.blank("en")
+    counting.add_pipe("sentencizer")
+    counting._components[0] = ("sentencizer", Counted())
+    records = [{"text": "a b c"}] * 10
+    list(annotated(counting, records, lambda record, doc: 0, batch_tokens=7))
+    assert sizes == [9, 9, 9, 3]
+    records = [{"id": str(k), "text": text} for k, text in enumerate(TEXTS)]
+    whole = annotate_batch(records, nlp)
+    for tokens in (1, 8):
+        assert _no_scores(annotate_batch(records, nlp, batch_tokens=tokens)) == _no_scores(whole)
+
+
+def test_a_text_that_fails(nlp: Language) -> None:
+    """In a component, in the tokenizer, or when it is read: the others are annotated."""
+
+    def fails(doc: Doc) -> Doc:
+        if "poison" in doc.text:
+            raise RuntimeError("no\nantidote")
+        return doc
+
+    poisoned = spacy.blank("en")
+    poisoned.add_pipe("sentencizer")
+    poisoned._components[0] = ("sentencizer", fails)
+    texts = ["a", "some poison", "\ud800", "b", "x" * 1_000_001]
+    records = [{"id": k, "text": text} for k, text in enumerate(texts)]
+    found = annotate_batch(records, poisoned, max_chars=2_000_000)
+    assert [record["id"] for record in found] == [0, 1, 2, 3, 4]
+    assert found[1] == {
+        "id": 1,
+        "text": "some poison",
+        "offset": 0,
+        "error": "RuntimeError: no antidote",
+    }
+    assert found[2]["error"].startswith("UnicodeEncodeError")
+    assert "maximum of 1000000" in found[4]["error"]
+    assert [found[k]["words"] for k in (0, 3)] == [["a"], ["b"]]
+
+
+def test_nothing_stays_in_the_vocabulary(nlp: Language) -> None:
+    """Strings of texts are gone with their batch."""
+    before = len(nlp.vocab.strings)
+    records = [{"id": str(k), "text": f"Zq{k}x sat."} for k in range(100)]
+    annotate_batch(records, nlp, batch_tokens=50)
+    assert len(nlp.vocab.strings) <= before + 5  # labels that were never written before
+    assert "Zq7x" not in nlp.vocab.strings
+
+
+def _no_scores(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _no_scores(inner) for key, inner in value.items() if key != "score"}
+    return [_no_scores(inner) for inner in value] if isinstance(value, list) else value
