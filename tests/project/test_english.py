@@ -180,7 +180,7 @@ def test_make_en_lal_md(
         md_begin="null",
         md_options=options,
     )
-    package = project / "projects/english/packages/en_lal_md"
+    package = project / "packages/en_lal_md"
     (model,) = (package / "en_lal_md").glob("en_lal_md-*")
     nlp = spacy.load(model)
     assert nlp.pipe_names == ["tok2vec", "senter", "lal_constituency", "lisa_srl", "doc_cleaner"]
