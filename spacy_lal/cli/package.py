@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import srsly
 import typer
 from spacy.cli.package import package as spacy_package
+from thinc.api import Config
 from wasabi import msg
 
 from .checks import check_folder, clear_errors
@@ -47,8 +48,18 @@ def package(
             "tok2vec too, if it holds a pretrained encoder.",
         ),
     ] = None,
+    no_vectors: Annotated[
+        bool,
+        typer.Option(
+            "--no-vectors",
+            help="Leave out the vocabulary's word vectors, where components have what they read.",
+        ),
+    ] = False,
 ) -> None:
-    """Package MODEL as OUTPUT/LANG_NAME, to be installed with `pip install OUTPUT/LANG_NAME`."""
+    """Package MODEL as OUTPUT/LANG_NAME, to be installed with `pip install OUTPUT/LANG_NAME`.
+
+    Of absolute paths in the config's [paths], where it was trained, the last part stays.
+    """
     from ..models.bridge.compact import has_weights, store_bytes, store_half
 
     with clear_errors("package"):
@@ -68,7 +79,10 @@ def package(
         with tempfile.TemporaryDirectory() as scratch:
             source = Path(scratch) / "model"
             shutil.copytree(model, source)
+            if no_vectors:
+                contents["vectors"] = _drop_vectors(source)
             srsly.write_json(source / "meta.json", contents)
+            _forget_places(source / "config.cfg")
             for component in bytes_of or ():
                 store_bytes(source / component)
             if half:
@@ -78,6 +92,27 @@ def package(
             _move(_packaged(source, Path(scratch), target.name, contents), target)
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
     msg.good(f"{target}: {size / 1e6:.1f} MB")
+
+
+def _drop_vectors(source: Path) -> dict[str, Any]:
+    """Write the vocabulary without vectors; what meta.json says of them then."""
+    import spacy
+    from spacy.vectors import Vectors
+
+    nlp = spacy.load(source)
+    nlp.vocab.vectors = Vectors(strings=nlp.vocab.strings)
+    nlp.vocab.to_disk(source / "vocab")
+    vectors: dict[str, Any] = nlp.meta["vectors"]
+    return vectors
+
+
+def _forget_places(path: Path) -> None:
+    """Shorten absolute paths: they are of another machine, and a trained pipeline reads none."""
+    config = Config().from_disk(path, interpolate=False)
+    for name, value in config.get("paths", {}).items():
+        if isinstance(value, str) and Path(value).is_absolute():
+            config["paths"][name] = Path(value).name
+    config.to_disk(path)
 
 
 def _packaged(source: Path, scratch: Path, folder: str, contents: dict[str, Any]) -> Path:
