@@ -82,13 +82,13 @@ def package(
             if no_vectors:
                 contents["vectors"] = _drop_vectors(source)
             srsly.write_json(source / "meta.json", contents)
-            _forget_places(source / "config.cfg")
             for component in bytes_of or ():
                 store_bytes(source / component)
             if half:
                 for folder in sorted(source.iterdir()):
                     if has_weights(folder):
                         store_half(folder)
+            _forget_places(source)
             _move(_packaged(source, Path(scratch), target.name, contents), target)
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
     msg.good(f"{target}: {size / 1e6:.1f} MB")
@@ -106,13 +106,29 @@ def _drop_vectors(source: Path) -> dict[str, Any]:
     return vectors
 
 
-def _forget_places(path: Path) -> None:
+def _forget_places(source: Path) -> None:
     """Shorten absolute paths: they are of another machine, and a trained pipeline reads none."""
-    config = Config().from_disk(path, interpolate=False)
+    config = Config().from_disk(source / "config.cfg", interpolate=False)
     for name, value in config.get("paths", {}).items():
-        if isinstance(value, str) and Path(value).is_absolute():
-            config["paths"][name] = Path(value).name
-    config.to_disk(path)
+        config["paths"][name] = _last_part(value)
+    config.to_disk(source / "config.cfg")
+    # Thinc keeps a model's attributes, and a pretrained encoder's path is one
+    for path in source.glob("*/model"):
+        if path.is_dir():
+            continue
+        model = srsly.read_msgpack(path)
+        attributes = [found for found in model["attrs"] if "path" in found]
+        for found in attributes:
+            found["path"] = srsly.msgpack_dumps(_last_part(srsly.msgpack_loads(found["path"])))
+        if attributes:
+            srsly.write_msgpack(path, model)
+
+
+def _last_part(value: Any) -> Any:
+    """Of an absolute path; anything else as it is."""
+    if isinstance(value, str) and Path(value).is_absolute():
+        return Path(value).name
+    return value
 
 
 def _packaged(source: Path, scratch: Path, folder: str, contents: dict[str, Any]) -> Path:
