@@ -77,7 +77,7 @@ def variables(tmp_path: Path) -> dict[str, str]:
     return (
         {name: str(tmp_path / file) for name, (file, _) in files.items()}
         | {"gum": str(tmp_path / "gum"), "jfleg": str(tmp_path / "jfleg")}
-        | {"documents": str(documents)}
+        | {"documents": str(documents), "craft_options": " --every 2"}
         | toy_ewt(tmp_path)
     )
 

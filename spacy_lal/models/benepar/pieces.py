@@ -56,7 +56,7 @@ class PieceReader:
         joined = [
             "".join(w + " " * space for w, space in zip(*text, strict=True)) for text in texts
         ]
-        encodings = self._tokenizer.encode_batch(joined, add_special_tokens=False)
+        encodings = [self._tokenizer.encode(text, add_special_tokens=False) for text in joined]
         return [
             Pieces(e.ids, _last_pieces(e.offsets, *_borders(text)))
             for e, text in zip(encodings, texts, strict=True)

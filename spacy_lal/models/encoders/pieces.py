@@ -77,7 +77,8 @@ class WordPieces:
         return flat, counts
 
     def _encode(self, words: list[str]) -> list[list[int]]:
-        found = self._tokenizer.encode_batch(words, add_special_tokens=False)
+        # one by one: a batch would start threads, which a process can't be forked beside
+        found = [self._tokenizer.encode(word, add_special_tokens=False) for word in words]
         return [encoding.ids for encoding in found]
 
     def _special(self) -> Special:

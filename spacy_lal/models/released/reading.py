@@ -167,7 +167,7 @@ class SentenceReader:
         read = [_plain(text.words) if table.plain else text.words for text in texts]
         words = list(dict.fromkeys(chain.from_iterable(read)))
         space = " " if table.space else ""
-        found = self._tokenizer.encode_batch([space + w for w in words], add_special_tokens=False)
+        found = [self._tokenizer.encode(space + w, add_special_tokens=False) for w in words]
         of_word = {
             word: encoding.ids[: table.most] or [table.unknown]
             for word, encoding in zip(words, found, strict=True)
