@@ -10,12 +10,14 @@ its own, `--repeats` times in turn; the numbers are medians. `--processes` also 
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import statistics
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="a .spacy file of sentences")
     parser.add_argument("--sentences", type=int, default=1000, help="the first so many")
     parser.add_argument("--processes", type=int, default=0, help="of nlp.pipe, 0: not measured")
-    parser.add_argument("--one", help=measure.argparse.SUPPRESS)
+    parser.add_argument("--one", help=argparse.SUPPRESS)
     arguments = measure.parsed(parser)
     if arguments.one is not None:
         print(json.dumps(one(arguments)))
@@ -91,8 +93,6 @@ def one(arguments: Any) -> dict[str, Any]:
 
 def read(path: Path, nlp: Any, n: int) -> Iterator[Any]:
     """Docs of words and sentence starts alone."""
-    from itertools import islice
-
     from spacy.tokens import Doc, DocBin
 
     for doc in islice(DocBin().from_disk(path).get_docs(nlp.vocab), n):

@@ -189,3 +189,8 @@ def test_make_en_lal_md(
     assert "constituents" in doc.spans
     assert "srl" in doc.spans
     assert "MiniLM" in str(nlp.meta["sources"])
+    # of what it was trained with, neither the vectors nor the machine's paths
+    assert nlp.vocab.vectors.shape[0] == 0
+    assert nlp.meta["vectors"]["vectors"] == 0
+    for path in (model / "config.cfg", model / "tok2vec/model"):
+        assert str(tmp_path).encode() not in path.read_bytes()
