@@ -54,6 +54,12 @@ def test_one_text_with_everything(nlp: Language) -> None:
     assert (roles["ARG0"], roles["ARG1"], roles["ARGM-NEG"]) == ("he", "it", "n't")
 
 
+def test_a_sentence_as_a_doc_of_its_own(nlp: Language) -> None:
+    doc = nlp("Who cares? I do.")
+    assert [sentence.as_doc().text.strip() for sentence in doc.sents] == ["Who cares?", "I do."]
+    assert not doc[0].has_vector
+
+
 def test_a_text_has_the_same_parses_in_any_company(nlp: Language) -> None:
     alone = [layers(nlp(text)) for text in TEXTS]
     assert [layers(doc) for doc in nlp.pipe(TEXTS, batch_size=3)] == alone

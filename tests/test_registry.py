@@ -61,7 +61,14 @@ NAMES = {
         "spacy-lal.srl_scorer.v1",
     ],
 }
-FACTORIES = ["gec_detector", "lal_constituency", "lal_dependency", "lisa_srl", "spanformer"]
+FACTORIES = [
+    "gec_detector",
+    "lal_constituency",
+    "lal_dependency",
+    "lal_empty_tensor",
+    "lisa_srl",
+    "spanformer",
+]
 CLI = ["lal"]
 
 

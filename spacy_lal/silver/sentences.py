@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import numpy
 from spacy.tokens import Doc
 
 from ..annotations import CONSTITUENTS_KEY, get_constituents, set_constituents
@@ -16,6 +17,9 @@ def sentence_docs(doc: Doc) -> Iterator[Doc]:
 
     `Span.as_doc` takes tags and heads along, but leaves span groups behind.
     """
+    if doc.tensor is None:
+        # spaCy's doc_cleaner leaves None, and as_doc asks for vectors
+        doc.tensor = numpy.zeros(0, dtype="f")
     phrases = get_constituents(doc)
     frames = [(frame.predicate.i, frame.roleset, frame.spans) for frame in get_frames(doc)]
     for sentence in doc.sents:
