@@ -3,6 +3,7 @@
 # make test               run the tests; ARGS="-k trees" goes to pytest
 # make lint               style and types
 # make docs               write the tables and pictures of docs anew from docs/training/results.jsonl
+# make site               build the documentation as a site, check its links
 # make clean              remove .venv
 #
 # PYTHON=…        Python 3.11 or 3.12 to make .venv with (default: the first that is found)
@@ -29,7 +30,7 @@ HAS_TEXT := $(filter-out undefined,$(origin TEXT))
 export DEMO_TEXT := $(value TEXT)
 unexport TEXT
 
-.PHONY: help demo test lint docs clean
+.PHONY: help demo test lint docs site clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -50,6 +51,12 @@ lint: $(DEV)
 docs: $(DEV)
 	@$(PY) -m cogapp -I benchmarks -r docs/*.md
 	@$(PY) benchmarks/pictures.py
+
+# -W: a link that leads nowhere is an error
+site: $(DEV)
+	@$(PIP) install -q -c constraints.txt ".[site]"
+	@$(PY) -m sphinx -q -W --keep-going -c docs . site
+	@echo site/docs/index.html
 
 clean:
 	rm -rf $(VENV)

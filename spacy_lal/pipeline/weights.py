@@ -166,6 +166,7 @@ class WeightsPipe(TrainablePipe):
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
+        """As spaCy's `update`. Raises ValueError for a component without weights."""
         self._check_initialised()
         return super().update(examples, drop=drop, sgd=sgd, losses=losses)
 

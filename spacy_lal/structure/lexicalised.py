@@ -8,13 +8,13 @@ projective dependency tree. Its score is the sum of its nodes' labels and its wo
 sentence and every dependent wider than one word are constituents; the other nodes may be empty.
 
 The algorithm of Zhou & Zhao is O(n^5): a span, its split, and the heads of both children. Here the
-dependent's head is maximised first. With `comp` the best inside of the span (a, b) with head h,
+dependent's head is maximised first. With `comp` the best inside of the span (a, b) with head h::
 
     T[a, b, h] = comp[a, b, h] + max(constituent, empty)[a, b]                   h inside (a, b)
     T[a, b, h] = max over h' inside of comp[a, b, h'] + A[h' <- h]
                  + constituent[a, b]                                             h outside (a, b)
 
-of the two children of a span exactly one holds its head, so that the same table serves both roles,
+of the two children of a span exactly one holds its head, so that the same table serves both roles::
 
     comp[i, j, h] = max over k of T[i, k, h] + T[k, j, h]                        h inside (i, j)
 

@@ -12,7 +12,7 @@ from .pages import ROOT, Page
 for package in ("en_lal_sm", "en_lal_ged_sm"):
     pytest.importorskip(package, reason=f"pip install ./packages/{package}")
 
-FOLDERS = ("assets", "benchmarks", "configs", "docs", "projects", "scripts")
+FOLDERS = ("assets", "benchmarks", "configs", "docs", "examples", "projects", "scripts")
 MODELS = {
     "benepar_en3": "tests/fixtures/benepar/bert",
     "lal_parser": "tests/fixtures/lal_parser",
