@@ -133,6 +133,7 @@ def test_train_sm(
         "begin": str(tmp_path / "teacher"),
         "silver_options": " --tags 0 --trees 0 --roles 0 --parts 1",
         "train_options": f"{FEW_STEPS} {FEW_WORDS} --corpora.train.shares.silver 0.5",
+        "sentence_options": FEW_STEPS,
         "pipelines": f"{tmp_path / 'teacher'} training/en-lal-sm",
     }
     if not (folder / "corpus/measuring/pud.spacy").exists():  # as `test_convert` leaves it
@@ -144,7 +145,8 @@ def test_train_sm(
     assert {"constituents", "srl"} == set(docs[0].spans)
     assert not docs[0].has_annotation("DEP")
     student = spacy.load(folder / "training/en-lal-sm")
-    assert student.pipe_names == ["lal_constituency", "lisa_srl"]
+    assert student.pipe_names == ["senter", "lal_constituency", "lisa_srl"]
+    assert [token.text for token in student.make_doc("and/or")] == ["and", "/", "or"]
     rows = srsly.read_json(folder / "metrics/out-of-domain.json")["results"]
     assert [row["data"] for row in rows] == ["ewt-dev", "masc-dev", "gum-dev", "pud"] * 2
     has = {row["data"]: {k for k, v in row.items() if v is not None} for row in rows}

@@ -13,6 +13,7 @@ import torch
 import typer.main
 from spacy.cli._util import app as spacy_cli
 from spacy.tokens import Doc
+from spacy.training import Example
 
 from spacy_lal.annotations import get_frames
 from tests.pipeline.contract import copy_of
@@ -91,12 +92,18 @@ def test_make_en_lal_sm(project: Path, tmp_path: Path, run_here: Callable[..., s
     variables = toy_ewt(tmp_path) | {"warm_start": "null", "train_options": small}
     run_here("train-srl", "projects/ewt", **variables)
     roles = "projects/ewt/training/srl/model-best"
-    run_here("make-en-lal-sm", parser=str(tmp_path / "parser"), roles=roles)
+    starts = spacy.blank("en")
+    starts.add_pipe("senter")
+    one = Doc(starts.vocab, ["Go", "!", "No", "."], sent_starts=[1, 0, 1, 0])
+    starts.initialize(lambda: [Example(one.copy(), one)])
+    starts.to_disk(tmp_path / "starts")
+    made_of = {"parser": tmp_path / "parser", "sentences": tmp_path / "starts", "roles": roles}
+    run_here("make-en-lal-sm", **{name: str(path) for name, path in made_of.items()})
     path = project / "packages/en_lal_sm"
     meta = srsly.read_json(path / "meta.json")
-    assert meta["pipeline"] == ["lal_constituency", "lisa_srl"]
+    assert meta["pipeline"] == ["senter", "lal_constituency", "lisa_srl"]
     assert {"srl_f", "srl_pred_f", "const_evalb_f", "dep_las"} <= set(meta["performance"])
-    # the parser in 16 bits, matrices of LISA in 8 with scales of 32
+    # matrices in 8 bits with scales of 32, the rest in 16
     assert weight_types(path) == {torch.float16, torch.int8, torch.float32}
     nlp = spacy.load(next((path / "en_lal_sm").glob("en_lal_sm-*")))
     assert 0 in nlp.vocab.vectors.shape
