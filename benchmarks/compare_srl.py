@@ -4,7 +4,7 @@ better parses handed to the trained model.
 For each seed, trains CONFIG without the parser's head and paths that go by it (SA) and as it is
 (LISA), and scores LISA on the same data with its own parses, with another pipeline's, and with gold
 ones.
-A run is srl/ARM-SEED in RESULTS (results.py); one that is there is not trained again. The tables
+A run is GROUP/ARM-SEED in RESULTS (results.py); one that is there is not trained again. The tables
 are printed.
 """
 
@@ -40,13 +40,14 @@ def main(
     test: Annotated[Path, typer.Option(help="Test data.", exists=True)],
     parser: Annotated[str, typer.Option(help="A pipeline that finds heads.")] = "en_lal_sm",
     seeds: Annotated[str, typer.Option(help="Seeds, separated by commas.")] = "1,2,3",
+    group: Annotated[str, typer.Option(help="Of the runs, in their names.")] = "srl",
     options: Annotated[str, typer.Option(help="More options of `spacy train`.")] = "",
 ) -> None:
     """Train and score both arms with every seed that has no result yet; print the tables."""
     there = results.read(table)
     for seed in seeds.split(","):
         for arm, settings in ARMS.items():
-            run = f"srl/{arm}-{seed}"
+            run = f"{group}/{arm}-{seed}"
             if run in there:
                 msg.info(f"{run} is there")
                 continue
@@ -64,7 +65,7 @@ def main(
                 result = evaluate(best, test, parses, ["model", "gold"], decoders)
             about = {"arm": arm, "seed": int(seed), "seconds": seconds}
             results.add(run, about | result, table)
-    typer.echo(roles(table))
+    typer.echo(roles(table, group))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from spacy_lal.treebanks.english_tokens import use_treebank_tokens
+
 pytest.importorskip("en_lal_sm", reason="pip install ./packages/en_lal_sm")
 
 TEXTS = [
@@ -45,11 +47,22 @@ def test_parses_a_plain_sentence(nlp: Language) -> None:
 
 
 def test_components_need_nothing_else(nlp: Language) -> None:
-    assert nlp.pipe_names == ["lal_constituency", "lisa_srl"]
+    assert nlp.pipe_names == ["senter", "lal_constituency", "lisa_srl"]
     assert nlp.vocab.vectors.shape[0] == 0
     doc = nlp("The dogs were here. They don't bite.")
     assert [t.tag_ for t in doc] == ["DT", "NNS", "VBD", "RB", ".", "PRP", "VBP", "RB", "VB", "."]
     assert len(list(doc.sents)) == 2
+
+
+def test_sentences_and_tokens_of_the_web(nlp: Language) -> None:
+    """Learned: no full stop, a small letter; tokens as treebanks have them."""
+    doc = nlp("thanks for the and/or idea i will call you tomorrow")
+    assert [token.text for token in doc][3:6] == ["and", "/", "or"]
+    doc = nlp("I called them twice\nthey never came back")
+    assert [sentence.text.strip() for sentence in doc.sents] == [
+        "I called them twice",
+        "they never came back",
+    ]
 
 
 def test_heads_and_constituents_come_together(nlp: Language) -> None:
@@ -71,13 +84,15 @@ def test_heads_and_constituents_come_together(nlp: Language) -> None:
 def test_sourced_into_a_blank_pipeline_it_gives_the_same_trees(
     nlp: Language, vectors: bool
 ) -> None:
-    other = spacy.blank("en")
+    other = use_treebank_tokens(spacy.blank("en"))
     if vectors:
         other.vocab.set_vector("fox", numpy.ones(2, dtype="f"))
+    other.add_pipe("senter", source=nlp)
     other.add_pipe("lal_constituency", source=spacy.load("en_lal_sm"))
     assert [trees(other(text)) for text in TEXTS] == [trees(nlp(text)) for text in TEXTS]
     # roles alone, in front of a parser or without any
-    roles = spacy.blank("en")
+    roles = use_treebank_tokens(spacy.blank("en"))
+    roles.add_pipe("senter", source=nlp)
     roles.add_pipe("lisa_srl", source=nlp)
     for text in TEXTS:
         doc = roles(text)
@@ -115,7 +130,7 @@ def test_probabilities_are_the_scores(nlp: Language) -> None:
 
 def test_meta_says_what_it_was_trained_on(nlp: Language) -> None:
     assert nlp.meta["license"] == "CC BY-SA 4.0"
-    assert len(nlp.meta["sources"]) == 18
+    assert len(nlp.meta["sources"]) == 22
     assert nlp.meta["performance"]["const_evalb_f"] > 0.86
     assert nlp.meta["performance"]["tag_acc"] > 0.945
     assert nlp.meta["performance"]["conll18_las"] > 0.84
