@@ -30,7 +30,7 @@ from .train import train
 
 app = typer.Typer(
     name="lal",
-    help="Constituency trees, semantic roles and what belongs to them.",
+    help="Constituency trees, dependencies, semantic roles and grammatical errors.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -26,32 +26,34 @@ def annotate(
         str,
         typer.Argument(
             metavar="INPUT",
-            help="A .txt (a paragraph a line), .jsonl or .parquet file, the first two plain or "
+            help="A .txt (one text per line), .jsonl or .parquet file, the first two plain or "
             "compressed; a folder of them; or - for stdin.",
         ),
     ],
     output: Annotated[Path, typer.Argument(help="Folder for the files.")],
     format: Annotated[
-        str, typer.Option(help="jsonl, spacy, parquet, conllu, brackets or props.")
+        str, typer.Option(help="Output: jsonl, spacy, parquet, conllu, brackets or props.")
     ] = "jsonl",
-    keep: Annotated[str, typer.Option(help="Fields to carry through, commas between.")] = "",
+    keep: Annotated[str, typer.Option(help="Input fields to copy, comma-separated.")] = "",
     text_field: Annotated[str, typer.Option(help="The field that has the text.")] = "text",
     input_format: Annotated[
-        str, typer.Option(help="txt, jsonl or parquet, if names don't tell.")
+        str, typer.Option(help="txt, jsonl or parquet, if file names don't show it.")
     ] = "",
-    n_process: Annotated[int, typer.Option(min=1, help="Processes to annotate in.")] = 1,
+    n_process: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     threads: ThreadsOption = 0,
     gpu_id: Annotated[int, typer.Option(min=-1, help="GPU, -1 for none.")] = -1,
     max_chars: Annotated[
-        int, typer.Option(min=1, help="Longer texts are annotated in pieces.")
+        int, typer.Option(min=1, help="Texts of more characters are annotated in pieces.")
     ] = 100_000,
-    shard_chars: Annotated[int, typer.Option(min=1, help="Characters of text a file.")] = 500_000,
-    batch_tokens: Annotated[int, typer.Option(min=1, help="Tokens annotated at once.")] = 10_000,
+    shard_chars: Annotated[
+        int, typer.Option(min=1, help="Characters of text per output file.")
+    ] = 500_000,
+    batch_tokens: Annotated[int, typer.Option(min=1, help="Tokens per batch.")] = 10_000,
 ) -> None:
     """Annotate the texts of INPUT with MODEL, and write files of even size.
 
-    The same command goes on where it was stopped. What fails is written to OUTPUT/failed, as JSON
-    lines with their errors, and the exit status is 3.
+    If it is stopped, the same command continues. Texts that fail are written to OUTPUT/failed, as
+    JSON lines with their errors, and the exit status is 3.
     """
     with clear_errors("annotate"):
         from ..annotate.readers import STDIN, Texts

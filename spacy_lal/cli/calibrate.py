@@ -13,14 +13,17 @@ from .measuring import MetricsOption, ThreadsOption, measuring
 
 def calibrate(
     model: Annotated[str, typer.Argument(help="A pipeline's name or folder.")],
-    corpus: Annotated[Path, typer.Argument(help="A .spacy file, one sentence a Doc.", exists=True)],
+    corpus: Annotated[
+        Path, typer.Argument(help="A .spacy file, one sentence per Doc.", exists=True)
+    ],
     output: MetricsOption = None,
     threads: ThreadsOption = 0,
 ) -> None:
-    """For thresholds of certainty: how much of CORPUS MODEL is as sure of, and how right that is.
+    """Show, for thresholds of certainty, how much of CORPUS is kept, and how often MODEL is right.
 
-    MODEL reads words and sentences and predicts everything else. Shown are tags by accuracy, trees
-    by EVALB's F1, heads by CoNLL-18's LAS, roles by F1 end to end, of the sentences that are kept.
+    MODEL reads gold words and sentences and predicts everything else. The scores of the sentences
+    that are kept are accuracy of tags, EVALB's F1 of trees, CoNLL-18's LAS of heads, and F1 of
+    roles end to end.
     """
     with measuring("calibrate", output, [corpus], threads) as result:
         import spacy

@@ -40,7 +40,7 @@ from .converting import (
 
 convert_app = typer.Typer(
     name="convert",
-    help="Convert treebanks to .spacy files, one Doc a sentence.",
+    help="Convert treebanks to .spacy files, one Doc per sentence.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -66,7 +66,7 @@ def convert_ewt(
         typer.Option("--propbank", help="Folder or tar archive of .gold_skel files.", exists=True),
     ],
     splits: Annotated[
-        str, typer.Option("--splits", help="Which of them to convert, commas between.")
+        str, typer.Option("--splits", help="Which splits to convert, comma-separated.")
     ] = ",".join(SPLITS),
     report: ReportOption = None,
 ) -> None:
@@ -103,7 +103,7 @@ def convert_brackets(
         str, typer.Option("--pattern", help="Which files to take from a folder.")
     ] = "*.mrg",
     encoding: Annotated[
-        str, typer.Option("--encoding", help="Of the files, e.g. gb18030.")
+        str, typer.Option("--encoding", help="Encoding of the files, e.g. gb18030.")
     ] = "utf-8-sig",
     traces: Annotated[bool, typer.Option("--traces", help="Keep traces as words.")] = False,
     functions: Annotated[
@@ -116,24 +116,24 @@ def convert_brackets(
         bool, typer.Option("--ptb-escapes", help=r"Undo \/ and \* and `` '' as well as brackets.")
     ] = False,
     spaces: Annotated[
-        bool, typer.Option("--spaces/--no-spaces", help="Whether words are written apart.")
+        bool, typer.Option("--spaces/--no-spaces", help="Whether spaces separate the words.")
     ] = True,
     splice: Annotated[
         str,
         typer.Option(
-            "--splice", help="Labels, commas between: phrases that give way to their parts."
+            "--splice", help="Labels, comma-separated: remove these phrases, keep their parts."
         ),
     ] = "",
     skip: Annotated[
-        str, typer.Option("--skip", help="Leave out the trees FIRST-LAST of the input, from 1.")
+        str, typer.Option("--skip", help="Leave out the trees FIRST-LAST, counted from 1.")
     ] = "",
-    every: Annotated[int, typer.Option("--every", help="Take every so many-th tree.", min=1)] = 1,
+    every: Annotated[int, typer.Option("--every", help="Take every N-th tree.", min=1)] = 1,
     ewt: LikeEwtOption = False,
     no_tags: NoTagsOption = "",
     heads: HeadsOption = HeadRules.none,
     report: ReportOption = None,
 ) -> None:
-    """Convert bracketed trees: Penn Treebank and its kin, one tree a line or over many lines."""
+    """Convert bracketed trees, as in the Penn Treebank, on one line or several lines each."""
     losses = Losses()
     unescape: Unescape = "ptb" if ptb_escapes else "brackets"
     without = frozenset(filter(None, splice.split(",")))
@@ -280,7 +280,7 @@ def convert_propbank(
         Path,
         typer.Option(
             "--words",
-            help="CoNLL-U, or one tokenised sentence a line: the skeletons' sentences in order.",
+            help="CoNLL-U or one tokenised sentence per line, in the skeletons' order.",
             exists=True,
             dir_okay=False,
         ),

@@ -24,7 +24,7 @@ def convert_ctb(
     ctb: Annotated[Path, typer.Argument(help="Folder of chtb_001.fid …", exists=True)],
     output: PartsArgument,
     split: Annotated[
-        Split, typer.Option("--split", help="Which usual split.")
+        Split, typer.Option("--split", help="Which common split to use.")
     ] = Split.constituency,
     train: Annotated[
         str, typer.Option("--train", help="Files to train on, instead of the split's.")
@@ -32,7 +32,7 @@ def convert_ctb(
     dev: Annotated[str, typer.Option("--dev", help="Development files, likewise.")] = "",
     test: Annotated[str, typer.Option("--test", help="Test files, likewise.")] = "",
     encoding: Annotated[
-        str, typer.Option("--encoding", help="Of the files: gb18030, utf-8, or auto for what fits.")
+        str, typer.Option("--encoding", help="gb18030, utf-8, or auto to detect it.")
     ] = "auto",
     conllx: ConllxOption = "",
     take: TakeOption = Take.heads,

@@ -18,13 +18,11 @@ from .converting import ReportOption
 def convert_ftb(
     ftb: Annotated[Path, typer.Argument(help="Folder of train.French.gold.ptb …", exists=True)],
     output: PartsArgument,
-    train: Annotated[
-        str, typer.Option("--train", help="File in FTB to train on, by another name.")
-    ] = "",
-    dev: Annotated[str, typer.Option("--dev", help="Development file, likewise.")] = "",
-    test: Annotated[str, typer.Option("--test", help="Test file, likewise.")] = "",
+    train: Annotated[str, typer.Option("--train", help="Another training file in FTB.")] = "",
+    dev: Annotated[str, typer.Option("--dev", help="Another development file.")] = "",
+    test: Annotated[str, typer.Option("--test", help="Another test file.")] = "",
     encoding: Annotated[
-        str, typer.Option("--encoding", help="Of the files: utf-8, latin-1, or auto for what fits.")
+        str, typer.Option("--encoding", help="utf-8, latin-1, or auto to detect it.")
     ] = "auto",
     functions: Annotated[
         bool, typer.Option("--functions/--no-functions", help="Keep functions: NP-SUJ.")

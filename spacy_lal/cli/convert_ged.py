@@ -51,7 +51,7 @@ def convert_ged(
         Format | None,
         typer.Option(
             "--format",
-            help="By default what names end in: .tsv, .m2, .json; parallel with --corrected.",
+            help="Default: by file name (.tsv, .m2, .json); parallel with --corrected.",
         ),
     ] = None,
     lang: LangOption = "xx",
@@ -60,11 +60,11 @@ def convert_ged(
     ] = "*.tsv",
     annotator: Annotated[
         str,
-        typer.Option("--annotator", help="Whose errors to take: a number, or union: everyone's."),
+        typer.Option("--annotator", help="Whose errors to take: a number, or union for all."),
     ] = UNION,
     types: Annotated[
         ErrorTypes,
-        typer.Option("--types", help="Labels: ERROR alone; M, U and R; or types as they stand."),
+        typer.Option("--types", help="Labels: only ERROR; M, U and R; or the file's own types."),
     ] = ErrorTypes.none,
     corrected: Annotated[
         list[Path] | None,
@@ -79,11 +79,11 @@ def convert_ged(
         bool, typer.Option("--multiged-escapes", help=r"In tsv, read \" as a double quote.")
     ] = False,
     block: Annotated[
-        str, typer.Option("--block", help="K/N: of N equal blocks of sentences only the K-th.")
+        str, typer.Option("--block", help="K/N: take only the K-th of N equal blocks.")
     ] = "",
     without_block: Annotated[
         list[str] | None,
-        typer.Option("--without-block", help="K/N: all blocks but that one; may be repeated."),
+        typer.Option("--without-block", help="K/N: leave out the K-th of N blocks; repeatable."),
     ] = None,
     report: ReportOption = None,
 ) -> None:

@@ -21,9 +21,9 @@ PartsArgument = Annotated[Path, typer.Argument(help="Folder for {train,dev,test}
 ConllxOption = Annotated[
     str, typer.Option("--conllx", help="Folder of CoNLL-X files; empty for none.")
 ]
-TakeOption = Annotated[Take, typer.Option("--take", help="What to take from them.")]
+TakeOption = Annotated[Take, typer.Option("--take", help="What to take from the CoNLL-X files.")]
 RulesOption = Annotated[
-    HeadRules, typer.Option("--heads", help="Head rules, where no CoNLL-X file gives heads.")
+    HeadRules, typer.Option("--heads", help="Head rules, if no CoNLL-X file gives heads.")
 ]
 
 NOTHING = Annotation()

@@ -37,12 +37,12 @@ def convert_vtb(
     ratio: Annotated[
         str,
         typer.Option(
-            "--ratio", help="Instead: cut the sentences of all files in this ratio, as 18:1:1."
+            "--ratio", help="Instead: split the sentences of all files in a ratio: 18:1:1."
         ),
     ] = "",
     malformed: Annotated[
         Malformed,
-        typer.Option("--malformed", help="Where <s> … </s> isn't well-formed: stop, or drop it."),
+        typer.Option("--malformed", help="If <s> … </s> isn't well-formed: stop, or drop it."),
     ] = Malformed.stop,
     report: ReportOption = None,
 ) -> None:

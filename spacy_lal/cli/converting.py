@@ -24,17 +24,17 @@ InputsArgument = Annotated[
 OutputArgument = Annotated[Path, typer.Argument(help="The .spacy file to write.")]
 LangOption = Annotated[str, typer.Option("--lang", help="Language code of the vocabulary.")]
 ReportOption = Annotated[
-    Path | None, typer.Option("--report", help="Write counts and every drop to this JSON file.")
+    Path | None, typer.Option("--report", help="Write counts and all left-out items to this JSON.")
 ]
 LikeEwtOption = Annotated[
     bool,
     typer.Option(
-        "--like-ewt", help='As the English Web Treebank: the preposition "to" is IN, "(…)" no PRN.'
+        "--like-ewt", help='As in the English Web Treebank: preposition "to" is IN, "(…)" no PRN.'
     ),
 ]
 NoTagsOption = Annotated[
     str,
-    typer.Option("--no-tags", help="Tags, spaces between, that words are not to learn: \": ''\"."),
+    typer.Option("--no-tags", help="Tags not to train on, separated by spaces: \": ''\"."),
 ]
 
 

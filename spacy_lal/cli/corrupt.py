@@ -32,24 +32,24 @@ def corrupt(
     ],
     output: Annotated[Path, typer.Argument(help="The .spacy file to write.")],
     model: Annotated[
-        Path, typer.Option("--model", help="The errors, as error-model writes them.", exists=True)
+        Path, typer.Option("--model", help="The error model that `error-model` wrote.", exists=True)
     ],
     rate: Annotated[
-        float, typer.Option("--rate", min=0.0, max=1.0, help="Share of tokens that are errors.")
+        float, typer.Option("--rate", min=0.0, max=1.0, help="Share of tokens to make wrong.")
     ] = 0.1,
     copies: Annotated[
-        int, typer.Option("--copies", min=1, help="How often to take each text, each time anew.")
+        int, typer.Option("--copies", min=1, help="Copies of each text, each with its own errors.")
     ] = 1,
     types: Annotated[
         bool, typer.Option("--types", help="Label errors as R, M and U, not as ERROR.")
     ] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Another one makes other errors.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Another seed makes other errors.")] = 0,
 ) -> None:
     """Put errors into correct text, and label them.
 
-    Each Doc of a .spacy file, or each sentence of lines of text, gets its errors; of its
-    annotation, words and sentences stay. Docs that have labels of errors are written as they are,
-    once.
+    Errors are put into each Doc of a .spacy file, or into each sentence of lines of text. Words and
+    sentence boundaries are kept, all other annotation is dropped. A Doc that already has labels
+    of errors is written once, unchanged.
     """
     with clear_errors("corrupt"):
         check_outputs([output], [text, model])
@@ -91,7 +91,7 @@ def error_model(
         tuple[Path, Path] | None,
         typer.Option(
             "--corrections",
-            help="Tokenised sentences as they were written, and corrected, one a line.",
+            help="Two files: tokenised sentences as written, and corrected, one per line.",
             exists=True,
         ),
     ] = None,
@@ -100,11 +100,11 @@ def error_model(
         typer.Option("--m2", help="Corrected sentences in M2; repeat it for several.", exists=True),
     ] = None,
 ) -> None:
-    """Learn how errors are made, from correct text or from what was corrected, or both.
+    """Learn how errors are made, from correct text, from corrections, or from both.
 
-    From corrections: which errors there are and how frequent they are, with more words from correct
-    text if there is any. From correct text alone: errors that are usual in any language, and for
-    English those that its learners are known for.
+    From corrections it learns which errors there are and how frequent they are; correct text, if
+    given, adds words. From correct text alone it makes errors that are usual in any language, and
+    for English those that are typical of its learners.
     """
     with clear_errors("error-model"):
         check_outputs([output], [*(texts or ()), *(corrections or ()), *(m2 or ())])

@@ -13,18 +13,20 @@ from .checks import clear_errors
 
 
 def evalb(
-    gold: Annotated[Path, typer.Argument(help="Gold trees, one a line.")],
-    test: Annotated[Path, typer.Argument(help="Trees to evaluate, one a line.")],
+    gold: Annotated[Path, typer.Argument(help="Gold trees, one per line.")],
+    test: Annotated[Path, typer.Argument(help="Trees to evaluate, one per line.")],
     prm: Annotated[
         str, typer.Option("--prm", "-p", help="nk, new, collins, sample, or a .prm file.")
     ] = "nk",
     cutoff: Annotated[
         int | None,
-        typer.Option("--cutoff", "-c", help="Longest sentence of the second summary."),
+        typer.Option("--cutoff", "-c", help="Longest sentence that the second summary counts."),
     ] = None,
     max_errors: Annotated[
         int | None,
-        typer.Option("--max-errors", "-e", help="Stop after more sentence errors than this."),
+        typer.Option(
+            "--max-errors", "-e", help="Stop if there are more sentence errors than this."
+        ),
     ] = None,
 ) -> None:
     """Labelled bracketing recall, precision and F1 of TEST against GOLD, as EVALB prints them.

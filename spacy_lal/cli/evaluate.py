@@ -21,7 +21,7 @@ def evaluate(
     gpu_id: Annotated[int, typer.Option("--gpu-id", help="GPU, or -1 for the CPU.")] = -1,
     threads: ThreadsOption = 0,
     batch_size: Annotated[
-        int, typer.Option("--batch-size", min=0, help="Docs a batch, 0 for the pipeline's.")
+        int, typer.Option("--batch-size", min=0, help="Docs per batch; 0 for the pipeline's.")
     ] = 0,
 ) -> None:
     """EVALB, attachment scores, tag accuracy and speed of MODEL on CORPUS.

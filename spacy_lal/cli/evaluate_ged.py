@@ -17,14 +17,14 @@ def evaluate_ged(
         Path | None,
         typer.Option(
             "--tune",
-            help="Take the threshold of the best F0.5 on this .spacy file.",
+            help="Use the threshold that gives the best F0.5 on this .spacy file.",
             exists=True,
         ),
     ] = None,
     join: Annotated[
         int,
         typer.Option(
-            "--join", min=1, help="Sentences a Doc, whose boundaries aren't given if several."
+            "--join", min=1, help="Sentences per Doc; if several, without gold boundaries."
         ),
     ] = 1,
     output: MetricsOption = None,

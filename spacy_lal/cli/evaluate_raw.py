@@ -26,7 +26,7 @@ def evaluate_raw(
     model: Annotated[str, typer.Argument(help="A pipeline's name or folder.")],
     corpus: Annotated[
         Path,
-        typer.Argument(help="A .spacy file, one sentence a Doc, with paragraphs.", exists=True),
+        typer.Argument(help="A .spacy file, one sentence per Doc, with paragraphs.", exists=True),
     ],
     trees: Annotated[
         Path | None,
@@ -39,10 +39,10 @@ def evaluate_raw(
 ) -> None:
     """F1 of what MODEL finds in the paragraphs of CORPUS, read as raw text.
 
-    Sentences of a paragraph stand one after the other with a space between them. Words are compared
-    by their characters, boundaries by where they are, the first of a paragraph not counted; heads
-    as in CoNLL 2018; brackets without punctuation. Further rows say what MODEL finds if sentences,
-    tokens or both are given.
+    The sentences of a paragraph are joined with a space between them. Words are compared by their
+    characters. Boundaries are compared by their places; the first of a paragraph is not counted.
+    Heads are compared as in CoNLL 2018, brackets without punctuation. Further rows have the scores
+    with gold sentences, gold tokens or both.
     """
     with measuring(
         "evaluate-raw", output, [corpus, *([trees] if trees else [])], threads

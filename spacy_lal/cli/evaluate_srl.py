@@ -17,7 +17,7 @@ def evaluate_srl(
         str,
         typer.Option(
             "--parses",
-            help="What to attend to, commas between: model, gold, or pipelines that find heads.",
+            help="Parses to read, comma-separated: model, gold, or pipelines that find heads.",
         ),
     ] = "model",
     predicates: Annotated[
@@ -25,13 +25,15 @@ def evaluate_srl(
     ] = "model,gold",
     decoders: Annotated[
         str | None,
-        typer.Option("--decoders", help="probabilities, viterbi, valid, greedy; else the model's."),
+        typer.Option(
+            "--decoders", help="probabilities, viterbi, valid, greedy; default: the model's."
+        ),
     ] = None,
     unique: Annotated[
         bool | None,
         typer.Option(
             "--unique-core-roles/--repeated-core-roles",
-            help="Whether a frame may have a core role twice, whatever the model says.",
+            help="Whether a frame may have a core role twice; default: the model's setting.",
             show_default=False,
         ),
     ] = None,

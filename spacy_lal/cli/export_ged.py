@@ -21,13 +21,13 @@ def export_ged(
     ],
     output: Annotated[Path, typer.Argument(help="The .tsv file to write.")],
     types: Annotated[
-        bool, typer.Option("--types", help="Types of errors in the place of i.")
+        bool, typer.Option("--types", help="Write types of errors instead of i.")
     ] = False,
     multiged_escapes: Annotated[
         bool, typer.Option("--multiged-escapes", help=r"Write a double quote as \".")
     ] = False,
 ) -> None:
-    """Write a row for each token, its label c or i behind a tab, as shared tasks want them."""
+    """Write one line per token, with the label c or i after a tab, as in shared tasks."""
     with clear_errors("export-ged"):
         check_outputs([output], [docs])
         read = _read(docs)

@@ -14,14 +14,14 @@ from .checks import clear_errors, from_each
 
 
 def ged_eval(
-    gold: Annotated[Path, typer.Argument(help="Gold labels: a token, a tab, its label a row.")],
+    gold: Annotated[Path, typer.Argument(help="Gold labels: token, tab and label per line.")],
     predicted: Annotated[Path, typer.Argument(help="The same tokens with other labels.")],
     types: Annotated[bool, typer.Option("--types", help="Add a row for each label.")] = False,
 ) -> None:
     """Precision, recall and F0.5 of error detection, token by token.
 
-    Labels are c (correct), i (incorrect) or types of errors; overall, any type is as good as any
-    other. Files may be compressed (.gz, .bz2, .xz).
+    Labels are c (correct), i (incorrect) or types of errors. The overall scores don't distinguish
+    types. Files may be compressed (.gz, .bz2, .xz).
     """
     with clear_errors("ged-eval"):
         report = evaluate_files(gold, predicted)

@@ -15,13 +15,13 @@ def ged_pairs(
     pairs: Annotated[
         Path,
         typer.Argument(
-            help="Columns kind, wrong and right; [brackets] around what is wrong.", exists=True
+            help="Columns kind, wrong and right; [brackets] around wrong words.", exists=True
         ),
     ],
     output: MetricsOption = None,
     threads: ThreadsOption = 0,
 ) -> None:
-    """Share of wrong sentences in which MODEL finds what is wrong, and of right ones it marks."""
+    """Count wrong sentences whose error MODEL finds, and right sentences that it marks."""
     with measuring("ged-pairs", output, [pairs], threads) as result:
         from ..evaluation.pairs import evaluate_pairs
 

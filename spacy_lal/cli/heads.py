@@ -28,11 +28,11 @@ def heads(
         str, typer.Option("--method", "-m", help="normalised (paper) or softmax (released code).")
     ] = "normalised",
     limit: Annotated[
-        int, typer.Option("--limit", "-n", min=0, help="Read no more Docs than this; 0 for all.")
+        int, typer.Option("--limit", "-n", min=0, help="Read at most this many Docs; 0 for all.")
     ] = 0,
-    top: Annotated[int, typer.Option("--top", "-k", min=1, help="Heads of each category.")] = 5,
+    top: Annotated[int, typer.Option("--top", "-k", min=1, help="Heads to show per category.")] = 5,
     errors: Annotated[
-        bool, typer.Option("--errors", help="Analyse wrong constituents by their heads, too.")
+        bool, typer.Option("--errors", help="Also analyse wrong constituents by their heads.")
     ] = False,
 ) -> None:
     """Which label attention heads contribute most to which categories of constituents.

@@ -16,7 +16,7 @@ MetricsOption = Annotated[
     Path | None, typer.Option("--output", help="Write the numbers here, as JSON.")
 ]
 ThreadsOption = Annotated[
-    int, typer.Option("--threads", min=0, help="Threads of torch, 0 for its own choice.")
+    int, typer.Option("--threads", min=0, help="Threads of torch; 0 for torch's default.")
 ]
 
 

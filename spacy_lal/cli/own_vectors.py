@@ -13,9 +13,9 @@ from .checks import check_folder, clear_errors
 
 def own_vectors(
     model: Annotated[Path, typer.Argument(help="Folder of a trained pipeline.", exists=True)],
-    output: Annotated[Path, typer.Argument(help="Where to write the other one.")],
+    output: Annotated[Path, typer.Argument(help="Where to write the new pipeline.")],
 ) -> None:
-    """Write MODEL to OUTPUT with vectors of mode floret inside its components."""
+    """Write MODEL to OUTPUT with its floret vectors stored inside its components."""
     import spacy
 
     from ..pipeline import own_vectors as pipeline

@@ -52,13 +52,13 @@ def package(
         bool,
         typer.Option(
             "--no-vectors",
-            help="Leave out the vocabulary's word vectors, where components have what they read.",
+            help="Leave out the vocabulary's word vectors, if the components have their own.",
         ),
     ] = False,
 ) -> None:
     """Package MODEL as OUTPUT/LANG_NAME, to be installed with `pip install OUTPUT/LANG_NAME`.
 
-    Of absolute paths in the config's [paths], where it was trained, the last part stays.
+    Absolute paths in the config's [paths] are shortened to their last part.
     """
     from ..models.bridge.compact import has_weights, store_bytes, store_half
 

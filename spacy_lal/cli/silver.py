@@ -13,7 +13,7 @@ from .measuring import ThreadsOption
 
 Least = Annotated[
     float | None,
-    typer.Option(min=0, max=1, help="How sure MODEL must be of this; without it, it is left out."),
+    typer.Option(min=0, max=1, help="How sure MODEL must be of this layer; else left out."),
 ]
 
 
@@ -21,7 +21,7 @@ def silver(
     text: Annotated[
         Path,
         typer.Argument(
-            help="Text, a paragraph a line: plain, .xz, .gz, .bz2.", exists=True, dir_okay=False
+            help="Text, one paragraph per line: plain, .xz, .gz, .bz2.", exists=True, dir_okay=False
         ),
     ],
     output: Annotated[Path, typer.Argument(help="Folder for the .spacy files.")],
@@ -32,18 +32,18 @@ def silver(
     roles: Least = None,
     lengths: Annotated[str, typer.Option(help="Least and most words of a sentence.")] = "3,60",
     parts: Annotated[
-        int, typer.Option(min=1, help="How many files all of the text makes, each an even sample.")
+        int, typer.Option(min=1, help="How many files the text makes, each an even sample.")
     ] = 100,
     words: Annotated[
-        int, typer.Option(min=0, help="Stop when so many words are kept, 0 to read all.")
+        int, typer.Option(min=0, help="Stop when this many words are kept; 0 reads all.")
     ] = 0,
     threads: ThreadsOption = 0,
 ) -> None:
-    """Annotate TEXT with MODEL and write the sentences, with the layers that it is sure of.
+    """Annotate TEXT with MODEL and write the sentences, with the layers that MODEL is sure of.
 
-    A layer that it is not sure of stays open, and a sentence with tags alone is left out.
-    `calibrate` shows what a threshold is worth. The same command goes on after the last file that
-    is complete.
+    A layer that MODEL is not sure of is written as missing, and a sentence that would have only
+    tags is left out. `calibrate` shows how accurate a threshold is. If it is stopped, the same
+    command continues after the last complete file.
     """
     with clear_errors("silver"):
         import spacy

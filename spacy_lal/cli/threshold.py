@@ -17,16 +17,21 @@ from .checks import check_folder, clear_errors
 
 def threshold(
     model: Annotated[Path, typer.Argument(help="A pipeline with `gec_detector`.", exists=True)],
-    output: Annotated[Path, typer.Argument(help="Where to write it with its threshold.")],
+    output: Annotated[
+        Path, typer.Argument(help="Where to write the pipeline with its new threshold.")
+    ],
     correct: Annotated[
         list[Path],
         typer.Argument(
-            help=".spacy files without errors, one a kind of text: `corrupt --rate 0`.", exists=True
+            help=".spacy files without errors, one per kind of text: `corrupt --rate 0`.",
+            exists=True,
         ),
     ],
     most: Annotated[
         float,
-        typer.Option("--most", min=0, max=1, help="Share of each file's tokens it may mark."),
+        typer.Option(
+            "--most", min=0, max=1, help="Share of each file's tokens that may be marked."
+        ),
     ] = 0.015,
 ) -> None:
     """Write MODEL to OUTPUT with the lowest threshold that is high enough for each of CORRECT."""

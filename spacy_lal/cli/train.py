@@ -21,14 +21,14 @@ def train(
     ],
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Go on from OUTPUT's checkpoint; without one, begin."),
+        typer.Option("--resume", help="Continue from OUTPUT's checkpoint, if there is one."),
     ] = False,
     every: Annotated[
         int,
         typer.Option(
             "--checkpoint-steps",
             min=0,
-            help="A checkpoint every so many steps, besides those after evaluations.",
+            help="Also write a checkpoint every N steps, not only after evaluations.",
         ),
     ] = 0,
     code: Annotated[
@@ -38,11 +38,11 @@ def train(
     use_gpu: Annotated[int, typer.Option("--gpu-id", "-g", help="GPU, or -1 for the CPU.")] = -1,
     verbose: Annotated[bool, typer.Option("--verbose", "-V", help="Say more.")] = False,
 ) -> None:
-    """Train as `spacy train` does, with checkpoints from which --resume goes on.
+    """Train as `spacy train` does, with checkpoints from which --resume continues.
 
-    The result is the same as if training had never stopped. More options are settings of the
+    The result is the same as if training had never stopped. All other options are settings of the
     config, such as --training.max_steps 1000. OUTPUT keeps the checkpoint when training is over,
-    so that it can go on with a larger max_steps; without that, it can be deleted.
+    so you can continue with a larger max_steps; otherwise delete it.
     """
     from spacy.cli._util import (
         import_code,

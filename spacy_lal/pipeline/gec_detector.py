@@ -75,13 +75,14 @@ def make_gec_detector(
     """Construct the component.
 
     model: maps Docs to scores of every token's labels [tokens of all Docs, labels].
-    spans_key: of the span group with the errors. `Token._.is_error` and the other views read
-        "errors" only; `spacy_lal.grammar_errors.grammar_errors(doc, key)` reads any.
+    spans_key: name of the span group with the errors. `Token._.is_error` and the other extension
+        attributes read only "errors"; `spacy_lal.grammar_errors.grammar_errors(doc, key)` reads
+        any group.
     threshold: a token is marked if the probability that it is an error is at least this. It is
         stored with the component as `cfg["threshold"]`, where `spacy find-threshold` and you set
-        it: that of a trained component wins over its config's.
-    error_weight: of the loss of a token that is an error; one that is correct has 1. More finds
-        more errors, less rightly.
+        it: the threshold of a trained component takes precedence over that of its config.
+    error_weight: weight of the loss of a token that is an error; that of a correct token is 1. A
+        higher weight finds more errors, with lower precision.
     """
     return ErrorDetector(
         nlp.vocab,

@@ -71,18 +71,19 @@ def make_lal_constituency(
         the margin objective, take `spacy-lal.map_decoder.v1`.
     joint_dependencies: train and decode heads and relations along with constituents, in a model
         that has `dependencies`.
-    constituency_weight, arc_weight, relation_weight, tag_weight: of the losses, each summed over
-        the batch and divided by its words. The paper weighs 1, 1, 1, its released code 1, 0.5,
-        0.5. overwrite_heads: also of Docs that have heads, from another parser; otherwise such a
-        Doc gets the trees alone. spans_key: the span group that holds the trees.
+    constituency_weight, arc_weight, relation_weight, tag_weight: weights of the losses. Each loss
+        is summed over the batch and divided by its words. The paper's weights are 1, 1, 1, those
+        of its released code 1, 0.5, 0.5.
+    overwrite_heads: whether to overwrite the heads that another parser has set; otherwise a Doc
+        that has heads gets only the trees. spans_key: the span group that holds the trees.
     sentences: "split" keeps the Doc's sentences and finds them by rule where it has none,
-        "existing" insists on them, "doc" reads every Doc as one sentence.
-    max_sentence_length: in words; over it, `long_sentences` says whether to parse a sentence in
-        pieces ("split", after punctuation where there is any, else at full length), to leave it
-        without constituents and tags ("flat") or to raise ("error"). Charts take time by the third
-        power of length and memory by the second. A joint parser with the margin objective searches
+        "existing" raises an error where it has none, "doc" reads every Doc as one sentence.
+    max_sentence_length: in words. `long_sentences` says what to do with a longer sentence: "split"
+        parses it in pieces (which end after punctuation where there is any, else at the maximum
+        length), "flat" gives it no constituents and no tags, "error" raises. Charts take cubic time
+        and quadratic memory. A joint parser with the margin objective searches
         among all trees: 512 words take a gigabyte and some 15 seconds, 256 an eighth and one. With
-        the CRF objective, over 100 words it searches among probable spans alone, which takes little
+        the CRF objective it searches, over 100 words, only among probable spans, which takes little
         of either (`models/parser/joint.py`).
     """
     return ConstituencyPipe(

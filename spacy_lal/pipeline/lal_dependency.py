@@ -81,14 +81,14 @@ def make_lal_dependency(
     """Construct the component.
 
     model: maps Docs to `ParserScores` with arcs. decoder: "nonprojective", the best tree;
-        "projective", the best without crossing arcs; "greedy", every word's best head, mended
-        where that makes no tree. All have one root.
-    arc_weight, relation_weight, tag_weight: of the losses. overwrite_heads: also of Docs that have
-        heads, from another parser; their sentences then change with them.
+        "projective", the best without crossing arcs; "greedy", every word's best head, corrected
+        if these make no tree. All trees have one root.
+    arc_weight, relation_weight, tag_weight: weights of the losses. overwrite_heads: whether to
+        overwrite the heads that another parser has set; the sentences then change with the heads.
     sentences: "split" keeps the Doc's sentences and finds them by rule where it has none,
-        "existing" insists on them, "doc" reads every Doc as one sentence.
-    max_sentence_length: in words; over it, `long_sentences` says whether to parse a sentence in
-        pieces ("split"), to hang it on its first word ("flat") or to raise ("error").
+        "existing" raises an error where it has none, "doc" reads every Doc as one sentence.
+    max_sentence_length: in words. `long_sentences` says what to do with a longer sentence: "split"
+        parses it in pieces, "flat" attaches all words to its first word, "error" raises.
     """
     return LabelAttentionDependency(
         nlp.vocab,

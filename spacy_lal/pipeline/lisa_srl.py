@@ -87,23 +87,25 @@ def make_lisa_srl(
 ) -> LisaSRL:
     """Construct the component.
 
-    model: maps a `LisaInput` to `LisaScores`. spans_key: of the span group with the frames.
-    parse_source: what the syntactic head attends to, the model's own parse ("model"), or the heads
-        that the Doc has when the component comes to it ("doc"): of any parser before it, or gold
-        ones. Words without a head there, and Docs without any, have the model's.
-    predicate_source: "model" finds predicates; "doc" takes those of the frames that are in
-        doc.spans[spans_key] already, and their rolesets with them; a Doc without that group has the
-        model's. Both can be changed on a trained component: they are attributes.
-    decoder: of role labels: "valid", the best sequence that is valid BIO; "probabilities", with the
-        transition probabilities of the training data added to scores as they are, which is what the
-        paper's program does; "viterbi", with their logarithms; "greedy", each word's best label.
-    unique_core_roles: no core role (ARG0 to ARG5, ARGA) twice in a frame; its continuations and
-        references (C-ARG1, R-ARG1) don't count. The paper has no such rule, nor has "greedy".
-    joint_weight, arc_weight, relation_weight, role_weight: of the losses (eq. 7 has two, on arcs
-        and relations); tag_weight: of that of a BiLSTM below, which predicts tags on its way.
-        label_smoothing: of role labels.
-    own_paths: in which share of training sentences the paths of a model with `role_paths` go by the
-        heads that it finds, as they will in prediction, not by gold ones.
+    model: maps a `LisaInput` to `LisaScores`. spans_key: name of the span group with the frames.
+    parse_source: what the syntactic head attends to: "model", the model's own parse; "doc", the
+        heads that the Doc already has, from an earlier parser or gold ones. If a word or a Doc has
+        no head, the model's are used.
+    predicate_source: "model" finds predicates; "doc" takes those of the frames that are already in
+        doc.spans[spans_key], with their rolesets. If a Doc has no such group, the model's are
+        used. parse_source and predicate_source are attributes; change them at any time.
+    decoder: how role labels are chosen: "valid", the best sequence that is valid BIO;
+        "probabilities", the same with the transition probabilities of the training data added to
+        the scores, as in the paper's program; "viterbi", with the logarithms of the transition
+        probabilities added; "greedy", each word's best label.
+    unique_core_roles: whether a core role (ARG0 to ARG5, ARGA) may occur only once in a frame; its
+        continuations and references (C-ARG1, R-ARG1) don't count. The paper has no such rule.
+        "greedy" ignores it.
+    joint_weight, arc_weight, relation_weight, role_weight: weights of the losses (eq. 7 has two, on
+        arcs and relations). tag_weight: weight of the loss of the tags that a BiLSTM below
+        predicts. label_smoothing: label smoothing of the role labels.
+    own_paths: in a model with `role_paths`, the share of training sentences whose paths follow the
+        heads that the model finds, as in prediction, instead of gold heads.
     overwrite_heads: write the model's own heads also to Docs that have some.
     sentences, max_sentence_length, long_sentences: as for `lal_dependency`; a sentence that is too
         long to be read ("flat") has no frames.

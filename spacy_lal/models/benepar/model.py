@@ -60,8 +60,8 @@ def build_benepar_parser_v1(
     """The parser of Kitaev and Klein 2018 and Kitaev et al. 2019, with weights of benepar 0.2.
 
     It is made by `python -m spacy lal import benepar`, which takes sizes, encoder, tokenizer and
-    vocabularies from a checkpoint; all of them are stored with the weights. It may be trained
-    further, and not from scratch.
+    vocabularies from a checkpoint; all of them are stored with the weights. It can be trained
+    further, but not from scratch.
 
     escaped: Docs' tokens are written as treebanks write English ("-LRB-", "``"); otherwise
     typographic quotes and dashes that are a token by themselves are read as the treebanks' plain

@@ -61,16 +61,18 @@ def build_bilstm_layers_v1(
     sentences: SentencePolicy = "split",
     max_batch_spans: int = 400_000,
 ) -> Model[list[Doc], Floats3d]:
-    """Read sentences with a BiLSTM and give the states of all its layers.
+    """Read sentences with a BiLSTM and return the states of all its layers.
 
     Returns [layers, tokens of all Docs, 2 * hidden_width]; rows of whitespace tokens are zeros.
 
-    tok2vec: any Tok2Vec model: an embedding of words, or a listener. depth: of the BiLSTM.
+    tok2vec: any Tok2Vec model: an embedding of words, or a listener. depth: number of BiLSTM
+    layers.
     embeddings: whether the words' own vectors, projected, are layer 0.
-    language_weight: of a language model's loss in training, the gamma of Rei (2017): forward
-        states of the lowest layer predict the next word, backward states the one before, of
-        `language_words` known ones. It is added to the loss of what reads the layers, if that is a
-        mean over words. 0 for none.
+    language_weight: weight of the loss of a language model in training, the gamma of Rei (2017).
+    The
+        forward states of the lowest layer predict the next word, its backward states the previous
+        word, among `language_words` known words. The loss is added to that of the component, if
+        that is a mean over words. 0: no language model.
     mixed_precision: multiply in bfloat16 while training.
     sentences: "split", "existing" or "doc"; see `lal_constituency`.
     max_batch_spans: limits how many sentences are padded together: the sum of n(n+1)/2 over them, n

@@ -13,7 +13,7 @@ from thinc.types import Floats2d, Floats3d
 def build_curated_layers_v1(
     listener: Model[list[Doc], list[list[Floats2d]]], embeddings: bool = False
 ) -> Model[list[Doc], Floats3d]:
-    """Give the outputs of all layers of a transformer that the pipeline's components share.
+    """Return the outputs of all layers of a transformer that the pipeline's components share.
 
     Returns [layers, tokens of all Docs, width].
 
@@ -23,7 +23,7 @@ def build_curated_layers_v1(
     `all_layer_outputs = true`.
     embeddings: whether layer 0, the embeddings, is among the layers; the paper leaves it out.
 
-    spacy-curated-transformers 0.3.1 predicts, but can't be updated beside numpy 2.4.
+    spacy-curated-transformers 0.3.1 can predict, but can't be trained together with numpy 2.4.
     """
     return Model(
         "curated_layers",

@@ -18,16 +18,16 @@ from ..encoders.network import PretrainedNetwork
 def build_encoder_layers_v1(
     encoder: Model[list[Doc], list[Floats2d]], sentences: SentencePolicy = "split"
 ) -> Model[list[Doc], Floats3d]:
-    """Give the outputs of all layers of a component's own pretrained encoder.
+    """Return the outputs of all layers of a component's own pretrained encoder.
 
     Returns [layers, tokens of all Docs, width], the lowest layer first, without the embeddings;
     rows of whitespace tokens are zeros.
 
-    encoder: `spacy-lal.PretrainedEncoder.v1` with output = "all". A listener would be given other
-    Docs than its encoder has read.
+    encoder: `spacy-lal.PretrainedEncoder.v1` with output = "all". It can't be a listener, which
+    would get other Docs than its encoder has read.
     sentences: "split", "existing" or "doc"; see `lal_constituency`. Each sentence is read by
-    itself, though the encoder could read as many as its window holds: a detector that was trained
-    on single sentences should read so.
+    itself, though the encoder's window could hold several, because a detector that was trained
+    on single sentences should read single sentences.
 
     Raises ValueError for another encoder.
     """

@@ -35,9 +35,9 @@ def build_mhmla_v1(
         `spacy-lal.BiLSTMLayers.v1`, `spacy-lal.EncoderLayers.v1`,
         `spacy-lal.TransformerLayers.v1` or `spacy-lal.CuratedLayers.v1`; or
         `spacy-lal.WithWordLayer.v1` on top of one of them.
-    heads: J; they divide the width among them. pooling: "attention"; or one of the paper's
+    heads: the number of heads J, which share the width. pooling: "attention"; or one of the paper's
         baselines, "average" (AvgL) and "last" (the last layer alone).
-    attention_dropout: of the layers' outputs, keys and attention.
+    attention_dropout: dropout rate of the layers' outputs, of the keys and of the attention.
     """
     return Model(
         "mhmla",

@@ -38,22 +38,23 @@ def build_transformer_layers_v1(
     mixed_precision: bool = False,
     sentences: SentencePolicy = "split",
 ) -> Model[list[Doc], Floats3d]:
-    """Fine-tune a pretrained transformer, and give the outputs of all its layers.
+    """Fine-tune a pretrained transformer, and return the outputs of all its layers.
 
-    Returns [layers, tokens of all Docs, width]: of every token its first piece (Kaneko and Komachi
-    2019, section 4.2); rows of tokens without pieces, which are whitespace, are zeros.
+    Returns [layers, tokens of all Docs, width]: every token has the vectors of its first piece
+    (Kaneko and Komachi 2019, section 4.2); tokens without pieces, which are whitespace, have zeros.
 
-    name: of a model on the Hugging Face hub, or its folder. window, stride: in tokens: a sentence
-    is read in windows that overlap; where two do, a token belongs to the one in which it stands
+    name: name of a model on the Hugging Face hub, or its folder. window, stride: in tokens. A
+    sentence is read in overlapping windows; a token's vectors come from the window in which it is
     farther from the edges. A window of more pieces than the transformer takes is halved until it
-    fits, so nothing is cut off but the end of a single token of that many pieces.
+    fits. So only the end of a single token of that many pieces is cut off.
     embeddings: whether layer 0, the embeddings, is among the layers; the paper leaves it out.
     tokenizer_config, transformer_config, mixed_precision: as in
     `spacy-transformers.TransformerModel.v3`. sentences: "split", "existing" or "doc"; see
-    `lal_constituency`. A detector that was trained on single sentences should read so.
+    `lal_constituency`. A detector that was trained on single sentences should read single
+    sentences.
 
-    The transformer is the component's own: a shared one's listeners send the last layer's gradient
-    back, and no others'. Its weights are stored by spacy-transformers.
+    The transformer belongs to the component. It can't be shared, because listeners send back only
+    the gradient of the last layer. spacy-transformers stores its weights.
     """
     try:
         from spacy_transformers.layers.transformer_model import TransformerModel

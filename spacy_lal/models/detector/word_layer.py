@@ -26,15 +26,15 @@ def build_with_word_layer_v1(
     embed: Model[list[Doc], list[Floats2d]],
     hidden_width: int = 384,
 ) -> Model[list[Doc], Floats3d]:
-    """Put one more layer above an encoder's, which reads the last of them and an embedding.
+    """Put one more layer above those of an encoder; it reads the last layer and an embedding.
 
-    An encoder that lowers case, say, does not see capitals; the embedding of this component does.
+    For example, an encoder that lowers case does not see capitals, but the embedding does.
 
     Returns [layers + 1, tokens of all Docs, width].
 
     layers: an encoder that gives all its layers; see `spacy-lal.MHMLA.v1`. embed: any Tok2Vec
     model, such as `spacy-lal.WordAffixEmbed.v1`, whose vocabulary is learned when the component is
-    initialised. hidden_width: of the feed-forward layer.
+    initialised. hidden_width: width of the feed-forward layer.
     """
     return Model(
         "with_word_layer",

@@ -81,14 +81,14 @@ def build_word_char_embed_v1(
 ) -> Model[list[Doc], list[Floats2d]]:
     """Embed words by a table and a CharLSTM, as Zhang et al. 2020 and Floquet et al. (section 3).
 
-    word_width: width of the word table, which ignores case and reads digits as 0. char_width: of
-    the table of characters. char_hidden_width: of each direction of the CharLSTM.
+    word_width: width of the word table, which ignores case and reads digits as 0. char_width: width
+    of the table of characters. char_hidden_width: width of each direction of the CharLSTM.
     min_count: words and characters seen less often in the training data are "unknown".
     word_dropout: probability of an unknown word in training. max_chars: longer words are read
     without their middle.
 
-    The vocabularies are learned as those of `spacy-lal.WordAffixEmbed.v1` are, so it needs a
-    component of this package too.
+    The vocabularies are learned like those of `spacy-lal.WordAffixEmbed.v1`, so this embedding also
+    needs a component of this package.
     """
     if max_chars < 1:
         raise ValueError(f"max_chars must be at least 1, got {max_chars}")

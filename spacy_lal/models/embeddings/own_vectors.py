@@ -69,13 +69,13 @@ def _build(header: Header) -> OwnVectors:
 def build_with_own_vectors_v1(
     embed: Model[list[Doc], list[Floats2d]], width: int
 ) -> Model[list[Doc], list[Floats2d]]:
-    """Put static word vectors beside the vectors of an embedding, and keep them in the component.
+    """Concatenate static word vectors with an embedding's, and store them in the component.
 
-    As `spacy-lal.WithVectors.v1`, but the pipeline's vectors (`[initialize] vectors`, of mode
+    This is `spacy-lal.WithVectors.v1`, but the pipeline's vectors (`[initialize] vectors`, of mode
     floret) are copied when the component is initialised, rounded to 8 bits. After that they are
-    part of its weights: it can be put into any pipeline, whatever vectors that has.
+    part of its weights, so the component can be put into a pipeline with any vectors or none.
 
-    embed: any Tok2Vec model. width: of the learned linear projection of the static vectors.
+    embed: any Tok2Vec model. width: width of the learned linear projection of the static vectors.
     """
     embed_width = embed.maybe_get_dim("nO")
     return Model(

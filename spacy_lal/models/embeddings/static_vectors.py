@@ -14,13 +14,13 @@ from thinc.types import Floats2d, Ragged
 def build_with_vectors_v1(
     embed: Model[list[Doc], list[Floats2d]], width: int | None = None
 ) -> Model[list[Doc], list[Floats2d]]:
-    """Put static word vectors, such as fastText's, beside the vectors of an embedding.
+    """Concatenate static word vectors, such as fastText's, with the vectors of an embedding.
 
-    embed: any Tok2Vec model. width: of the learned linear projection of the static vectors; by
-    default it is as wide as they are.
+    embed: any Tok2Vec model. width: width of the learned linear projection of the static vectors;
+    by default the width of the vectors.
 
     The static vectors are the pipeline's own (`nlp.vocab.vectors`, of either mode) and are not
-    trained. Words without one have zeros.
+    trained. Words without a vector get zeros.
     """
     vectors = StaticVectors(width)
     # spaCy sets every "dropout_rate" it finds, and would drop features of a whole batch here

@@ -15,16 +15,17 @@ def build_with_encoder_v1(
     encoder: Model[list[Doc], list[Floats2d]],
     gradient: float = 1.0,
 ) -> Model[list[Doc], list[Floats2d]]:
-    """Put an encoder's vectors behind those of an embedding, which may know what it doesn't.
+    """Concatenate the vectors of an embedding and those of an encoder.
 
-    An encoder that lowers case, say, does not see capitals; the embedding of this component does.
+    For example, an encoder that lowers case does not see capitals, but the embedding does.
 
     embed: any Tok2Vec model, such as `spacy-lal.WordAffixEmbed.v1`, whose vocabulary is learned
     when the component is initialised. encoder: `spacy-lal.PretrainedEncoder.v1`, or a listener to
     one that is shared.
-    gradient: what the encoder's gradient is multiplied with; 0 leaves the encoder to others.
-    Components of this package send the mean gradient of a batch's words, spaCy's tagger and senter
-    the sum, which would drown those of others in a shared encoder: there, 0.001 makes a mean of it.
+    gradient: factor of the gradient that the encoder gets; with 0 only other components train it.
+    Components of this package send the mean gradient over a batch's words. spaCy's tagger and
+    senter send the sum, which would outweigh the others in a shared encoder; for these, 0.001 turns
+    the sum into about a mean.
     """
     if not gradient >= 0:
         raise ValueError(f"gradient must be at least 0, got {gradient}")

@@ -59,23 +59,24 @@ def build_pretrained_encoder_v1(
 ) -> Model[list[Doc], list[Floats2d]]:
     """Fine-tune a pretrained transformer, for one component or, in a shared `tok2vec`, for many.
 
-    Any BERT-, RoBERTa-, XLM-R-, XLNet- or Electra-like model that Hugging Face's library knows. A
-    vector a token; a whitespace token has zeros.
+    Any BERT-, RoBERTa-, XLM-R-, XLNet- or Electra-like model that Hugging Face's library knows.
+    Each token gets one vector; a whitespace token gets zeros.
 
-    path: of the model's folder, with config.json, tokenizer.json and model.safetensors. It is read
+    path: path of the model's folder, with config.json, tokenizer.json and model.safetensors. It is
+    read
     when a pipeline is initialised and never again: a trained pipeline holds weights and tokenizer.
-    sha256: of model.safetensors, which is refused if it has another.
+    sha256: hash of model.safetensors; a file with another hash is refused.
     output: "last", the last layer; "mix", a learned mix of the last `layers` (Peters et al. 2018,
-    eq. 1); "all", all layers but the embeddings, side by side. pooling: a token's "first" piece,
-    its "last", or the "mean" of all.
-    window: of pieces that are read together. A Doc is cut into windows at its sentence boundaries,
-    as many sentences in each as there is room for; if it has none, at blank lines. What is longer
-    is read in windows that overlap, and a token's vector comes from that in which it is farthest
-    from the edges.
+    eq. 1); "all", all layers but the embeddings, side by side. pooling: whether a token's vector is
+    that of its "first" piece, of its "last" piece, or the "mean" of all its pieces.
+    window: number of pieces that are read together. A Doc is cut into windows at its sentence
+    boundaries, or at blank lines if it has no boundaries; each window gets as many sentences as
+    fit. A longer sentence is read in overlapping windows, and a token's vector comes from the
+    window in which it is farthest from the edges.
     trained_from: the lowest layer that is trained; 0, the default, is the embeddings.
-    mixed_precision: train with bfloat16 products, which some processors do far faster. prediction:
-    "float32", or "bfloat16" for such products there, too: vectors then differ in the third digit.
-    A trained model's `attrs` have this setting and may be changed.
+    mixed_precision: train with bfloat16 products, which are much faster on some processors.
+    prediction: "float32", or "bfloat16" to predict with such products, too; vectors then differ in
+    the third digit. You can change this setting in the `attrs` of a trained model.
     """
     if window < 16:
         raise ValueError(f"window must be at least 16, got {window}")

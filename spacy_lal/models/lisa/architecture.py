@@ -38,28 +38,30 @@ def build_lisa_v1(
     """Linguistically-informed self-attention (Strubell et al. 2018).
 
     tok2vec: word vectors of the Docs' tokens; a listener or any other Tok2Vec model.
-    rows: a BiLSTM over them (`spacy-lal.BiLSTMRows.v1`), whose states self-attention reads beside
-        the words' vectors, and which the paper has not; null leaves it out. Without it, sinusoids
-        tell positions.
-    layers, heads, head_width: of self-attention (10 or 12, 8 and 25 in the paper).
-    feed_forward_width, feed_forward_depth: hidden layers between two of them (800, 2).
-    tag_layer: after how many layers tags and predicates are found (3). syntax_layer: which layer,
-        counted from 1, has the head that is the parser (6); layers above it spread what it found;
-        null: none, self-attention without syntax. syntactic_head: the parser is that head
-        ("biaffine", the paper), or its scores, from the layer below, are handed over ("copied", its
-        released code).
-    tag_width, arc_width, relation_width, predicate_width, role_width: of the perceptrons before
-        each task (200, 500, 100, 200, 200). role_rank: share this number of rank-one matrices
-        among the roles; null gives each a full one, as the paper does.
-    layer_dropout: in self-attention and what is between (0.1), where the rate of the training is
-        for perceptrons and the BiLSTM; null: the training's there, too.
+    rows: a BiLSTM over the word vectors (`spacy-lal.BiLSTMRows.v1`), which the paper doesn't have;
+        self-attention reads its states and the word vectors. null leaves it out; then sinusoids
+        encode positions. The numbers in brackets below are the paper's.
+    layers, heads, head_width: number of self-attention layers, number of their heads, width of a
+        head (10 or 12, 8 and 25).
+    feed_forward_width, feed_forward_depth: width and number of the hidden layers between two
+        self-attention layers (800, 2).
+    tag_layer: the layer after which tags and predicates are found (3). syntax_layer: the layer,
+        counted from 1, one of whose heads is the parser (6); the layers above use its output;
+        null: self-attention without syntax. syntactic_head: "biaffine", the head itself is the
+        parser (the paper); "copied", the head copies the scores of a parser on the layer below
+        (the released code).
+    tag_width, arc_width, relation_width, predicate_width, role_width: widths of the perceptrons
+        before each task (200, 500, 100, 200, 200). role_rank: number of rank-one matrices that the
+        roles share; null gives each role a full matrix, as in the paper.
+    layer_dropout: dropout rate of self-attention and feed-forward layers (0.1); the perceptrons and
+        the BiLSTM have the training's rate. null: all have the training's rate.
     indicator_width: encode a sentence once for each predicate, which must be given
-        (predicate_source = "doc"), told from other words by an embedding of this width, as for the
-        paper's gold predicates; null: once for all.
-    role_paths: let roles see the dependency path from the word to the predicate, too (not in the
-        paper; see `RolePaths`), which less data teaches more. Needs a syntax_layer.
-    max_batch_spans: sentences are padded together as long as their pairs of words number no more
-        than twice this.
+        (predicate_source = "doc") and is marked by an embedding of this width, as for the paper's
+        gold predicates; null: encode a sentence once for all predicates.
+    role_paths: let roles also depend on the dependency path from the word to the predicate (not in
+        the paper; see `RolePaths`), which can be learned from less data. Needs a syntax_layer.
+    max_batch_spans: sentences are padded together as long as they have no more than twice this
+        number of pairs of words.
     """
     settings = LisaSettings(
         input_encoder=rows,

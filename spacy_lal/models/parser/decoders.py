@@ -149,7 +149,7 @@ def make_mbr_decoder(threshold: float | None = 0.45, arc_weight: float = 1.0) ->
 
     threshold: a constituent less probable than this is left out. None, for a two-stage parser
     only: each span of the tree gets its best label, as in the papers. arc_weight: in a joint
-    model, what a right arc is worth against a right constituent.
+    model, the gain of a right arc relative to that of a right constituent.
     Raises ValueError for a threshold that is not in [0, 1).
     """
     if threshold is not None and not 0 <= threshold < 1:

@@ -22,8 +22,8 @@ def build_two_stage_parser_v1(
 ) -> Model[list[Doc], ParserScores]:
     """The two-stage parser of Zhang et al. 2020: a CRF over unlabelled binary trees, then labels.
 
-    With `spacy-lal.BranchRows.v1` and a label attention encoder it is that of Vu-Tran et al., with
-    `spacy-lal.TransformerSpans.v1` SpanFormer (Floquet et al.).
+    With `spacy-lal.BranchRows.v1` and a label attention encoder it is the parser of Vu-Tran et al.
+    With `spacy-lal.TransformerSpans.v1` it is SpanFormer (Floquet et al.).
 
     tok2vec: word vectors of the Docs' tokens; a listener or any other Tok2Vec model.
     rows: `spacy-lal.BiLSTMRows.v1`, `spacy-lal.PositionRows.v1` or `spacy-lal.BranchRows.v1`.

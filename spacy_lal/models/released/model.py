@@ -47,9 +47,10 @@ def build_released_parser_v1(
 ) -> Model[list[Doc], ParserScores]:
     """A parser that others have trained and published, imported with `spacy lal import`.
 
-    It reads words, and tags where the parser was given some (`token.tag_`; set by a component in
-    front). It predicts; it isn't trained. format: "lal-parser" (`lal_constituency`, with heads),
-    "supar-constituency" (`lal_constituency`) or "supar-dependency" (`lal_dependency`).
+    It reads words, and also tags if the parser was trained with tags (`token.tag_`, set by an
+    earlier component). It can predict but can't be trained. format: "lal-parser"
+    (`lal_constituency`, with heads), "supar-constituency" (`lal_constituency`) or
+    "supar-dependency" (`lal_dependency`).
     max_batch_spans: as of other parsers.
     """
     known = ("lal-parser", "supar-constituency", "supar-dependency")
