@@ -52,14 +52,17 @@ def row(sentences: int, nlp: Language) -> str:
 
 
 def texts(sentences: int, longest: int) -> Iterator[str]:
-    """Sentences of 3 to `longest` words, of letters drawn at random."""
+    """Sentences of 3 to `longest` words."""
     draw = random.Random(0)
     for _ in range(sentences):
-        words = (
-            "".join(draw.choices(string.ascii_lowercase, k=draw.randint(2, 9)))
-            for _ in range(draw.randint(3, longest))
-        )
-        yield f"{' '.join(words).capitalize()}."
+        yield f"{' '.join(words(draw, draw.randint(3, longest))).capitalize()}."
+
+
+def words(draw: random.Random, count: int) -> list[str]:
+    """Of letters drawn at random."""
+    return [
+        "".join(draw.choices(string.ascii_lowercase, k=draw.randint(2, 9))) for _ in range(count)
+    ]
 
 
 def resident() -> float:
