@@ -133,6 +133,7 @@ def _cluster(ray: Any, cpus: int, gpu: bool) -> Iterator[None]:
             **(local if here else {}),
         )
     except Exception as error:  # Ray's own are of no kind
+        ray.shutdown()  # what it has begun of itself
         raise ChildProcessError(f"Ray can't begin: {told(error)}") from error
     try:
         if gpu and here and not ray.cluster_resources().get("GPU"):
