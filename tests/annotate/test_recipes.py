@@ -1,4 +1,4 @@
-"""What docs/usage/scale.md shows for other engines gives the records that `annotate_batch` gives."""
+"""What docs/usage/scale.md shows for other engines gives the records of `annotate_batch`."""
 
 from __future__ import annotations
 

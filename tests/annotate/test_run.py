@@ -358,6 +358,6 @@ def test_processes(folder: Path, text: Path, tmp_path: Path) -> None:
     process.kill()
     process.join()
     done = go()
-    assert done[0].there
+    assert any(one.there for one in done)
     assert sorted(one.counts["shard"] for one in done) == [0, 1, 2, 3]
     assert files(there) == files(here)
