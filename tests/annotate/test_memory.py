@@ -30,7 +30,7 @@ def sentences(count: int, longest: int, seed: int = 0) -> Iterator[str]:
 
 def test_charts_of_a_batch() -> None:
     """10,000 words without punctuation among short texts: every word is in one batch, no batch has
-    more cells than the limit, or than the longest sentence alone."""
+    more cells than the limit, or than the longest sentence alone, nor 3,000 words."""
     vocab = spacy.blank("en").vocab
     lengths = [3] * 2_000 + [10_000] + [40] * 200 + [0]
     docs = [Doc(vocab, words=["word"] * length) for length in lengths]
@@ -41,6 +41,7 @@ def test_charts_of_a_batch() -> None:
     ):
         rows, columns = tokens.shape
         assert columns <= longest
+        assert rows * columns <= 3_000
         cells.append(rows * columns * (columns + 1) // 2)
         for row, size in zip(tokens.tolist(), sizes.tolist(), strict=True):
             seen[row[:size]] += 1
