@@ -56,7 +56,8 @@ def on_ray(
         loading = {actor.ready.remote(): actor for actor in pool}
         working: dict[Any, tuple[Any, Shard]] = {}
         try:
-            while working or left is not None:
+            more = True
+            while working or more:
                 (ready,), _ = ray.wait([*working, *loading], num_returns=1)
                 found = _got(ray, ready)
                 done: Shard | None = None
@@ -64,11 +65,10 @@ def on_ray(
                     actor = loading.pop(ready)
                 else:
                     actor, done = working.pop(ready)
-                following = None if left is None else next(left, None)
-                if following is None:
-                    left = None
-                else:
+                following = next(left, None) if more else None
+                if following is not None:
                     working[actor.annotate.remote(following)] = actor, following
+                more = following is not None
                 if done is not None:
                     yield done, found
         finally:
