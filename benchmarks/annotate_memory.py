@@ -1,12 +1,18 @@
-"""Strings and memory of a process that annotates sentences of ever new words.
+"""Memory of a process that annotates sentences of ever new words.
 
 python benchmarks/annotate_memory.py MODEL [--sentences 20000] [--no-zone]
+
+strings: of the vocabulary. MB resident: of the process. MB malloc: of these, what is in use rather
+than kept for later (Linux with glibc). Python blocks: what Python has allocated, in thousands.
 """
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import random
 import string
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -14,12 +20,13 @@ from itertools import islice
 from pathlib import Path
 
 import typer
+from spacy.language import Language
 
 from spacy_lal.annotate.batches import annotated
 from spacy_lal.annotate.loading import load
 from spacy_lal.annotate.records import doc_record
 
-ROWS = 10
+ROWS = 20
 
 
 def main(model: str, sentences: int = 20_000, zone: bool = True, longest: int = 12) -> None:
@@ -28,33 +35,58 @@ def main(model: str, sentences: int = 20_000, zone: bool = True, longest: int = 
         nlp.memory_zone = nullcontext  # type: ignore[method-assign, assignment]
     records = ({"id": str(k), "text": text} for k, text in enumerate(texts(sentences, longest)))
     found = annotated(nlp, records, doc_record)
-    print("sentences  strings  MB resident  CPU s")
-    print(f"{0:9,}  {len(nlp.vocab.strings):7,}  {resident():11.1f}  {0:5.0f}")
-    for row in range(1, ROWS + 1):
+    print("sentences  strings  MB resident  MB malloc  Python blocks  CPU s")
+    print(row(0, nlp))
+    for k in range(1, ROWS + 1):
         for one in islice(found, sentences // ROWS):
             assert one.value is not None, one.error
-        print(
-            f"{row * (sentences // ROWS):9,}  {len(nlp.vocab.strings):7,}  {resident():11.1f}  "
-            f"{time.process_time():5.0f}",
-            flush=True,
-        )
+        print(row(k * (sentences // ROWS), nlp), flush=True)
+
+
+def row(sentences: int, nlp: Language) -> str:
+    gc.collect()
+    return (
+        f"{sentences:9,}  {len(nlp.vocab.strings):7,}  {resident():11.1f}  {in_use():9.1f}  "
+        f"{sys.getallocatedblocks() / 1000:13.1f}  {time.process_time():5.0f}"
+    )
 
 
 def texts(sentences: int, longest: int) -> Iterator[str]:
-    """Sentences of 3 to `longest` words, of letters drawn at random."""
+    """Sentences of 3 to `longest` words."""
     draw = random.Random(0)
     for _ in range(sentences):
-        words = (
-            "".join(draw.choices(string.ascii_lowercase, k=draw.randint(2, 9)))
-            for _ in range(draw.randint(3, longest))
-        )
-        yield f"{' '.join(words).capitalize()}."
+        yield f"{' '.join(words(draw, draw.randint(3, longest))).capitalize()}."
+
+
+def words(draw: random.Random, count: int) -> list[str]:
+    """Of letters drawn at random."""
+    return [
+        "".join(draw.choices(string.ascii_lowercase, k=draw.randint(2, 9))) for _ in range(count)
+    ]
 
 
 def resident() -> float:
     """MB of memory that this process has now (Linux)."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * 4096 / 1e6
+
+
+class _Mallinfo(ctypes.Structure):
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            *("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks"),
+            *("uordblks", "fordblks", "keepcost"),
+        )
+    ]
+
+
+def in_use() -> float:
+    """MB that glibc has given out and not got back."""
+    mallinfo = ctypes.CDLL(None).mallinfo2
+    mallinfo.restype = _Mallinfo
+    info = mallinfo()
+    return (info.uordblks + info.hblkhd) / 1e6
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 from spacy.language import Language
@@ -42,14 +43,19 @@ def annotate_batch(
 
     model: a pipeline, or its name or folder, which is loaded once a process. A text of more than
     `max_chars` characters becomes several records (see `pieces`). A text that fails comes back as
-    it is, with the "error".
+    it is, with the "error". Threads of a process take turns.
     """
-    nlp = model if isinstance(model, Language) else _load(str(model))
-    parts = (piece for record in records for piece in pieces(record, max_chars))
-    return [
-        {**found.record, "error": found.error} if found.value is None else found.value
-        for found in annotated(nlp, parts, doc_record, batch_tokens=batch_tokens)
-    ]
+    with _ONE_AT_A_TIME:
+        nlp = model if isinstance(model, Language) else _load(str(model))
+        parts = (piece for record in records for piece in pieces(record, max_chars))
+        return [
+            {**found.record, "error": found.error} if found.value is None else found.value
+            for found in annotated(nlp, parts, doc_record, batch_tokens=batch_tokens)
+        ]
+
+
+# Strings are freed at the end of a batch, from a vocabulary that all threads share.
+_ONE_AT_A_TIME = RLock()
 
 
 @lru_cache(maxsize=1)

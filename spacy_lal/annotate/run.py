@@ -1,4 +1,4 @@
-"""Text to shards, in this process or several; a run that was stopped goes on."""
+"""Text to shards, in this process, in several, or on Ray; a run that was stopped goes on."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from spacy.language import Language
 
 from .loading import load
 from .manifest import SETTINGS, Counts, Manifest, check_same, describe
+from .on_ray import on_ray
 from .processes import in_processes
 from .readers import Texts
 from .shards import AnnotateSettings, Shard, annotate_shard, check_finds, shard_name
 from .shards import shards as shards_of
 
+ENGINES = ("processes", "ray")
 Engine = Callable[[Iterable[Shard]], Iterator[tuple[Shard, Counts]]]
 
 
@@ -34,12 +36,20 @@ class Workers:
     """Who annotates; it makes no difference to what is found.
 
     processes: 1 for this one. threads: of torch in each; 0 for its own choice, and for an even
-    share of the cores where there are several processes. gpu: which, -1 for none.
+    share of the cores where there are several processes. gpu: which, -1 for none. engine:
+    "processes" of this machine, or "ray", where these are actors, of one thread unless told
+    otherwise and with a GPU each, whichever Ray gives them, unless `gpu` is -1.
     """
 
     processes: int = 1
     threads: int = 0
     gpu: int = -1
+    engine: str = "processes"
+
+    def __post_init__(self) -> None:
+        """Raises ValueError if there is no such engine."""
+        if self.engine not in ENGINES:
+            raise ValueError(f"no engine {self.engine!r}: there are {', '.join(ENGINES)}")
 
 
 def annotate(
@@ -50,12 +60,14 @@ def annotate(
     Shards that are complete stay as they are. Raises ValueError if they were made with another
     pipeline, other settings or other texts, and ChildProcessError if a process ends.
     """
-    nlp = load(model, workers.threads, workers.gpu)
+    # actors' GPUs are elsewhere
+    nlp = load(model, workers.threads, workers.gpu if workers.engine == "processes" else -1)
     check_finds(nlp, settings)
-    check_same(output, SETTINGS, _described(nlp, texts, settings))
+    described = _described(nlp, texts, settings)
+    check_same(output, SETTINGS, described)
     manifest = Manifest(output)
     there: list[Done] = []
-    engine = _engine(nlp, model, output, settings, workers)
+    engine = _engine(nlp, model, described["pipeline"], output, settings, workers)
     del nlp
     last = -1
 
@@ -81,8 +93,24 @@ def annotate(
 
 
 def _engine(
-    nlp: Language, model: str, output: Path, settings: AnnotateSettings, workers: Workers
+    nlp: Language,
+    model: str,
+    pipeline: str,
+    output: Path,
+    settings: AnnotateSettings,
+    workers: Workers,
 ) -> Engine:
+    if workers.engine == "ray":
+        return lambda shards: on_ray(
+            model,
+            shards,
+            output,
+            settings,
+            pipeline=pipeline,
+            actors=workers.processes,
+            threads=workers.threads or 1,
+            gpu=workers.gpu >= 0,
+        )
     if workers.processes == 1:
         return lambda shards: (
             (shard, annotate_shard(nlp, shard, output, settings)) for shard in shards

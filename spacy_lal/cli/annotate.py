@@ -39,9 +39,14 @@ def annotate(
     input_format: Annotated[
         str, typer.Option(help="txt, jsonl or parquet, if file names don't show it.")
     ] = "",
-    n_process: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
+    engine: Annotated[
+        str, typer.Option(help="What annotates: processes of this machine, or ray.")
+    ] = "processes",
+    n_process: Annotated[int, typer.Option(min=1, help="Number of processes, or of Ray's actors.")] = 1,
     threads: ThreadsOption = 0,
-    gpu_id: Annotated[int, typer.Option(min=-1, help="GPU, -1 for none.")] = -1,
+    gpu_id: Annotated[
+        int, typer.Option(min=-1, help="GPU, -1 for none; on ray, 0 gives each actor one.")
+    ] = -1,
     max_chars: Annotated[
         int, typer.Option(min=1, help="Texts of more characters are annotated in pieces.")
     ] = 100_000,
@@ -65,7 +70,7 @@ def annotate(
         source = Texts(texts, input_format or None, text_field, kept)
         check_folder(output, [] if texts == STDIN else [Path(texts)])
         settings = AnnotateSettings(format, kept, max_chars, shard_chars, batch_tokens)
-        workers = Workers(n_process, threads, gpu_id)
+        workers = Workers(n_process, threads, gpu_id, engine)
         failed = _summarise(_shown(run(model, source, output, settings, workers), source), output)
     if failed:
         raise typer.Exit(SOME_FAILED)

@@ -342,9 +342,22 @@ def test_a_format_that_the_pipeline_has_nothing_for(text: Path, tmp_path: Path) 
 
 
 def test_processes(folder: Path, text: Path, tmp_path: Path) -> None:
-    """The same files, and one that dies is told of."""
+    """The same files; also when all is killed, with shards under way, and goes on."""
     here, there = tmp_path / "here", tmp_path / "there"
     list(annotate(str(folder), Texts(str(text)), here, SMALL, Workers(threads=1)))
-    done = list(annotate(str(folder), Texts(str(text)), there, SMALL, Workers(2, threads=1)))
+
+    def go() -> list[runs.Done]:
+        workers = Workers(2, threads=1)
+        return list(annotate(str(folder), Texts(str(text)), there, SMALL, workers))
+
+    process = multiprocessing.get_context("fork").Process(target=go)
+    process.start()
+    log = there / "shards.jsonl"
+    while process.is_alive() and not (log.exists() and b"\n" in log.read_bytes()):
+        time.sleep(0.01)
+    process.kill()
+    process.join()
+    done = go()
+    assert any(one.there for one in done)
     assert sorted(one.counts["shard"] for one in done) == [0, 1, 2, 3]
     assert files(there) == files(here)

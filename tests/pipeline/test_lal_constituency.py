@@ -378,3 +378,4 @@ def test_batches_hold_every_sentence_once_and_keep_their_size(
     for batch in batches:
         longest = max(lengths[k] for k in batch)
         assert len(batch) == 1 or len(batch) * longest * (longest + 1) // 2 <= max_spans
+        assert len(batch) == 1 or len(batch) * longest * 24 <= max_spans  # a word is 24 spans' room

@@ -20,6 +20,10 @@ from .sentences import Sentence, split_sentences
 
 S = TypeVar("S", bound=tuple)
 
+SPANS_A_WORD = 24
+"""Of how many spans' room what layers make of a word takes as much: charts of short sentences are
+small, those of 10,000 sentences of 3 words no larger than those of 500 of 15."""
+
 READING: dict[str, Any] = {
     "sentences": "split",
     "max_sentence_length": 512,
@@ -67,12 +71,19 @@ def initialize_tok2vec(model: Model, docs: list[Doc] | None) -> int:
 
 
 def batch_by_spans(
-    lengths: list[int], max_spans: int, *, least_words: int = 500, most_padding: float = 1.1
+    lengths: list[int],
+    max_spans: int,
+    *,
+    least_words: int = 500,
+    most_padding: float = 1.1,
+    spans_a_word: int = SPANS_A_WORD,
 ) -> list[list[int]]:
     """Indices of sentences of similar length, in batches.
 
-    A batch's padded charts hold at most `max_spans` spans. Once it has `least_words` words, it
-    takes no sentence that would make it more than `most_padding` times as large as its words.
+    A batch's padded charts hold at most `max_spans` spans, where no word, nor padding, counts as
+    less than `spans_a_word` of them; a sentence that is larger is alone. Once a batch has
+    `least_words` words, it takes no sentence that would make it more than `most_padding` times as
+    large as its words.
     """
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     batches: list[list[int]] = []
@@ -81,7 +92,7 @@ def batch_by_spans(
         # lengths ascend, so the newcomer sets the padded length of the whole batch
         n = lengths[index]
         count = len(batches[-1]) + 1 if batches else 1
-        too_large = count * chart_size(n) > max_spans
+        too_large = count * max(chart_size(n), n * spans_a_word) > max_spans
         too_padded = words >= least_words and count * n > most_padding * (words + n)
         if not batches or too_large or too_padded:
             batches.append([])

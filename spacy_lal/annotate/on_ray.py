@@ -1,0 +1,163 @@
+"""Shards on a Ray cluster, in actors each of which has a pipeline of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.util import is_package
+
+from .batches import told
+from .loading import load
+from .manifest import Counts, describe
+from .shards import AnnotateSettings, Shard, annotate_shard
+
+TRIES = 3
+"""How often a shard is begun before an actor that ends ends the run."""
+
+
+def on_ray(
+    model: str,
+    shards: Iterable[Shard],
+    output: Path,
+    settings: AnnotateSettings,
+    *,
+    pipeline: str,
+    actors: int,
+    threads: int,
+    gpu: bool = False,
+) -> Iterator[tuple[Shard, Counts]]:
+    """As `in_processes`, in actors of the cluster that `RAY_ADDRESS` names, else of a local one.
+
+    pipeline: the model, as `describe` has it; actors must have loaded the same. An actor takes
+    `threads` CPUs and, with `gpu`, one GPU. `output` and a model's folder are where all machines of
+    the cluster see them. Shards go to the actors that are there, so that it makes no difference
+    when, or whether, the cluster has room for all. An actor that ends is begun again, and so is
+    its shard. Raises ImportError, which says what to install, and ChildProcessError if an actor
+    can't go on.
+    """
+    ray = _ray()
+    left = iter(shards)
+    if (first := next(left, None)) is None:
+        return
+    left = chain([first], left)
+    model = model if is_package(model) else str(Path(model).resolve())
+    with _cluster(ray, actors * threads, gpu):
+        # a shard that is made once more has the same bytes
+        again = {"max_restarts": -1, "max_task_retries": TRIES - 1}
+        kind = ray.remote(num_cpus=threads, num_gpus=int(gpu), **again)(_Actor)
+        arguments = (model, pipeline, output.resolve(), settings, threads, gpu)
+        pool = [kind.remote(*arguments) for _ in range(actors)]
+        loading = {actor.ready.remote(): actor for actor in pool}
+        working: dict[Any, tuple[Any, Shard]] = {}
+        try:
+            more = True
+            while working or more:
+                (ready,), _ = ray.wait([*working, *loading], num_returns=1)
+                found = _got(ray, ready)
+                done: Shard | None = None
+                if ready in loading:
+                    actor = loading.pop(ready)
+                else:
+                    actor, done = working.pop(ready)
+                following = next(left, None) if more else None
+                if following is not None:
+                    working[actor.annotate.remote(following)] = actor, following
+                more = following is not None
+                if done is not None:
+                    yield done, found
+        finally:
+            for actor in pool:
+                ray.kill(actor)
+
+
+class _Actor:
+    """What goes wrong in one is told as text, like what goes wrong in a process."""
+
+    def __init__(
+        self,
+        model: str,
+        pipeline: str,
+        output: Path,
+        settings: AnnotateSettings,
+        threads: int,
+        gpu: bool,
+    ) -> None:
+        self._model, self._pipeline = model, pipeline
+        self._output, self._settings = output, settings
+        self._threads, self._gpu = threads, 0 if gpu else -1  # it sees its own GPU alone
+        self._nlp: Language | None = None
+
+    def ready(self) -> str:
+        try:
+            self._loaded()
+        except Exception as error:
+            return told(error)
+        return ""
+
+    def annotate(self, shard: Shard) -> Counts | str:
+        try:
+            return annotate_shard(self._loaded(), shard, self._output, self._settings)
+        except Exception as error:
+            return told(error)
+
+    def _loaded(self) -> Language:
+        """Not in `__init__`: an actor that is begun again is asked for a shard at once."""
+        if self._nlp is None:
+            nlp = load(self._model, self._threads, self._gpu)
+            if (found := describe(nlp)) != self._pipeline:
+                raise ValueError(f"{self._model} is {found} here, but {self._pipeline} elsewhere")
+            self._nlp = nlp
+        return self._nlp
+
+
+@contextmanager
+def _cluster(ray: Any, cpus: int, gpu: bool) -> Iterator[None]:
+    """The one that is there, else one on this machine with room for so much."""
+    if ray.is_initialized():
+        yield
+        return
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # tell nobody of it
+    here = "RAY_ADDRESS" not in os.environ
+    local = {"num_cpus": max(cpus, os.cpu_count() or 1), "include_dashboard": False}
+    try:
+        ray.init(
+            "local" if here else None,
+            log_to_driver=False,
+            logging_level="error",
+            **(local if here else {}),
+        )
+    except Exception as error:  # Ray's own are of no kind
+        ray.shutdown()  # what it has begun of itself
+        raise ChildProcessError(f"Ray can't begin: {told(error)}") from error
+    try:
+        if gpu and here and not ray.cluster_resources().get("GPU"):
+            raise ValueError("Ray finds no GPU on this machine")
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _got(ray: Any, ready: Any) -> Any:
+    try:
+        found = ray.get(ready)
+    except ray.exceptions.RayError as error:
+        said = " ".join(str(error).split())
+        raise ChildProcessError(f"an actor ended {TRIES} times: {said}") from error
+    if found and isinstance(found, str):
+        raise ChildProcessError(f"in an actor: {found}")
+    return found
+
+
+def _ray() -> Any:
+    try:
+        import ray
+        import ray.exceptions
+    except ImportError as error:
+        raise ImportError("--engine ray needs Ray: pip install 'spacy-lal[ray]'") from error
+    return ray
