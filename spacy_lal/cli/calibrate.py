@@ -23,12 +23,11 @@ def calibrate(
     by EVALB's F1, heads by CoNLL-18's LAS, roles by F1 end to end, of the sentences that are kept.
     """
     with measuring("calibrate", output, [corpus], threads) as result:
-        import spacy
-
+        from ..pipeline.loading import load_pipeline
         from ..silver.calibration import calibrate as calibrate_pipeline
         from ..training.corpus import Corpus
 
-        nlp = spacy.load(model)
+        nlp = load_pipeline(model)
         result["results"] = calibrate_pipeline(nlp, list(Corpus(corpus)(nlp)))
         msg.table(
             [

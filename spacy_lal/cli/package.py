@@ -96,10 +96,11 @@ def package(
 
 def _drop_vectors(source: Path) -> dict[str, Any]:
     """Write the vocabulary without vectors; what meta.json says of them then."""
-    import spacy
     from spacy.vectors import Vectors
 
-    nlp = spacy.load(source)
+    from ..pipeline.loading import load_pipeline
+
+    nlp = load_pipeline(source)
     nlp.vocab.vectors = Vectors(strings=nlp.vocab.strings)
     nlp.vocab.to_disk(source / "vocab")
     vectors: dict[str, Any] = nlp.meta["vectors"]

@@ -1,0 +1,21 @@
+"""The shipped pipelines in threads and in a process.
+
+A short form of `python benchmarks/robustness.py together MODEL`, which begins processes in all the
+ways there are.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from . import concurrency
+from .test_pipelines import PIPELINES, loaded
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_threads_and_a_process(name: str) -> None:
+    nlp = loaded(name)
+    expected = concurrency.serial(nlp)
+    with concurrency.switching():
+        concurrency.in_threads(nlp, expected, 8, 24)
+    concurrency.in_process(nlp, expected, "fork")
