@@ -20,8 +20,14 @@ SETTINGS = AnnotateSettings(shard_chars=30, batch_tokens=20, max_chars=50)
 
 
 def test_interrupted_anywhere(
-    nlp: Language, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    nlp: Language,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
+    # where tests run in the background, it may be switched off
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     monkeypatch.setattr(runs, "load", lambda *_: nlp)
     text = tmp_path / "text.txt"
     text.write_bytes(b"The cat sat on the mat.\nShe ate \xff\nGive the dog up!\nHello.\n")

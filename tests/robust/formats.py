@@ -103,19 +103,20 @@ def _docs() -> bytes:
     set_constituents(doc, [(0, 3, "S"), (0, 1, "NP")], [0.5, None])
     set_frames(doc, [FrameSpans(1, "eat.01", [(0, 1, "ARG0"), (1, 2, "V")])])
     set_errors(doc, ["", "R", ""], [0.1, 0.9, 0.2])
-    return DocBin(docs=[doc, Doc(doc.vocab, words=["Yes"])], store_user_data=True).to_bytes()
+    return DocBin(docs=[doc, doc], store_user_data=True).to_bytes()
 
 
-def _tar() -> bytes:
+def archive_of_skeletons(link: str = "") -> bytes:
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w:gz") as archive:
         for name in ("weblog/00/a.xml.gold_skel", "../../../outside/00/b.xml.gold_skel"):
             info = tarfile.TarInfo(name)
             info.size = len(SKELETON)
             archive.addfile(info, io.BytesIO(SKELETON.encode()))
-        info = tarfile.TarInfo("weblog/00/c.xml.gold_skel")
-        info.type, info.linkname = tarfile.SYMTYPE, "/etc/hostname"
-        archive.addfile(info)
+        if link:
+            info = tarfile.TarInfo("weblog/00/c.xml.gold_skel")
+            info.type, info.linkname = tarfile.SYMTYPE, link
+            archive.addfile(info)
     return data.getvalue()
 
 
@@ -251,7 +252,7 @@ INPUTS: dict[str, Input] = {
         "words",
         lambda put, path, out: convert.convert_propbank(put("a.gold_skel", SKELETON), out, path),
     ),
-    "ewt, archive": Input(_tar(), "skeletons.tar.gz", _ewt),
+    "ewt, archive": Input(archive_of_skeletons(), "skeletons.tar.gz", _ewt),
     "ewt, words": Input(CONLLU, "en-ud-dev.conllu", _ewt_words),
     "gold-conll": Input(
         GOLD_CONLL, "a.gold_conll", lambda put, path, out: convert_gold_conll([path], out)

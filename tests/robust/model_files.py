@@ -7,6 +7,7 @@ import shutil
 from functools import cache
 from pathlib import Path
 
+import numpy
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -33,7 +34,7 @@ def pipeline() -> Language:
     trees = [Example(Doc(nlp.vocab, words=[t.text for t in doc]), doc) for doc in docs]
     examples = [*trees, *frames_examples(nlp), *agreement_examples(nlp, 20)]
     nlp.initialize(lambda: examples)
-    nlp.vocab.set_vector("cat", [1.0, 2.0])
+    nlp.vocab.set_vector("cat", numpy.ones(2, dtype="f"))
     return nlp
 
 

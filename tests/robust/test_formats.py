@@ -18,7 +18,17 @@ from spacy.vocab import Vocab
 from spacy_lal.treebanks.docbins import read_spacy
 from spacy_lal.treebanks.files import FormatError, whole_file
 
-from .formats import CONLL05, CONLLU, GOLD_CONLL, INPUTS, M2, PACKED, attempt, fuzz
+from .formats import (
+    CONLL05,
+    CONLLU,
+    GOLD_CONLL,
+    INPUTS,
+    M2,
+    PACKED,
+    archive_of_skeletons,
+    attempt,
+    fuzz,
+)
 
 TRIES = 20
 
@@ -63,7 +73,13 @@ FOUND = {
         INPUTS["error model"].data.decode().replace("0.", "9" * 400 + "0.", 1),
         "",
     ),
+    "nothing to learn from": ("corrections", "S She ate\n", "no corrections"),
     "an archive cut off": ("ewt, archive", INPUTS["ewt, archive"].data[:-30], "not a whole tar"),
+    "an archive with a link to elsewhere": (
+        "ewt, archive",
+        archive_of_skeletons("/etc/hostname"),
+        "not a whole tar",
+    ),
     "an empty archive": ("ewt, archive", b"", "not a whole tar"),
 }
 

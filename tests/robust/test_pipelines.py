@@ -53,8 +53,10 @@ def try_batch(nlp: Language, batch: list[Made]) -> None:
             assert not was.tag_ or token.tag_ == was.tag_
         check(doc, nlp.pipe_names, own_heads=made.has_heads)
         same(nlp(before), doc)
-    for other in carried(together[0]):
-        same(other, together[0])
+    # half a tree of heads, spaCy completes when it reads it
+    for doc in [doc for made, doc in zip(batch, together, strict=True) if not made.has_heads][:1]:
+        for other in carried(doc):
+            same(other, doc)
     try_joined(together)
 
 

@@ -1,4 +1,4 @@
-"""Conversions that are stopped, anywhere: what is under a name is whole, and the next run makes it."""
+"""Conversions that are stopped anywhere: what is under a name is whole, and made again."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ def run(arguments: list[str]) -> Any:
     return CliRunner().invoke(app, arguments)
 
 
-def test_stopped_anywhere(arguments: list[str], tmp_path: Path) -> None:
+def test_stopped_anywhere(
+    arguments: list[str], tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     out = tmp_path / "out"
     assert run(arguments).exit_code == 0
     expected = files(out)
@@ -96,6 +98,9 @@ def test_stopped_anywhere(arguments: list[str], tmp_path: Path) -> None:
     whole(out, expected)
     assert {name for name in files(out) if not name.startswith(".")} == set(expected)
 
+    # where tests run in the background, it may be switched off
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     step, met = 1, True
     while met:  # Ctrl-C
         emptied()

@@ -1,0 +1,42 @@
+"""What spaCy pays for our entry points: it imports all factories for any pipeline."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+SCRIPT = """
+import json, sys, time
+from importlib.metadata import entry_points
+import catalogue
+groups = catalogue.AVAILABLE_ENTRY_POINTS
+others = {
+    group: tuple(e for e in groups.select(group=group) if e.value.startswith(("spacy.", "thinc.")))
+    for group in groups.groups
+}
+catalogue.AVAILABLE_ENTRY_POINTS = others
+import spacy
+spacy.blank("en")
+before = set(sys.modules)
+begun = time.process_time()
+factories = [e for e in entry_points(group="spacy_factories") if e.value.startswith("spacy_lal")]
+for factory in factories:
+    factory.load()
+seconds = time.process_time() - begun
+new = {name.split(".")[0] for name in set(sys.modules) - before}
+print(json.dumps([len(factories), seconds, sorted(new), sorted(m.split(".")[0] for m in before)]))
+"""
+
+HEAVY = {"transformers", "spacy_transformers", "ray", "pyarrow", "pandas", "fastapi", "uvicorn"}
+
+
+def test_entry_points_cost_little() -> None:
+    """Beside spaCy's own imports, torch among them: 0.15 CPU seconds at most, nothing heavy."""
+    command = [sys.executable, "-c", SCRIPT]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    factories, seconds, new, before = json.loads(done.stdout.splitlines()[-1])
+    assert factories >= 5
+    assert "torch" in before
+    assert not HEAVY & set(new), new
+    assert seconds <= 0.15
