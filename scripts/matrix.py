@@ -1,6 +1,6 @@
 """Install the package in every supported surrounding and run its short tests there.
 
-python scripts/matrix.py FOLDER [--cells NAME,NAME] [--list] [--tests "PYTEST ARGUMENTS"]
+python scripts/matrix.py FOLDER [--cells NAME,NAME] [--list] [--torch WHAT] [--tests "ARGUMENTS"]
 
 Builds a wheel and a source distribution, and in FOLDER makes a virtual environment a cell, in which
 neither the repository nor a configuration of it is seen but for the tests. A cell whose interpreter
@@ -64,7 +64,7 @@ class Cell:
         return "-".join(filter(None, parts)).replace("==", "").replace("<", "to").replace(",", "+")
 
 
-OLDEST = ("torch==2.4.*", "numpy==1.26.*", "thinc==8.3.4", "spacy==3.8.*", "safetensors==0.4.5")
+OLDEST = ("torch==2.4.1", "numpy==1.26.4", "thinc==8.3.4", "safetensors==0.4.5")
 CELLS = [
     *(Cell(python) for python in ("3.11", "3.12", "3.13", "3.14")),
     *(Cell(python, OLDEST) for python in ("3.11", "3.12")),
@@ -83,6 +83,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--cells", default="", help="names, commas between; all without")
     parser.add_argument("--list", action="store_true", help="print the names of all cells")
+    parser.add_argument("--torch", default="torch", help="where a cell doesn't say: torch==2.13.0")
     parser.add_argument("--tests", default=TESTS, help="what pytest is given")
     options = parser.parse_args()
     if options.list:
@@ -99,7 +100,7 @@ def main() -> int:
     failed = False
     for name in names:
         begun = time.perf_counter()
-        versions, result = run(known[name], folder / name, wheel, sdist, options.tests)
+        versions, result = run(known[name], folder / name, wheel, sdist, options)
         failed |= result.startswith("failed")
         print(
             f"| {name} | {versions} | {result} ({time.perf_counter() - begun:.0f} s) |", flush=True
@@ -129,7 +130,9 @@ def build(folder: Path) -> tuple[Path, Path]:
     return next(out.glob("*.whl")), next(out.glob("*.tar.gz"))
 
 
-def run(cell: Cell, venv: Path, wheel: Path, sdist: Path, tests: str) -> tuple[str, str]:
+def run(
+    cell: Cell, venv: Path, wheel: Path, sdist: Path, options: argparse.Namespace
+) -> tuple[str, str]:
     """What was installed there, and how it went."""
     python = _interpreter(cell.python)
     if python is None:
@@ -139,7 +142,8 @@ def run(cell: Cell, venv: Path, wheel: Path, sdist: Path, tests: str) -> tuple[s
     package = sdist if cell.source else wheel
     extras = ",".join(filter(None, [cell.extras, "dev" if cell.tests else ""]))
     try:
-        _pip(venv, f"{package}[{extras}]" if extras else str(package), *cell.pins)
+        torch = [] if any(pin.startswith("torch") for pin in cell.pins) else [options.torch]
+        _pip(venv, f"{package}[{extras}]" if extras else str(package), *cell.pins, *torch)
     except subprocess.CalledProcessError as error:
         lines = error.stderr.strip().splitlines()
         said = next((line for line in lines if line.startswith("ERROR")), lines[-1])
@@ -155,14 +159,15 @@ def run(cell: Cell, venv: Path, wheel: Path, sdist: Path, tests: str) -> tuple[s
         ROOT / "tests", venv / "run/tests", ignore=shutil.ignore_patterns("__pycache__")
     )
     shutil.copy(ROOT / "pyproject.toml", venv / "run")
-    done = _python(venv, "-m", "pytest", "-q", *tests.split(), cwd=venv / "run")
+    done = _python(venv, "-m", "pytest", "-q", *options.tests.split(), cwd=venv / "run")
     lines = done.stdout.strip().splitlines() or done.stderr.strip().splitlines() or ["nothing"]
     (venv / "pytest.txt").write_text(done.stdout + done.stderr)
     return versions, f"{'failed: ' if done.returncode else ''}{lines[-1].strip('= ')}"
 
 
 def _interpreter(version: str) -> str | None:
-    for name in (f"python{version}", *(f"/usr/bin/python{version}",)):
+    pyenv = Path.home().glob(f".pyenv/versions/{version}.*/bin/python")
+    for name in (f"python{version}", f"/usr/bin/python{version}", *map(str, pyenv)):
         found = shutil.which(name)
         # a shim may be there without a Python behind it
         if (

@@ -108,8 +108,8 @@ def test_stopped_anywhere(
         met = result.exit_code != 0
         if met:
             assert isinstance(result.exception, SystemExit)
-            assert result.stderr.count("\n") <= 2
-            assert "Aborted" in result.stderr
+            assert result.exit_code in (1, 130)  # by version of typer
+            assert result.stderr.strip() in ("", "Aborted!", "Aborted.")
         whole(out, expected)
         assert not any(name.startswith(".") for name in files(out))
         step += 1
