@@ -72,6 +72,8 @@ def formats(examples: int = 100_000, seed: int = 0) -> None:
             counts["read all the same"] += not said
             counts["refused, file named"] += bool(said)
             counts["refused, place named"] += readers.PLACE.search(said) is not None
+            if not (k + 1) % 1000:
+                print(f"… {k + 1:,}", file=sys.stderr, flush=True)
     _report(counts)
 
 
