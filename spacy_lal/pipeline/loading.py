@@ -23,8 +23,10 @@ def load_pipeline(model: str | Path, **options: Any) -> Language:
     """
     try:
         return spacy.load(model, **options)
-    except (ImportError, FileNotFoundError):
+    except FileNotFoundError:
         raise
+    except ImportError as error:
+        raise ImportError(f"{model}: {' '.join(str(error).split())}") from error
     except Exception as error:  # spaCy says in many ways that a file isn't what it should be
         if isinstance(error, OSError) and not Path(model).exists():
             raise
