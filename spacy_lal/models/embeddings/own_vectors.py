@@ -22,7 +22,7 @@ FLORET = ("minn", "maxn", "hash_count", "hash_seed", "bow", "eow")
 """What decides which rows of a floret table make up a word."""
 
 MOST_CHARACTERS = 1000
-"""Of a word; a row of the table is taken for every n-gram, which of a megabyte would be gigabytes."""
+"""Of a word: a row of the table is taken for every n-gram, for a megabyte gigabytes of rows."""
 
 
 class OwnVectors(nn.Module):
