@@ -6,7 +6,10 @@ ways there are.
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
+from spacy.tokens import Doc
 
 from . import concurrency
 from .test_pipelines import PIPELINES, loaded
@@ -19,3 +22,10 @@ def test_threads_and_a_process(name: str) -> None:
     with concurrency.switching():
         concurrency.in_threads(nlp, expected, 8, 24)
     concurrency.in_process(nlp, expected, "fork")
+
+
+def test_extensions_come_with_a_pickled_pipeline() -> None:
+    """As a process that was spawned gets it."""
+    data = pickle.dumps(loaded("en_lal_ged_sm"))
+    Doc.remove_extension("trees")
+    assert pickle.loads(data)("Hello.")._.trees
