@@ -1,6 +1,7 @@
 # make demo               install what is needed into .venv and parse a few sentences
 # make demo TEXT="…"      the same with a text of yours
 # make test               run the tests; ARGS="-k trees" goes to pytest
+# make matrix             install and try the package in every supported surrounding; CELLS=… for some
 # make lint               style and types
 # make docs               write the tables and pictures of docs anew from docs/training/results.jsonl
 # make site               build the documentation as a site, check its links
@@ -10,6 +11,7 @@
 # TORCH=…         what to install as PyTorch: a version, a file or an address
 # TORCH_INDEX=…   the package index that PyTorch comes from: that's how one picks a CPU or CUDA build
 # PIP_ARGS=…      more options for every `pip install`
+# MATRIX=…        the folder of `make matrix` (default: .matrix); TORCH_PIN=… what is torch in its cells
 # EXTRAS=…        what `make test` installs besides the package (default: dev)
 
 VENV := .venv
@@ -30,7 +32,7 @@ HAS_TEXT := $(filter-out undefined,$(origin TEXT))
 export DEMO_TEXT := $(value TEXT)
 unexport TEXT
 
-.PHONY: help demo test lint docs site clean
+.PHONY: help demo test matrix lint docs site clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -42,6 +44,11 @@ demo: $(VENV)/.en_lal_sm
 
 test: $(DEV) $(addprefix $(VENV)/.,$(PIPELINES))
 	@$(PY) -m pytest $(PARALLEL) $(ARGS)
+
+# Gigabytes, and hours: each cell is a virtual environment of its own, in the folder MATRIX.
+MATRIX := .matrix
+matrix: $(VENV)/bin/pip
+	@$(PY) scripts/matrix.py $(MATRIX) $(if $(CELLS),--cells "$(CELLS)") $(if $(TORCH_PIN),--torch "$(TORCH_PIN)")
 
 lint: $(DEV)
 	@$(PY) -m ruff check .

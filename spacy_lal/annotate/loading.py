@@ -21,8 +21,10 @@ def load(model: str, threads: int = 0, gpu: int = -1) -> Language:
     import spacy
     import torch
 
+    from ..pipeline.loading import load_pipeline
+
     if threads:
         torch.set_num_threads(threads)
     if gpu >= 0:
         spacy.require_gpu(gpu)
-    return spacy.load(model)
+    return load_pipeline(model)

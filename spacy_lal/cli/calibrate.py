@@ -26,12 +26,11 @@ def calibrate(
     roles end to end.
     """
     with measuring("calibrate", output, [corpus], threads) as result:
-        import spacy
-
+        from ..pipeline.loading import load_pipeline
         from ..silver.calibration import calibrate as calibrate_pipeline
         from ..training.corpus import Corpus
 
-        nlp = spacy.load(model)
+        nlp = load_pipeline(model)
         result["results"] = calibrate_pipeline(nlp, list(Corpus(corpus)(nlp)))
         msg.table(
             [

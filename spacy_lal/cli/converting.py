@@ -14,6 +14,7 @@ from wasabi import msg
 from ..grammar_errors import CORRECT
 from ..treebanks.conventions import like_ewt, without_tags
 from ..treebanks.docs import TreebankSentence
+from ..treebanks.files import whole_file
 
 Counts = dict[str, Any]
 """What one file came to: numbers by name, and lists of what was left out: place and reason."""
@@ -88,4 +89,5 @@ def finish(results: dict[str, Counts], report: Path | None) -> None:
     )
     if report is not None:
         report.parent.mkdir(parents=True, exist_ok=True)
-        srsly.write_json(report, results)
+        with whole_file(report) as unfinished:
+            srsly.write_json(unfinished, results)

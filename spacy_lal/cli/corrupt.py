@@ -127,6 +127,8 @@ def _learned(
     for read in _corrected(corrections, m2):
         for annotator in sorted(read.annotators):
             corrected.add(read.words, (edit for edit in read.edits if edit.annotator == annotator))
+    if not corrected.errors:
+        raise ValueError(f"no corrections in {', '.join(map(str, [*(corrections or ()), *m2]))}")
     return corrected.model(lang, counts if texts else None)
 
 

@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 from ..grammar_errors import ERRORS_KEY
 from ..treebanks.docbins import read_spacy
 from ..treebanks.docs import language_vocab
+from ..treebanks.files import whole_file
 from ..treebanks.learner_tsv import format_tsv, multiged_escape
 from .checks import check_outputs, clear_errors, from_each
 
@@ -37,7 +38,8 @@ def export_ged(
         escape = multiged_escape if multiged_escapes else str
         text = format_tsv(read, types=types, escape=escape)
         output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(text, encoding="utf8")
+        with whole_file(output) as unfinished:
+            unfinished.write_text(text, encoding="utf8")
     typer.echo(f"{len(read):,} Docs")
 
 

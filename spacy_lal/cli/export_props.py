@@ -9,6 +9,7 @@ import typer
 
 from ..treebanks.docbins import read_spacy
 from ..treebanks.docs import language_vocab
+from ..treebanks.files import whole_file
 from ..treebanks.props import PropsSentence, doc_props, format_props
 from .checks import check_outputs, clear_errors, from_each
 
@@ -29,7 +30,8 @@ def export_props(
         sentences = _read(docs)
         text = format_props(sentences)
         output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(text, encoding="utf8")
+        with whole_file(output) as unfinished:
+            unfinished.write_text(text, encoding="utf8")
     predicates = sum(len(sentence.frames) for sentence in sentences)
     typer.echo(f"{len(sentences):,} sentences, {predicates:,} predicates")
 

@@ -41,9 +41,8 @@ def heads(
     reads the trees of DATA. Heads count from 0. Writes heads.json, heads.tsv and heads.svg, and
     with --errors errors.json and errors.tsv.
     """
-    import spacy
-
     from ..interpret import error_analysis, top_heads
+    from ..pipeline.loading import load_pipeline
     from ..training.corpus import Corpus
     from ..visualize.label_heads import contributions_svg
 
@@ -58,7 +57,7 @@ def heads(
             [output / name for name in names] if output else [],
             data.rglob("*.spacy") if data.is_dir() else [data],
         )
-        nlp = spacy.load(model)
+        nlp = load_pipeline(model)
         examples = list(Corpus(data, limit=limit)(nlp))
         how = cast("Normalisation", method)
         found = top_heads(nlp, (example.predicted for example in examples), method=how)

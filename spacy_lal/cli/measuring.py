@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import srsly
 import typer
 
+from ..treebanks.files import whole_file
 from .checks import check_outputs, clear_errors, input_files
 
 MetricsOption = Annotated[
@@ -38,4 +39,5 @@ def measuring(
         yield numbers
         if output is not None:
             output.parent.mkdir(parents=True, exist_ok=True)
-            srsly.write_json(output, numbers)
+            with whole_file(output) as unfinished:
+                srsly.write_json(unfinished, numbers)

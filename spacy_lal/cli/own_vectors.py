@@ -16,11 +16,10 @@ def own_vectors(
     output: Annotated[Path, typer.Argument(help="Where to write the new pipeline.")],
 ) -> None:
     """Write MODEL to OUTPUT with its floret vectors stored inside its components."""
-    import spacy
-
     from ..pipeline import own_vectors as pipeline
+    from ..pipeline.loading import load_pipeline
 
     with clear_errors(f"own-vectors: {model}"):
         check_folder(output, [model])
-        pipeline.own_vectors(spacy.load(model)).to_disk(output)
+        pipeline.own_vectors(load_pipeline(model)).to_disk(output)
     msg.good(str(output))

@@ -63,9 +63,12 @@ def package(
     from ..models.bridge.compact import has_weights, store_bytes, store_half
 
     with clear_errors("package"):
-        contents: dict[str, Any] = srsly.read_json(model / "meta.json")
-        if meta is not None:
-            contents |= srsly.read_json(meta)
+        contents: dict[str, Any] = {}
+        for path in (model / "meta.json", *([meta] if meta is not None else [])):
+            values = srsly.read_json(path)
+            if not isinstance(values, dict):
+                raise ValueError(f"{path} holds no JSON object")
+            contents |= values
         if metrics:
             contents["performance"] = {}
             for path in metrics:
@@ -73,6 +76,8 @@ def package(
                     contents["performance"] |= performance(srsly.read_json(path))
                 except (AttributeError, LookupError, TypeError, ValueError):
                     raise ValueError(f"{path} has no scores of a pipeline") from None
+        if not isinstance(contents.get("lang"), str):
+            raise ValueError(f"{model / 'meta.json'} says no language")
         contents |= {"name": name, "version": version}
         target = output / f"{contents['lang']}_{name}"
         check_folder(target, [model, *([meta] if meta else []), *(metrics or ())])
@@ -96,10 +101,11 @@ def package(
 
 def _drop_vectors(source: Path) -> dict[str, Any]:
     """Write the vocabulary without vectors; what meta.json says of them then."""
-    import spacy
     from spacy.vectors import Vectors
 
-    nlp = spacy.load(source)
+    from ..pipeline.loading import load_pipeline
+
+    nlp = load_pipeline(source)
     nlp.vocab.vectors = Vectors(strings=nlp.vocab.strings)
     nlp.vocab.to_disk(source / "vocab")
     vectors: dict[str, Any] = nlp.meta["vectors"]

@@ -46,9 +46,9 @@ def silver(
     command continues after the last complete file.
     """
     with clear_errors("silver"):
-        import spacy
         import torch
 
+        from ..pipeline.loading import load_pipeline
         from ..silver.shards import SilverSettings, write_shards
 
         named = {"tags": tags, "trees": trees, "heads": heads, "roles": roles}
@@ -61,7 +61,7 @@ def silver(
         if threads:
             torch.set_num_threads(threads)
         total = 0
-        for counts in write_shards(spacy.load(model), text, output, settings, words=words):
+        for counts in write_shards(load_pipeline(model), text, output, settings, words=words):
             total += counts["kept_words"]
             name, there = counts.pop("file"), counts.pop("there", False)
             told = ", ".join(f"{key.replace('_', ' ')} {n:,}" for key, n in counts.items())

@@ -35,13 +35,12 @@ def threshold(
     ] = 0.015,
 ) -> None:
     """Write MODEL to OUTPUT with the lowest threshold that is high enough for each of CORRECT."""
-    import spacy
-
     from ..evaluation.errors import detector_of, lowest_threshold, scored
+    from ..pipeline.loading import load_pipeline
 
     with clear_errors("threshold"):
         check_folder(output, [model, *correct])
-        nlp = spacy.load(model)
+        nlp = load_pipeline(model)
         pipe = detector_of(nlp)
         scores = {}
         for path in correct:

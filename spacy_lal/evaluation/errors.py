@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -21,6 +20,7 @@ from wasabi import msg
 
 from ..grammar_errors import CORRECT, error_scores, get_errors, set_errors
 from ..pipeline.gec_detector import ErrorDetector
+from ..pipeline.loading import load_pipeline
 from ..scorers.detection import Detection
 from ..training.corpus import Corpus
 from . import about
@@ -30,7 +30,7 @@ def evaluate(
     model: str, corpora: list[Path], tune: Path | None = None, join: int = 1
 ) -> dict[str, Any]:
     """Scores on every corpus. Raises ValueError."""
-    nlp = spacy.load(model)
+    nlp = load_pipeline(model)
     pipe = detector_of(nlp)
     threshold = pipe.cfg["threshold"]
     if tune is not None:

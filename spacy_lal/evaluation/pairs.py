@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..grammar_errors import error_scores
+from ..pipeline.loading import load_pipeline
 from ..treebanks.files import FormatError, read_text
 from . import about
 from .errors import detector_of
@@ -88,7 +88,7 @@ def _unmarked(marked: str) -> tuple[str, tuple[Place, ...]]:
 def evaluate_pairs(model: str, path: Path) -> dict[str, Any]:
     """Shares in percent, by kind and of all pairs, and what was marked of every pair."""
     pairs = read_pairs(path)
-    nlp = spacy.load(model)
+    nlp = load_pipeline(model)
     pipe = detector_of(nlp)
     found = list(outcomes(nlp, pairs, pipe.cfg["threshold"], pipe.spans_key))
     kinds = list(dict.fromkeys(pair.kind for pair in pairs))

@@ -13,10 +13,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-import spacy
 from spacy.language import Language
 from spacy.training import Example
 
+from ..pipeline.loading import load_pipeline
 from ..scorers.attachment import score_attachment
 from ..scorers.constituency import score_constituency
 from ..training.corpus import Corpus
@@ -61,7 +61,7 @@ def evaluate(
     prm: EVALB's parameters, a name or a file. batch_size: Docs a batch, None for the pipeline's.
     Raises OSError or ValueError.
     """
-    nlp = spacy.load(model)
+    nlp = load_pipeline(model)
     scores, counts = measure(nlp, list(Corpus(corpus)(nlp)), prm, batch_size)
     of_pipeline = about(nlp)
     return {

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy
-import spacy
 from spacy.attrs import SENT_START
 from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..annotations import CONSTITUENTS_KEY, get_constituents, set_constituents
 from ..frames import FRAMES_KEY
+from ..pipeline.loading import load_pipeline
 from ..scorers.raw_text import RawTextScores
 from ..training.corpus import Corpus
 from ..treebanks.docbins import read_spacy
@@ -79,7 +79,7 @@ def evaluate(model: str, corpus: Path, trees: Path | None = None) -> dict[str, A
 
     Raises OSError or ValueError.
     """
-    nlp = spacy.load(model)
+    nlp = load_pipeline(model)
     gold = read_paragraphs(nlp, corpus, trees)
     of_pipeline = about(nlp)
     return {

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy
-import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -29,6 +28,7 @@ from ..annotations import (
 )
 from ..models.lisa.decoding import RoleDecoding
 from ..pipeline.lisa_srl import LisaSRL
+from ..pipeline.loading import load_pipeline
 from ..scorers.attachment import score_attachment
 from ..scorers.frames import AUXILIARIES, score_frames
 from ..scorers.srl_eval import SrlReport, score_sentence
@@ -52,7 +52,7 @@ def evaluate(
     """Scores for every combination. None: what the component says. Raises ValueError."""
     if unknown := set(predicates) - {"model", "gold"}:
         raise ValueError(f"predicates are of model or gold, not of {', '.join(sorted(unknown))}")
-    nlp = spacy.load(model)
+    nlp = load_pipeline(model)
     pipe = next((p for _, p in nlp.pipeline if isinstance(p, LisaSRL)), None)
     if pipe is None:
         raise ValueError(f"{model} has no component lisa_srl")
@@ -104,7 +104,7 @@ def _heads_of(source: str, nlp: Language, examples: list[Example]) -> Heads:
         return None
     docs: Iterable[Doc] = (example.reference for example in examples)
     if source != "gold":
-        parser = spacy.load(source, exclude=["lisa_srl"])
+        parser = load_pipeline(source, exclude=["lisa_srl"])
         docs = parser.pipe(_copy(parser, example.predicted) for example in examples)
     return [([t.head.i for t in doc], [t.dep_ for t in doc]) for doc in docs]
 

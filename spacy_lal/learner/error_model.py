@@ -9,12 +9,14 @@ an asked rate, so two errors with equal weights are equally probable at their pl
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from ..treebanks.files import whole_file
 
 ANY = "*"
 """In an insertion's tables: every word that isn't there itself."""
@@ -194,14 +196,16 @@ class ErrorModel:
     def save(self, path: str | Path) -> None:
         text = json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text(text + "\n", encoding="utf8")
+        with whole_file(Path(path)) as unfinished:
+            unfinished.write_text(text + "\n", encoding="utf8")
 
     @classmethod
     def load(cls, path: str | Path) -> ErrorModel:
         """Raises ValueError, which names the file and the key, if it is malformed."""
         try:
             data = json.loads(Path(path).read_text("utf8"))
-        except ValueError as error:  # of decoding, too
+            json.dumps(data, ensure_ascii=False).encode()  # half a character pair can't be written
+        except (ValueError, RecursionError) as error:  # of decoding, too
             raise ValueError(f"{path}: not JSON in UTF-8: {error}") from error
         return cls.from_dict(data, str(path))
 
@@ -255,8 +259,8 @@ class _Reader:
     def number(self, value: Any, key: str) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.fail(key, f"expected a number, found {value!r:.60}")
-        if not math.isfinite(value) or value < 0:
-            self.fail(key, f"expected a number of at least 0, found {value}")
+        if not 0 <= value <= sys.float_info.max:
+            self.fail(key, f"expected a number of at least 0, found {value!r:.60}")
         return float(value)
 
     def weights(self, value: Any, key: str) -> dict[str, float]:

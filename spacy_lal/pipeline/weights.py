@@ -179,6 +179,11 @@ class WeightsPipe(TrainablePipe):
 
     # Storage
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """As spaCy has it; a process that is begun with a pickled pipeline has the extensions."""
+        make, arguments, *rest = cast(Any, super().__reduce_ex__(protocol))
+        return (_with_extensions, (make, arguments), *rest)
+
     def from_bytes(self: Self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
         """Read what `to_bytes` wrote. Raises ValueError if it is damaged."""
         with _named(f"the bytes of {self.name!r}"):
@@ -215,6 +220,11 @@ class WeightsPipe(TrainablePipe):
         with _named(path / "cfg"):
             self._check_cfg()
         return self
+
+
+def _with_extensions(make: Callable, arguments: tuple[Any, ...]) -> Any:
+    install_extensions()
+    return make(*arguments)
 
 
 @contextmanager

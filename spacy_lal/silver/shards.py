@@ -17,7 +17,6 @@ from spacy.tokens import Doc
 
 from ..annotate.manifest import check_same
 from ..treebanks.docbins import write_spacy
-from ..treebanks.files import whole_file
 from .certainty import annotated, count_layers, only_layers, sure_layers
 from .text import Seen, lines
 
@@ -70,8 +69,7 @@ def write_shards(
             numpy.save(path.with_suffix(".npy"), numpy.array(seen.new, dtype=numpy.uint64))
             srsly.write_json(told, counts)
             # the last, and at once: a file that is there is complete
-            with whole_file(path) as unfinished:
-                write_spacy(docs, unfinished)
+            write_spacy(docs, path)
         seen.new = []
         kept += counts["kept_words"]
         yield {"file": path.name, **counts}

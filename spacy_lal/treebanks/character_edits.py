@@ -55,6 +55,8 @@ def parse_character_edits(
         except json.JSONDecodeError as error:
             message = f"not JSON: {error.msg} at character {error.pos + 1}"
             raise FormatError(message, source=source, line=number) from None
+        except RecursionError:
+            raise FormatError("lists within lists", source=source, line=number) from None
         except ValueError as error:
             raise FormatError(str(error), source=source, line=number) from None
         words = [token for token in doc if not token.is_space]
@@ -124,7 +126,7 @@ def _in_order(text: str, annotator: int, found: list[Any]) -> Iterator[Edit]:
             case [start, end, str() | None as correction, *types] if (
                 type(start) is type(end) is int  # which true and false aren't
                 and len(types) < 2
-                and all(isinstance(name, str) for name in types)
+                and all(isinstance(name, str) and _encodes(name) for name in types)
             ):
                 pass
             case _:
@@ -137,8 +139,13 @@ def _in_order(text: str, annotator: int, found: list[Any]) -> Iterator[Edit]:
         yield Edit(start, end, "".join(types), correction, annotator)
 
 
+def _encodes(name: str) -> bool:
+    """Whether it isn't half a character pair, which spaCy can't keep."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)
+
+
 def _short(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)[:60]
+    return json.dumps(value)[:60]
 
 
 def _sentence_starts(doc: Doc) -> list[int]:

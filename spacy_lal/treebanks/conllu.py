@@ -13,7 +13,7 @@ from pathlib import Path
 from spacy.parts_of_speech import IDS as UNIVERSAL_TAGS
 
 from .docs import TreebankSentence, tree_fault
-from .files import FormatError, read_text
+from .files import FormatError, is_number, read_text
 
 _FEATS = re.compile(r"(?:[^=|]+=[^=|]+(?:\|[^=|]+=[^=|]+)*)?")
 
@@ -88,7 +88,7 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
             continue
         if "-" in identifier:
             last = identifier.partition("-")[2]
-            if not last.isdecimal():
+            if not is_number(last):
                 raise FormatError(f"bad word range {identifier!r}", source=source, line=number)
             multiword = int(last), space
             continue
@@ -111,7 +111,7 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
         sentence.spaces.append(space)
         if head == "_":
             sentence.heads = None
-        elif not head.isdecimal():
+        elif not is_number(head):
             raise FormatError(f"head {head!r} isn't a number", source=source, line=number)
         elif sentence.heads is not None:
             sentence.heads.append(int(head))

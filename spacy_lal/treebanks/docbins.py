@@ -14,6 +14,8 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from srsly.msgpack import msgpack_decoders, msgpack_encoders
 
+from .files import whole_file
+
 _AT_ONCE = 100
 _LOCK = Lock()
 
@@ -28,6 +30,8 @@ def read_spacy(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
                 some = list(islice(docs, _AT_ONCE))
             if not some:
                 return
+            for doc in some:
+                _check_spans(doc)
             read += len(some)
             yield from some
     except Exception as error:
@@ -35,14 +39,26 @@ def read_spacy(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
         raise ValueError(f"can't read {path} as a .spacy file{where}: {error}") from error
 
 
+def _check_spans(doc: Doc) -> None:
+    """Raises ValueError for a span outside of its Doc, which spaCy finds when it is looked at."""
+    for key, group in doc.spans.items():
+        try:
+            for _ in group:
+                pass
+        except IndexError as error:
+            raise ValueError(f"doc.spans[{key!r}]: {error}") from error
+
+
 def write_spacy(docs: Iterable[Doc], path: str | Path) -> None:
-    """Write Docs, with their user data, to a `.spacy` file."""
+    """Write Docs, with their user data, to a `.spacy` file, which is there whole or not at all."""
     left = iter(docs)
     writer = SpacyWriter()
     while some := list(islice(left, _AT_ONCE)):
         writer.add(some)
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    writer.write(path)
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as unfinished:
+        writer.write(unfinished)
 
 
 class SpacyWriter:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .files import FormatError, read_text
+from .files import FormatError, is_number, read_text
 
 
 @dataclass
@@ -45,7 +45,7 @@ def read_documents(path: str | Path) -> DocumentList:
             raise FormatError(f"document {name} twice", source=str(path), line=number)
         if not limits:
             ranges[name] = None
-        elif len(limits) == 2 and all(limit.isdecimal() for limit in limits):
+        elif len(limits) == 2 and all(map(is_number, limits)):
             ranges[name] = int(limits[0]), int(limits[1])
         else:
             raise FormatError(

@@ -9,16 +9,18 @@ so that agreement as such is not asked for.
 
 from __future__ import annotations
 
+import lzma
 import tarfile
+import zlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
 from .conllu import ConlluSentence, read_conllu, to_sentence
 from .docs import TreebankSentence
-from .files import FormatError, read_text
+from .files import FormatError, decoded, read_text
 from .skeleton import SkeletonSentence, parse_skeleton
 
 SPLITS = ("train", "dev", "test")
@@ -170,7 +172,7 @@ def read_ud_split(directory: str | Path, split: str) -> list[ConlluSentence]:
     listed = directory / "file-lists" / f"files.{split}"
     if not listed.exists():
         raise FileNotFoundError(f"neither *-ud-{split}.conllu[.xz] nor {listed} is there")
-    names = [line.strip() for line in listed.read_text(encoding="utf8").splitlines()]
+    names = [line.strip() for line in read_text(listed).splitlines()]
     sources = directory / "not-to-release" / "sources"
     return [sentence for name in names if name for sentence in read_conllu(sources / name)]
 
@@ -189,15 +191,29 @@ def find_skeletons(
         for file in sorted(path.rglob("*.gold_skel")):
             found[_document_name(file)] = _Skeleton(str(file))
     else:
-        with tarfile.open(path) as archive:
-            for member in archive:
-                if member.name.endswith(".gold_skel") and (content := archive.extractfile(member)):
-                    found[_document_name(Path(member.name))] = _Skeleton(
-                        f"{path}:{member.name}", content.read().decode("utf8")
-                    )
+        for member, content in _archived(path):
+            source = f"{path}:{member}"
+            found[_document_name(Path(member))] = _Skeleton(source, decoded(content, source))
     if not found:
         raise FileNotFoundError(f"no .gold_skel files in {path}")
     return found
+
+
+def _archived(path: Path) -> Iterator[tuple[str, bytes]]:
+    """The skeletons in a tar archive, by name. Nothing is unpacked to the disk.
+
+    Raises FormatError for one that is damaged.
+    """
+    try:
+        with tarfile.open(path) as archive:
+            for member in archive:
+                if member.name.endswith(".gold_skel") and (content := archive.extractfile(member)):
+                    yield member.name, content.read()
+    except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, KeyError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        message = f"not a whole tar archive: {error}"
+        raise FormatError(message, source=str(path), line=1) from error
 
 
 def _document_name(path: Path) -> DocumentName:

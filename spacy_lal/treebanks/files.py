@@ -44,11 +44,16 @@ def read_text(path: str | Path, encoding: str = "utf-8-sig") -> str:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the file isn't there, or can't be read; damaged contents have no number
         raise FormatError(f"not a whole {path.suffix} file", source=str(path), line=1) from error
+    return decoded(raw, str(path), encoding)
+
+
+def decoded(raw: bytes, source: str, encoding: str = "utf-8-sig") -> str:
+    """The text of what was in a file; see `read_text`."""
     try:
         text = raw.decode(encoding)
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise FormatError(f"not {encoding}: {error.reason}", source=str(path), line=line) from error
+        raise FormatError(f"not {encoding}: {error.reason}", source=source, line=line) from error
     except (LookupError, UnicodeError) as error:
         raise ValueError(f"{encoding!r} is no encoding of text: {error}") from error
     return text.replace("\r\n", "\n")
@@ -68,12 +73,22 @@ def read_text_as(path: str | Path, encodings: Sequence[str]) -> tuple[str, str]:
     return read_text(path, last), last
 
 
+def is_number(text: str) -> bool:
+    """Whether this is a number of at most nine digits; what has thousands, Python doesn't read."""
+    return text.isdecimal() and len(text) < 10
+
+
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """Yields where to write what becomes `path` when the block ends, complete and on the disk.
 
     Whatever ends the process, there is all of the file under its name, or what was there before.
+    A link stays one: what it leads to is written. A pipe or a device is written as it is.
     """
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        yield path
+        return
     # beginning with a dot, so that nobody's `*.jsonl` finds it; several processes may try at once
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:

@@ -16,7 +16,7 @@ from ..annotations import FrameSpans
 from ..trees import ROOT_LABELS, LabelledSpan, ptb_unescape
 from .brackets import clean_label
 from .docs import TreebankSentence
-from .files import FormatError, read_text
+from .files import FormatError, is_number, read_text
 from .props import NO_PREDICATE, Drop, check_columns, column_rows, sentence_frames
 from .skeleton import phrases
 
@@ -49,7 +49,7 @@ def parse_gold_conll(text: str, *, source: str = "<string>") -> Iterator[GoldCon
         rolesets = [row[7] if len(row) >= _FIXED else NO_PREDICATE for row in rows]
         predicates = len(rows) - rolesets.count(NO_PREDICATE)
         check_columns(rows, _FIXED, predicates, source=source, line=line)
-        if not rows[0][1].isdecimal():
+        if not is_number(rows[0][1]):
             raise FormatError(f"bad sentence number {rows[0][1]!r}", source=source, line=line)
         tree: list[LabelledSpan] | None
         try:

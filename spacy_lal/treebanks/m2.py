@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from ..grammar_errors import CORRECT, ERROR
 from .docs import TreebankSentence
-from .files import FormatError, read_text
+from .files import FormatError, is_number, read_text
 
 
 class ErrorTypes(StrEnum):
@@ -42,7 +42,7 @@ UNKNOWN = "UNK"
 
 _NOTHING = "-NONE-"
 _WORD = re.compile(r"[^ \t\r\n\f\v]+")  # a word may have a no-break space in it
-_SPAN = re.compile(r"(-?\d+) (-?\d+)")
+_SPAN = re.compile(r"(-?\d{1,9}) (-?\d{1,9})")
 
 
 class Edit(NamedTuple):
@@ -134,7 +134,7 @@ def _edit(line: str, length: int, source: str, number: int) -> Edit:
     span = _SPAN.fullmatch(fields[0])
     if span is None:
         raise FormatError(f"bad span {fields[0]!r}", source=source, line=number)
-    if not fields[5].strip().isdecimal():
+    if not is_number(fields[5].strip()):
         raise FormatError(f"bad annotator {fields[5]!r}", source=source, line=number)
     start, end = int(span[1]), int(span[2])
     if fields[1] == "noop":

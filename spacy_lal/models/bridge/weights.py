@@ -34,7 +34,7 @@ def is_weights(data: Any) -> bool:
     """Whether these are weights of this package."""
     try:
         return isinstance(data, bytes) and "headers" in metadata(data)
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return False
 
 

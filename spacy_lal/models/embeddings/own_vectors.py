@@ -21,6 +21,9 @@ from .vocabulary import distinct_words
 FLORET = ("minn", "maxn", "hash_count", "hash_seed", "bow", "eow")
 """What decides which rows of a floret table make up a word."""
 
+MOST_CHARACTERS = 1000
+"""Of a word: a row of the table is taken for every n-gram, for a megabyte gigabytes of rows."""
+
 
 class OwnVectors(nn.Module):
     """A floret table of 8-bit numbers, and a linear projection of the vectors of words.
@@ -55,7 +58,7 @@ class OwnVectors(nn.Module):
             self._vectors = Vectors(data=data, mode="floret", **self.floret)
         if not any(words):
             return torch.zeros(len(words), self.table.shape[1])
-        return torch.from_numpy(self._vectors.get_batch(words))
+        return torch.from_numpy(self._vectors.get_batch([word[:MOST_CHARACTERS] for word in words]))
 
     def forward(self, which: Tensor, vectors: Tensor) -> Tensor:
         rows: Tensor = self.projection(vectors)

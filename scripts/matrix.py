@@ -1,0 +1,200 @@
+"""Install the package in every supported surrounding and run its short tests there.
+
+python scripts/matrix.py FOLDER [--cells NAME,NAME] [--list] [--torch WHAT] [--tests "ARGUMENTS"]
+
+Builds a wheel and a source distribution, and in FOLDER makes a virtual environment a cell, in which
+neither the repository nor a configuration of it is seen but for the tests. A cell whose interpreter
+or whose wheels aren't there says so. Prints a table as Markdown, and returns 1 if a cell failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TESTS = (
+    "tests/test_registry.py tests/test_trees.py tests/test_frames.py tests/test_imports.py "
+    "tests/structure/test_sequence.py tests/pipeline/test_damaged.py tests/treebanks"
+)
+"""Quick ones that need no pipeline: reading, dynamic programs, storage, every factory."""
+SMOKE = """
+import spacy
+from spacy.training import Example
+nlp = spacy.blank("en")
+nlp.add_pipe("lal_constituency")
+from spacy_lal.annotations import set_constituents
+doc = nlp.make_doc("She ate the fish")
+for token, tag in zip(doc, ["PRP", "VBD", "DT", "NN"]): token.tag_ = tag
+set_constituents(doc, [(0, 4, "S"), (0, 1, "NP"), (1, 4, "VP"), (2, 4, "NP")])
+nlp.initialize(lambda: [Example(nlp.make_doc(doc.text), doc)])
+assert nlp("She ate it")._.trees
+from spacy_lal.learner.english import *
+from spacy_lal.scorers.evalb import EvalbParameters
+EvalbParameters.load("collins")
+import torch, numpy
+print("torch", torch.__version__, "numpy", numpy.__version__, "spacy", spacy.__version__)
+"""
+"""What a user of the package does first; data files and all."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A surrounding: interpreter, versions that pip is held to, extras, and what is installed.
+
+    tests: whether the short tests run there, or only a first use of the package.
+    """
+
+    python: str
+    pins: Sequence[str] = ()
+    extras: str = ""
+    source: bool = False
+    tests: bool = True
+
+    @property
+    def name(self) -> str:
+        parts = [f"py{self.python}", *self.pins, self.extras, "sdist" if self.source else ""]
+        return "-".join(filter(None, parts)).replace("==", "").replace("<", "to").replace(",", "+")
+
+
+OLDEST = ("torch==2.4.1", "numpy==1.26.4", "thinc==8.3.4", "safetensors==0.4.5")
+CELLS = [
+    *(Cell(python) for python in ("3.11", "3.12", "3.13", "3.14")),
+    *(Cell(python, OLDEST) for python in ("3.11", "3.12")),
+    Cell("3.11", source=True, tests=False),
+    *(
+        Cell("3.11", (f"spacy=={version}",), tests=False)
+        for version in ("3.8.2", "3.8.3", "3.8.4", "3.8.5", "3.8.7", "3.8.11")
+    ),
+    *(Cell("3.11", extras=extra) for extra in ("encoders", "transformers", "parquet")),
+    Cell("3.12", extras="encoders,parquet"),
+]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--cells", default="", help="names, commas between; all without")
+    parser.add_argument("--list", action="store_true", help="print the names of all cells")
+    parser.add_argument("--torch", default="torch", help="where a cell doesn't say: torch==2.13.0")
+    parser.add_argument("--tests", default=TESTS, help="what pytest is given")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(cell.name for cell in CELLS))
+        return 0
+    known = {cell.name: cell for cell in CELLS}
+    names = options.cells.split(",") if options.cells else list(known)
+    if unknown := set(names) - known.keys():
+        parser.error(f"no cell {min(unknown)}; --list shows all")
+    folder = options.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    wheel, sdist = build(folder)
+    print("| cell | what is there | result |\n|---|---|---|", flush=True)
+    failed = False
+    for name in names:
+        begun = time.perf_counter()
+        versions, result = run(known[name], folder / name, wheel, sdist, options)
+        failed |= result.startswith("failed")
+        print(
+            f"| {name} | {versions} | {result} ({time.perf_counter() - begun:.0f} s) |", flush=True
+        )
+    return int(failed)
+
+
+def build(folder: Path) -> tuple[Path, Path]:
+    """The wheel and the source distribution, made of a copy, so that the repository stays clean."""
+    copy = folder / "source"
+    shutil.rmtree(copy, ignore_errors=True)
+    for name in ("spacy_lal", "pyproject.toml", "README.md", "LICENSE"):
+        if (ROOT / name).is_dir():
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / name, copy / name, ignore=ignored)
+        else:
+            copy.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, copy / name)
+    tools = folder / "tools"
+    if not (tools / "bin/python").exists():
+        subprocess.run([sys.executable, "-m", "venv", tools], check=True)
+        _pip(tools, "build", "setuptools>=77")
+    out = folder / "dist"
+    shutil.rmtree(out, ignore_errors=True)
+    command = [tools / "bin/python", "-m", "build", "-n", "-o", out, copy]
+    subprocess.run(command, check=True, capture_output=True)
+    return next(out.glob("*.whl")), next(out.glob("*.tar.gz"))
+
+
+def run(
+    cell: Cell, venv: Path, wheel: Path, sdist: Path, options: argparse.Namespace
+) -> tuple[str, str]:
+    """What was installed there, and how it went."""
+    python = _interpreter(cell.python)
+    if python is None:
+        return "", f"no Python {cell.python} on this machine"
+    shutil.rmtree(venv, ignore_errors=True)
+    subprocess.run([python, "-m", "venv", venv], check=True)
+    package = sdist if cell.source else wheel
+    extras = ",".join(filter(None, [cell.extras, "dev" if cell.tests else ""]))
+    try:
+        torch = [] if any(pin.startswith("torch") for pin in cell.pins) else [options.torch]
+        _pip(venv, f"{package}[{extras}]" if extras else str(package), *cell.pins, *torch)
+    except subprocess.CalledProcessError as error:
+        lines = error.stderr.strip().splitlines()
+        said = next((line for line in lines if line.startswith("ERROR")), lines[-1])
+        return "", f"not installable: {said[:150]}"
+    done = _python(venv, "-c", SMOKE, cwd=venv)
+    if done.returncode:
+        return "", f"failed at first use: {done.stderr.strip().splitlines()[-1]}"
+    versions = done.stdout.strip().splitlines()[-1]
+    if not cell.tests:
+        return versions, "works"
+    # the tests without the package's source beside them: it's the installed one that they import
+    shutil.copytree(
+        ROOT / "tests", venv / "run/tests", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    shutil.copy(ROOT / "pyproject.toml", venv / "run")
+    done = _python(venv, "-m", "pytest", "-q", *options.tests.split(), cwd=venv / "run")
+    lines = done.stdout.strip().splitlines() or done.stderr.strip().splitlines() or ["nothing"]
+    (venv / "pytest.txt").write_text(done.stdout + done.stderr)
+    return versions, f"{'failed: ' if done.returncode else ''}{lines[-1].strip('= ')}"
+
+
+def _interpreter(version: str) -> str | None:
+    pyenv = Path.home().glob(f".pyenv/versions/{version}.*/bin/python")
+    for name in (f"python{version}", f"/usr/bin/python{version}", *map(str, pyenv)):
+        found = shutil.which(name)
+        # a shim may be there without a Python behind it
+        if (
+            found
+            and not subprocess.run([found, "-c", "import venv"], capture_output=True).returncode
+        ):
+            return found
+    return None
+
+
+def _pip(venv: Path, *what: str) -> None:
+    index = os.environ.get("TORCH_INDEX")
+    more = ["--extra-index-url", index] if index else []
+    command = [venv / "bin/python", "-m", "pip", "install", "-q", "--prefer-binary", *more, *what]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+
+
+def _python(venv: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return subprocess.run(
+        [venv / "bin/python", *arguments],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

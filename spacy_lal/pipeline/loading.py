@@ -1,0 +1,71 @@
+"""Pipelines from disk, and which of their files it is that can't be read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy
+import spacy
+import srsly
+from spacy.language import Language
+from spacy.util import load_config
+
+
+def load_pipeline(model: str | Path, **options: Any) -> Language:
+    """A pipeline by its name or folder, as `spacy.load` has it.
+
+    Raises ValueError, in one line, for one that is damaged: with the file and the place in it, if
+    the file by itself can't be read. What isn't there is an OSError, what isn't installed an
+    ImportError.
+    """
+    try:
+        return spacy.load(model, **options)
+    except FileNotFoundError:
+        raise
+    except ImportError as error:
+        raise ImportError(f"{model}: {' '.join(str(error).split())}") from error
+    except Exception as error:  # spaCy says in many ways that a file isn't what it should be
+        if isinstance(error, OSError) and not Path(model).exists():
+            raise
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        if isinstance(error, ValueError) and f"{model}" in said:  # a component of ours
+            said = said.removeprefix("ValueError: ")
+        else:
+            said = _damaged(Path(model)) or f"{model}: can't be loaded: {said}"
+        raise ValueError(said) from error
+
+
+def _damaged(folder: Path) -> str:
+    """The first file that isn't well-formed by itself, and where; "" if all are."""
+    for path in sorted(folder.rglob("*")):
+        read = _READERS.get(path.name, _READERS.get(path.suffix))
+        if read is not None and path.is_file():
+            try:
+                read(path)
+            except Exception as error:
+                return f"{path}: {' '.join(str(error).split()) or type(error).__name__}"
+    return ""
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text("utf8"))
+
+
+def _msgpack(path: Path) -> Any:
+    return srsly.read_msgpack(path)
+
+
+def _array(path: Path) -> Any:
+    return numpy.load(path, allow_pickle=False)
+
+
+_READERS: dict[str, Callable[[Path], Any]] = {
+    **dict.fromkeys((".json", "cfg", "vectors.cfg"), _json),
+    **dict.fromkeys(("model", "tokenizer", "key2row", "lookups.bin"), _msgpack),
+    "config.cfg": lambda path: load_config(path),
+    "vectors": _array,
+}
+"""By name, else by suffix."""

@@ -1,0 +1,85 @@
+"""One pipeline in several threads, and in processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import cycle, islice
+from typing import Any
+
+import pytest
+from spacy.language import Language
+
+from .invariants import CLOSE, layers, scores
+
+TEXTS = [
+    "The cat sat on the mat. She ate the fish.\n\nCats and dogs fight. Hello",
+    "",
+    "He walk to school every days , and never gave it back to her .",
+    " \n",
+    "I can't believe it's not butter! Who told you that?",
+    "NEW YORK (AP) -- Shares fell 3.5% on Monday, the exchange said.",
+    "😀 猫が座った。 \x00 naïve",
+    "word " * 60,
+]
+
+Found = tuple[dict[str, Any], list[float]]
+
+
+def serial(nlp: Language) -> dict[str, Found]:
+    """What the pipeline finds in each text, one after the other."""
+    return {text: _found(nlp, text) for text in TEXTS}
+
+
+def _found(nlp: Language, text: str) -> Found:
+    doc = nlp(text)
+    return layers(doc), scores(doc)
+
+
+@contextmanager
+def switching() -> Iterator[None]:
+    """Threads take turns much more often than they would."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def in_threads(nlp: Language, expected: dict[str, Found], threads: int, outputs: int) -> int:
+    """Compare so many outputs of these threads with the serial ones; returns how many they are."""
+    texts = list(islice(cycle(TEXTS), outputs))
+    with ThreadPoolExecutor(threads) as pool:
+        found = list(pool.map(lambda text: _found(nlp, text), texts))
+    for text, (names, numbers) in zip(texts, found, strict=True):
+        assert names == expected[text][0]
+        assert numbers == pytest.approx(expected[text][1], abs=CLOSE)
+    return len(found)
+
+
+_nlp: Language | None = None
+
+
+def _keep(nlp: Language) -> None:
+    global _nlp
+    _nlp = nlp
+
+
+def _there(text: str) -> Found:
+    assert _nlp is not None
+    return _found(_nlp, text)
+
+
+def in_process(nlp: Language, expected: dict[str, Found], method: str) -> int:
+    """As `in_threads`, of one process that was begun by `method`."""
+    context = multiprocessing.get_context(method)
+    with context.Pool(1, _keep, (nlp,)) as pool:
+        found = pool.map_async(_there, TEXTS).get(timeout=600)
+    for text, (names, numbers) in zip(TEXTS, found, strict=True):
+        assert names == expected[text][0]
+        assert numbers == pytest.approx(expected[text][1], abs=CLOSE)
+    return len(found)
