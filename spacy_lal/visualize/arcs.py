@@ -8,7 +8,7 @@ from .brackets import LABEL, LEVEL, MARKS, Mark
 from .palette import PAPER
 from .sentences import RoleFrame, Sentence
 from .svg import n, path, rect, svg, text, xml
-from .widths import width
+from .widths import shortened, width
 from .word_line import MARGIN, WORD, WordLine, levels, word_line
 
 ASIDE = 4.0
@@ -16,13 +16,17 @@ ASIDE = 4.0
 
 
 def arcs(
-    words: list[str], marks: Sequence[Mark], y: float, direction: str
+    words: list[str],
+    marks: Sequence[Mark],
+    y: float,
+    direction: str,
+    strong: int | None = None,
 ) -> tuple[list[str], float, float]:
     """The elements of a line of words with arcs from `start` to `end` of the marks, its width, and
-    where it ends. y: where it begins."""
+    where it ends. y: where it begins. strong: the word that is bold."""
     ends = [(min(m.start, m.end), max(m.start, m.end)) for m in marks]
     needs = [
-        (a, b, m.wide + 2 * ASIDE + 10 + (width(words[a], WORD) + width(words[b], WORD)) / 2)
+        (a, b, m.wide + 2 * ASIDE + 10 + (width(shortened(words[a]), WORD) + width(shortened(words[b]), WORD)) / 2)
         for (a, b), m in zip(ends, marks, strict=True)
     ]
     line = word_line(words, needs, direction)
@@ -32,7 +36,7 @@ def arcs(
     labels: list[str] = []
     for mark, level in zip(marks, high, strict=True):
         _arc(line, mark, base, level, parts, labels)
-    return [*parts, *labels, *line.drawn(base + 18)], line.width, base + 28
+    return [*parts, *labels, *line.drawn(base + 18, strong)], line.width, base + 28
 
 
 def _arc(
@@ -80,6 +84,24 @@ def roles_svg(sentences: Iterable[Sentence], *, styled: bool = True) -> str:
     return svg(max(right, 40.0), y + MARGIN, title, parts, styled=styled)
 
 
+def heads_svg(sentences: Iterable[Sentence], *, styled: bool = True) -> str:
+    """Dependencies as arcs from heads to their dependents, a line a sentence."""
+    parts: list[str] = []
+    right, y = 0.0, MARGIN
+    sentences = list(sentences)
+    for sentence in sentences:
+        pairs = zip(sentence.heads or (), sentence.relations, strict=True)
+        marks = [
+            Mark(0 if head == i else head + 1, i + 1, relation)
+            for i, (head, relation) in enumerate(pairs)
+        ]
+        drawn, wide, y = arcs(["ROOT", *sentence.words], marks, y, sentence.direction)
+        parts += drawn
+        right, y = max(right, wide), y + MARGIN
+    title = "Dependencies of “" + " ".join(s.text for s in sentences) + "”"
+    return svg(max(right, 40.0), y + MARGIN, title, parts, styled=styled)
+
+
 def _frame(sentence: Sentence, frame: RoleFrame, y: float) -> tuple[list[str], float, float]:
     """Words of a role are one: the arc goes to them as a whole."""
     pieces = _pieces(sentence, frame)
@@ -91,7 +113,7 @@ def _frame(sentence: Sentence, frame: RoleFrame, y: float) -> tuple[list[str], f
         for start, _, label in pieces
         if label and place[start] != verb
     ]
-    return arcs(words, marks, y, sentence.direction)
+    return arcs(words, marks, y, sentence.direction, verb)
 
 
 def _pieces(sentence: Sentence, frame: RoleFrame) -> list[tuple[int, int, str]]:

@@ -141,7 +141,7 @@ def attention_svg(
             parts.append(rect(left + t * cell_x, y, cell_x - 1, cell_y - 1, fill, title))
     parts += scale(left, bottom + 17, "each row's greatest" if by_row else f"{greatest:.2f}")
     return svg(
-        max(right + slanted + 16, 260.0),
+        max(right + slanted + 16, 320.0),
         bottom + 40,
         "Label attention: heads by words of “" + " ".join(explanation.words[1:-1]) + "”",
         parts,

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 CELL_X, CELL_Y = 36.0, 22.0
 LABELLED = 0.2
 """From which probability on a cell bears its label."""
+SHOWN = 0.005
+"""From which probability on a long sentence's cell is drawn at all: it has a thousand of them."""
 
 
 def probabilities_svg(found: SpanProbabilities, *, styled: bool = True) -> str:
@@ -32,6 +34,8 @@ def probabilities_svg(found: SpanProbabilities, *, styled: bool = True) -> str:
     for start in range(n):
         for end in range(start + 1, n + 1):
             p = float(found.probabilities[start, end])
+            if p < SHOWN and n > 20:
+                continue
             label = found.labels[start][end].replace("::", "›")
             x = left + CELL_X * (start + end - 1) / 2
             y = bottom - CELL_Y * (end - start)

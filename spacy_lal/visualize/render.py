@@ -9,7 +9,7 @@ from spacy.tokens import Doc, Span
 from spacy.util import is_in_jupyter
 
 from ..trees import ConstituentTree
-from .arcs import roles_svg
+from .arcs import heads_svg, roles_svg
 from .boxes import boxes_html
 from .diff import diff_svg
 from .errors import errors_html
@@ -36,8 +36,8 @@ def render(
 ) -> str:
     """Pictures of Docs, as strings of SVG or HTML. They need no JavaScript and no network.
 
-    docs: one thing or several. For "tree", "boxes", "srl" and "errors" Docs, Spans, or, for the
-        first two, `ConstituentTree`s. For "label_attention" and "contributions" what `explain`
+    docs: one thing or several. For "tree", "boxes", "srl", "srl_arcs", "heads" and "errors" Docs,
+        Spans, or, for the first two, `ConstituentTree`s. For "label_attention" and "contributions" what `explain`
         returns, or Docs; for "layers" what `interpret.layers_of_words` returns, or Docs; for
         "probabilities" what `interpret.span_probabilities` returns, or Docs. With Docs, these
         four need `options["nlp"]`, the pipeline or its component. For "diff" `Example`s, or
@@ -171,6 +171,10 @@ def _srl_arcs(item: Any, styled: bool = True) -> str:
     return roles_svg(_read(item, "frames", "component for semantic roles"), styled=styled)
 
 
+def _heads(item: Any, styled: bool = True) -> str:
+    return heads_svg(_read(item, "heads", "parser of dependencies"), styled=styled)
+
+
 def _errors(item: Any, **options: Any) -> str:
     return errors_html(_read(item, "errors", "detector of errors"), **options)
 
@@ -223,6 +227,7 @@ STYLES: dict[str, tuple[Callable[..., str], tuple[str, ...], bool]] = {
     "boxes": (_boxes, ("compact",), True),
     "srl": (_srl, (), True),
     "srl_arcs": (_srl_arcs, (), False),
+    "heads": (_heads, (), False),
     "errors": (_errors, ("threshold",), True),
     "label_attention": (_label_attention, ("nlp", "heads", "k"), False),
     "contributions": (_contributions, ("nlp", "span", "k"), False),

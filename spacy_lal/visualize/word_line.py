@@ -36,8 +36,8 @@ class WordLine:
             self.rights[start], self.rights[end - 1]
         )
 
-    def drawn(self, y: float) -> Iterator[str]:
-        """The words; y: their baseline."""
+    def drawn(self, y: float, strong: int | None = None) -> Iterator[str]:
+        """The words; y: their baseline. strong: the one that is bold."""
         for i, word in enumerate(self.words):
             shown = text(
                 self.middle(i),
@@ -45,6 +45,7 @@ class WordLine:
                 shortened(word),
                 size=WORD,
                 anchor="middle",
+                weight="bold" if i == strong else "normal",
                 fitted=not self.mirrored,
             )
             yield shown.replace("<text ", "<text direction='rtl' ", 1) if self.mirrored else shown
@@ -61,7 +62,7 @@ def word_line(
         ending.setdefault(last, []).append((first, needed))
     left = MARGIN
     for j, word in enumerate(words):
-        own = width(shortened(word), WORD)
+        own = width(shortened(word), WORD, bold=True)  # one of them may be
         own = max([own, *(needed for first, needed in ending.get(j, ()) if first == j)])
         for first, needed in ending.get(j, ()):
             if first < j:
