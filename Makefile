@@ -1,6 +1,8 @@
 # make demo               install what is needed into .venv and parse a few sentences
 # make demo TEXT="…"      the same with a text of yours
 # make test               run the tests; ARGS="-k trees" goes to pytest
+# make page               a page in the browser where you type text and see what pipelines find
+# make test-page          test the page in a real Chromium (Debian: apt-get install chromium)
 # make lint               style and types
 # make docs               write the tables and pictures of docs anew from docs/training/results.jsonl
 # make clean              remove .venv
@@ -9,6 +11,7 @@
 # TORCH=…         what to install as PyTorch: a version, a file or an address
 # TORCH_INDEX=…   the package index that PyTorch comes from: that's how one picks a CPU or CUDA build
 # PIP_ARGS=…      more options for every `pip install`
+# MODELS=…        the pipelines of `make page` (default: en_lal_sm en_lal_ged_sm)
 # EXTRAS=…        what `make test` installs besides the package (default: dev)
 
 VENV := .venv
@@ -29,7 +32,7 @@ HAS_TEXT := $(filter-out undefined,$(origin TEXT))
 export DEMO_TEXT := $(value TEXT)
 unexport TEXT
 
-.PHONY: help demo test lint docs clean
+.PHONY: help demo page test test-page lint docs clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -41,6 +44,13 @@ demo: $(VENV)/.en_lal_sm
 
 test: $(DEV) $(addprefix $(VENV)/.,$(PIPELINES))
 	@$(PY) -m pytest $(PARALLEL) $(ARGS)
+
+# The page wants a web server besides; a stamp of its own keeps that apart from what tests need.
+page: $(VENV)/.page $(VENV)/.en_lal_sm $(VENV)/.en_lal_ged_sm
+	@PYTHONUTF8=1 $(PY) -m spacy lal serve $(or $(MODELS),en_lal_sm en_lal_ged_sm) $(ARGS)
+
+test-page: $(DEV) $(VENV)/.page $(VENV)/.en_lal_sm $(VENV)/.en_lal_ged_sm
+	@$(PY) -m pytest -rs tests/page/browser.py $(ARGS)
 
 lint: $(DEV)
 	@$(PY) -m ruff check .
@@ -80,6 +90,11 @@ $(VENV)/.package: pyproject.toml $(VENV)/.torch
 $(VENV)/.en_%: packages/en_%/meta.json $(VENV)/.package
 	@echo "Installing en_$*"
 	@$(PIP) -c $(VENV)/constraints.txt ./packages/en_$*
+	@touch $@
+
+$(VENV)/.page: $(VENV)/.package
+	@echo "Installing what the page needs"
+	@$(PIP) -c $(VENV)/constraints.txt -e ".[demo]"
 	@touch $@
 
 $(DEV): $(VENV)/.package

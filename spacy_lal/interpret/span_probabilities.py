@@ -76,9 +76,7 @@ def _pipe(nlp: Language | ConstituencyPipe) -> ConstituencyPipe:
 
 
 @torch.no_grad()
-def _tables(
-    batch: SentenceBatch[Scores], row: int, sub_head: int | None
-) -> tuple[Tensor, Tensor]:
+def _tables(batch: SentenceBatch[Scores], row: int, sub_head: int | None) -> tuple[Tensor, Tensor]:
     """Probabilities and best labels of all spans of a sentence, both [n+1, n+1]."""
     of, lengths = batch.scores, batch.lengths[row : row + 1].cpu()
     n = int(lengths)

@@ -15,7 +15,8 @@ from ..interpret import explain_docs
 from ..interpret.earlier_pipes import through_earlier_pipes
 from ..pipeline.constituency import ConstituencyPipe
 from ..pipeline.gec_detector import ErrorDetector
-from ..pipeline.semantic_roles import SemanticRoles
+from ..pipeline.lal_dependency import LabelAttentionDependency
+from ..pipeline.semantic_roles import LisaSRL
 from ..treebanks.write_conllu import format_conllu
 from ..visualize import render
 
@@ -44,13 +45,19 @@ def views(nlp: Language) -> list[str]:
                 found += ["kbest", "probabilities"]
             if pipe.model.attrs["settings"].encoder.heads:
                 found.append("label_attention")
-    if "token.dep" in {name for pipe in nlp.pipe_names for name in nlp.get_pipe_meta(pipe).assigns}:
+    if any(map(_finds_heads, pipes)) or "parser" in nlp.pipe_names:
         found.append("heads")
-    if any(isinstance(pipe, SemanticRoles) for pipe in pipes):
+    if any(isinstance(pipe, LisaSRL) for pipe in pipes):
         found += ["srl", "srl_arcs"]
     if any(isinstance(pipe, ErrorDetector) for pipe in pipes):
         found += ["errors", "layers"]
     return found
+
+
+def _finds_heads(pipe: Any) -> bool:
+    if isinstance(pipe, ConstituencyPipe):
+        return pipe.joint
+    return isinstance(pipe, LabelAttentionDependency)
 
 
 def answer(nlp: Language, question: Question) -> dict[str, Any]:

@@ -154,9 +154,7 @@ def _too_long(limits: Limits) -> str:
     return f"the text is too long: at most {limits.max_chars:,} characters"
 
 
-def _question(
-    body: bytes, models: Mapping[str, list[str]], limits: Limits
-) -> tuple[str, Question]:
+def _question(body: bytes, models: Mapping[str, list[str]], limits: Limits) -> tuple[str, Question]:
     """The pipeline's name and what is asked of it."""
     try:
         asked = json.loads(body)

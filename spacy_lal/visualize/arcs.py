@@ -26,7 +26,14 @@ def arcs(
     where it ends. y: where it begins. strong: the word that is bold."""
     ends = [(min(m.start, m.end), max(m.start, m.end)) for m in marks]
     needs = [
-        (a, b, m.wide + 2 * ASIDE + 10 + (width(shortened(words[a]), WORD) + width(shortened(words[b]), WORD)) / 2)
+        (
+            a,
+            b,
+            m.wide
+            + 2 * ASIDE
+            + 10
+            + (width(shortened(words[a]), WORD) + width(shortened(words[b]), WORD)) / 2,
+        )
         for (a, b), m in zip(ends, marks, strict=True)
     ]
     line = word_line(words, needs, direction)

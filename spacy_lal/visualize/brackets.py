@@ -86,7 +86,11 @@ def _bracket(line: WordLine, mark: Mark, base: float, level: int) -> list[str]:
 def legend(x: float, y: float) -> list[str]:
     """What the lines of a comparison mean."""
     parts = []
-    for status, name in (("matched", "in both"), ("missed", "gold alone"), ("spurious", "predicted alone")):
+    for status, name in (
+        ("matched", "in both"),
+        ("missed", "gold alone"),
+        ("spurious", "predicted alone"),
+    ):
         sign, colour, dashes, thick = MARKS[status]
         parts.append(path(f"M{n(x)} {n(y - 4)}H{n(x + 22)}", colour, dashes=dashes, thick=thick))
         said = f"{sign} {name}".strip()

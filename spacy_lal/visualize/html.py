@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .palette import DARK, FAINT, INK, MISSED, PAPER, ROLES, RULE, STEPS, doubt, style
+from .palette import DARK, FAINT, INK, MISSED, PAPER, ROLES, RULE, doubt, style
 from .svg import xml
 
 TENTHS = 10

@@ -60,7 +60,9 @@ def _label(x: float, y: float, label: str, probability: float) -> str:
     while len(shown) > 1 and width(shown, 11) > CELL_X - 4:
         shown = shown[:-2] + "…"
     fill = PAPER if probability > 0.55 else INK
-    return text(x + (CELL_X - 1) / 2, y + 15, shown, size=11, anchor="middle", fill=fill, fitted=True)
+    return text(
+        x + (CELL_X - 1) / 2, y + 15, shown, size=11, anchor="middle", fill=fill, fitted=True
+    )
 
 
 def _said(found: SpanProbabilities, words: Sequence[str]) -> str:

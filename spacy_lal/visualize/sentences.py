@@ -167,7 +167,9 @@ def _space(record: Record, i: int) -> str:
     return " " if starts[i] + len(words[i]) < starts[i + 1] else ""
 
 
-def _frames(frames: Sequence[Record], place: Mapping[int, int], phrases: Any) -> Iterator[RoleFrame]:
+def _frames(
+    frames: Sequence[Record], place: Mapping[int, int], phrases: Any
+) -> Iterator[RoleFrame]:
     for frame in frames:
         if frame["predicate"] in place:
             roles = sorted(phrases(frame["spans"]), key=lambda span: (span[0], -span[1]))

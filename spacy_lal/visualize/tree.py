@@ -154,7 +154,5 @@ def _chip(node: Node, sentence: Sentence, x: float, y: float) -> Iterator[str]:
     yield f"<title>{xml(node.described(sentence))}</title>"
     fill = doubt(node.probability)
     yield rect(x - wide / 2, y, wide, CHIP, fill, stroke=RULE, radius=5)
-    yield text(
-        x, y + 14, label, size=LABEL, weight="bold", anchor="middle", fill=INK, fitted=True
-    )
+    yield text(x, y + 14, label, size=LABEL, weight="bold", anchor="middle", fill=INK, fitted=True)
     yield "</g>"

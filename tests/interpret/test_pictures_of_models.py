@@ -18,9 +18,7 @@ def binary_trees(start, end):
         yield [(start, end)]
         return
     for split in range(start + 1, end):
-        for left, right in itertools.product(
-            binary_trees(start, split), binary_trees(split, end)
-        ):
+        for left, right in itertools.product(binary_trees(start, split), binary_trees(split, end)):
             yield [(start, end), *left, *right]
 
 
@@ -38,7 +36,9 @@ def test_probabilities_of_spans_by_all_trees(nlp):
     chart = dict(zip(zip(starts, ends, strict=True), batch.scores.labels[0].double(), strict=True))
     weight, of_span = 0.0, {span: 0.0 for span in chart}
     for tree in binary_trees(0, 5):
-        of_tree = float(torch.stack([torch.logsumexp(chart[span], -1) for span in tree]).sum().exp())
+        of_tree = float(
+            torch.stack([torch.logsumexp(chart[span], -1) for span in tree]).sum().exp()
+        )
         weight += of_tree
         for span in tree:
             of_span[span] += of_tree

@@ -33,7 +33,7 @@ class Browser:
         read_commands, self._write = os.pipe()
         self._read, write_answers = os.pipe()
         # the browser reads commands from 3 and writes answers to 4
-        script = f"exec 3<&{read_commands} 4>&{write_answers}; exec \"$0\" \"$@\""
+        script = f'exec 3<&{read_commands} 4>&{write_answers}; exec "$0" "$@"'
         self._process = subprocess.Popen(
             ["bash", "-c", script, path, "--headless", "--no-sandbox", "--disable-gpu",
              "--remote-debugging-pipe", "--no-first-run", "--disable-background-networking",

@@ -278,13 +278,14 @@ def test_errors_and_corrections():
     doc = doc_of(["He", "go"])
     set_errors(doc, ["", "ERROR"], [0.1, 0.9])
     doc.spans["errors"].attrs["corrections"] = ["goes"]
-    assert [ins.text for ins in parsed(render(doc, "errors", jupyter=False)).iter("ins")] == ["goes"]
+    assert [ins.text for ins in parsed(render(doc, "errors", jupyter=False)).iter("ins")] == [
+        "goes"
+    ]
 
 
 def test_docs_spans_and_several():
-    doc = annotated(8)
-    tree = random_tree(8)
-    set_constituents(doc, tree.spans())
+    doc = doc_of([f"word{'s' * i}" for i in range(8)])
+    set_constituents(doc, random_tree(8).spans())
     picture = render(doc, jupyter=False)
     assert picture.count("<svg") == 1
     assert render([doc, doc], jupyter=False) == 2 * picture
@@ -320,7 +321,7 @@ def test_the_call_is_that_of_displacy():
         ({"text": "a"}, {"manual": True}, "a record for a picture has 'words'"),
         ({"words": ["a"]}, {"manual": True}, "no parser of constituents annotated"),
         (RECORD, {"manual": True, "options": {"edges": "round"}}, "edges must be one of"),
-        (doc_of(["a"]), {"style": "srl"}, "no component for semantic roles annotated 'a'"),
+        (doc_of(["a"]), {"style": "srl"}, "no component for semantic roles annotated 'a '"),
         (doc_of(["a"]), {"style": "layers"}, "needs the pipeline"),
         (doc_of(["a"]), {"style": "label_attention"}, "needs the pipeline"),
         (doc_of(["a"]), {"style": "diff"}, "a comparison is of an Example or of"),
