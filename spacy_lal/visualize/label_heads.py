@@ -175,9 +175,9 @@ def span_contributions_svg(
     if explanation.contributions is None or not explanation.spans:
         raise ValueError("no contributions of heads here: see spacy_lal.explain")
     places = [(start, end) for start, end, _ in explanation.spans]
-    if span is not None and tuple(span) not in places:
+    if span is not None and (span[0], span[1]) not in places:
         raise ValueError(f"no constituent at words {span[0]} to {span[1]}: there are {places}")
-    row = 0 if span is None else places.index(tuple(span))
+    row = 0 if span is None else places.index((span[0], span[1]))
     values = explanation.contributions[row]
     start, end, label = explanation.spans[row]
     covered = shortened(" ".join(explanation.words[start + 1 : end + 1]), 60)

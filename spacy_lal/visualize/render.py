@@ -36,12 +36,13 @@ def render(
 ) -> str:
     """Pictures of Docs, as strings of SVG or HTML. They need no JavaScript and no network.
 
-    docs: one thing or several. For "tree", "boxes", "srl", "srl_arcs", "heads" and "errors" Docs,
-        Spans, or, for the first two, `ConstituentTree`s. For "label_attention" and "contributions" what `explain`
-        returns, or Docs; for "layers" what `interpret.layers_of_words` returns, or Docs; for
-        "probabilities" what `interpret.span_probabilities` returns, or Docs. With Docs, these
-        four need `options["nlp"]`, the pipeline or its component. For "diff" `Example`s, or
-        pairs (gold, predicted) in a list.
+    docs: one thing or several. For "tree", "boxes", "srl", "srl_arcs", "heads" and "errors" Docs
+        or Spans; for the first two `ConstituentTree`s as well. For "label_attention" and
+        "contributions" what `explain` returns, or Docs; for "layers" what
+        `interpret.layers_of_words` returns, or Docs; for "probabilities" what
+        `interpret.span_probabilities` returns, or Docs. With Docs, these four need
+        `options["nlp"]`, the pipeline or its component. For "diff" `Example`s, or pairs
+        (gold, predicted) in a list.
     style: one of `STYLES`, which says the options of each.
     page: a whole HTML page. minify: without line breaks. jupyter: show the pictures in a notebook
         and return "" (None: if this is one).

@@ -24,7 +24,7 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class RoleFrame:
-    """A frame of roles: the predicate's word and roleset; its roles, V among them, in text order."""
+    """The predicate's word and roleset; its roles, V among them, in the order of the text."""
 
     predicate: int
     roleset: str

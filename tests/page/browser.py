@@ -212,8 +212,8 @@ def test_a_long_sentence(page: Browser, size: tuple[int, int], dark: bool) -> No
         picture(page, f"{view}-{size[0]}-{'dark' if dark else 'light'}")
         assert page.js("document.documentElement.scrollWidth") <= size[0]
         sizes = page.js(
-            "[...document.querySelectorAll('main *')].filter(e=>e.childElementCount==0&&e.textContent"
-            "&&e.getClientRects().length).map(e=>parseFloat(getComputedStyle(e).fontSize))"
+            "[...document.querySelectorAll('main *')]"
+            ".filter(e=>e.childElementCount==0&&e.textContent&&e.getClientRects().length).map(e=>parseFloat(getComputedStyle(e).fontSize))"
         )
         assert min(sizes) >= 11
         assert page.js(OVERLAPS) == []

@@ -14,11 +14,11 @@ import pytest
 pytest.importorskip("starlette", reason="no web server: pip install -e .[demo]")
 httpx = pytest.importorskip("httpx", reason="pip install httpx")
 
-from spacy_lal.page import app as module
-from spacy_lal.page.app import make_app
-from spacy_lal.page.limits import Limits
-from spacy_lal.page.worker import Busy, TooSlow, Worker
-from spacy_lal.trees import ConstituentTree
+from spacy_lal.page import app as module  # noqa: E402
+from spacy_lal.page.app import make_app  # noqa: E402
+from spacy_lal.page.limits import Limits  # noqa: E402
+from spacy_lal.page.worker import Busy, TooSlow, Worker  # noqa: E402
+from spacy_lal.trees import ConstituentTree  # noqa: E402
 
 TEXT = "The cat sat on the mat. Go home!"
 LIMITS = Limits(max_chars=200, max_trees=5, waiting=3, seconds=20)

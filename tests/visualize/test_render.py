@@ -4,6 +4,7 @@ import inspect
 import re
 import time
 import xml.etree.ElementTree as ElementTree
+from itertools import pairwise
 
 import pytest
 import spacy
@@ -135,7 +136,7 @@ def test_edges_meet_no_label(seed, edges):
     assert tags
     for line in root.iter(f"{SVG}path"):
         points = corners(line.get("d"))
-        for (x, y), (to_x, to_y) in zip(points, points[1:], strict=False):
+        for (x, y), (to_x, to_y) in pairwise(points):
             for k in range(51):
                 here = x + (to_x - x) * k / 50, y + (to_y - y) * k / 50
                 for left, top, wide, high in chips:
