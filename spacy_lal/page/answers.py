@@ -61,8 +61,11 @@ def _finds_heads(pipe: Any) -> bool:
 
 
 def answer(nlp: Language, question: Question) -> dict[str, Any]:
-    """The record of the text (see `doc_record`), its trees in brackets, CoNLL-U, the picture, the
-    k best trees, and the heads' contributions. Nothing of spaCy's stays in memory."""
+    """All that is told of a text: its record (see `doc_record`), its trees in brackets, CoNLL-U.
+
+    With what was asked for: the picture, the k best trees, the heads' contributions; and the
+    detector's threshold, if there is a detector. Nothing of spaCy's stays in memory.
+    """
     begun = time.perf_counter()
     with nlp.memory_zone():
         doc = nlp(question.text)
@@ -79,6 +82,9 @@ def answer(nlp: Language, question: Question) -> dict[str, Any]:
             found["picture"] = render(doc, question.view, jupyter=False, options=options)
             if question.trees:
                 found["kbest"] = _best(nlp, question.text, question.trees)
+        for _, pipe in nlp.pipeline:
+            if isinstance(pipe, ErrorDetector):
+                found["threshold"] = pipe.cfg["threshold"]
         if question.view in ("tree", "boxes"):
             found["contributions"] = _contributions(nlp, doc)
     found["seconds"] = round(time.perf_counter() - begun, 4)

@@ -58,6 +58,7 @@ def openapi(models: dict[str, list[str]], limits: Limits, version: str) -> dict[
             "picture": {"type": "string", "description": "SVG or HTML, which are XML."},
             "kbest": _list(_list(tree)),
             "contributions": _list(_object({**_PLACE, "heads": heads}, ["start", "end", "heads"])),
+            "threshold": {"type": "number", "description": "The detector's own."},
             "seconds": {"type": "number"},
         },
         ["model", "record", "conllu", "seconds"],

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable
 
 INK, FAINT, PAPER, RULE = "#1c2430", "#5b6676", "#ffffff", "#8592a3"
-BAR, TOP = "#b9c4d4", "#c2410c"
+BAR, TOP, GRID = "#b9c4d4", "#c2410c", "#d8dde3"
 MATCHED, MISSED, SPURIOUS = "#6b7686", "#b3400a", "#0b5fa5"
 STEPS = 20
 """Shades between nothing and all."""
@@ -58,7 +58,7 @@ DARK: dict[str, str] = {
     SPURIOUS: "#74bcff",
     TOP: "#ff8a4c",
     BAR: "#4a5667",
-    "#d8dde3": "#38424f",
+    GRID: "#38424f",
 }
 """Of every colour of a picture, what it is in the dark."""
 

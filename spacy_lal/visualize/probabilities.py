@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .palette import INK, PAPER, TOP, shade
+from .palette import GRID, INK, PAPER, TOP, shade
 from .svg import rect, scale, svg, text
 from .widths import shortened, width
 
@@ -40,7 +40,7 @@ def probabilities_svg(found: SpanProbabilities, *, styled: bool = True) -> str:
             x = left + CELL_X * (start + end - 1) / 2
             y = bottom - CELL_Y * (end - start)
             title = f"{label}, probability {p:.3f}: {' '.join(found.words[start:end])}"
-            parts.append(rect(x, y, CELL_X - 1, CELL_Y - 1, shade(p), title))
+            parts.append(rect(x, y, CELL_X - 1, CELL_Y - 1, shade(p), title, stroke=GRID))
             if p > 0.5:
                 framed.append(rect(x, y, CELL_X - 1, CELL_Y - 1, "none", stroke=TOP))
             if p > LABELLED:

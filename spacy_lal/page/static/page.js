@@ -162,12 +162,8 @@ function describe(event) {
 }
 
 function beginThreshold() {
-  const scores = [...$("picture").querySelectorAll(".lal-token[data-score]")];
-  const wrong = scores.filter((t) => t.classList.contains("lal-wrong")).map((t) => Number(t.dataset.score));
-  // without one in the address, that of the pipeline, as far as the words tell it
-  const right = scores.filter((t) => !t.classList.contains("lal-wrong")).map((t) => Number(t.dataset.score));
-  const between = wrong.length ? (Math.min(...wrong) + Math.max(0, ...right)) / 2 : 0.5;
-  $("threshold").value = state.threshold === null ? between.toFixed(2) : state.threshold;
+  // without one in the address, that of the pipeline
+  $("threshold").value = state.threshold === null ? shown.threshold : state.threshold;
   $("threshold-value").textContent = Number($("threshold").value).toFixed(2);
   if (state.threshold !== null) mark();
 }
