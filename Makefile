@@ -2,6 +2,8 @@
 # make demo TEXT="…"      the same with a text of yours
 # make test               run the tests; ARGS="-k trees" goes to pytest
 # make matrix             install and try the package in every supported surrounding; CELLS=… for some
+# make page               a page in the browser where you type text and see what pipelines find
+# make test-page          test the page in a real Chromium (Debian: apt-get install chromium)
 # make lint               style and types
 # make docs               write the tables and pictures of docs anew from docs/training/results.jsonl
 # make site               build the documentation as a site, check its links
@@ -12,6 +14,7 @@
 # TORCH_INDEX=…   the package index that PyTorch comes from: that's how one picks a CPU or CUDA build
 # PIP_ARGS=…      more options for every `pip install`
 # MATRIX=…        the folder of `make matrix` (default: .matrix); TORCH_PIN=… what is torch in its cells
+# MODELS=…        the pipelines of `make page` (default: en_lal_sm en_lal_ged_sm)
 # EXTRAS=…        what `make test` installs besides the package (default: dev)
 
 VENV := .venv
@@ -32,7 +35,7 @@ HAS_TEXT := $(filter-out undefined,$(origin TEXT))
 export DEMO_TEXT := $(value TEXT)
 unexport TEXT
 
-.PHONY: help demo test matrix lint docs site clean
+.PHONY: help demo page test test-page matrix lint docs site clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -49,6 +52,13 @@ test: $(DEV) $(addprefix $(VENV)/.,$(PIPELINES))
 MATRIX := .matrix
 matrix: $(VENV)/bin/pip
 	@$(PY) scripts/matrix.py $(MATRIX) $(if $(CELLS),--cells "$(CELLS)") $(if $(TORCH_PIN),--torch "$(TORCH_PIN)")
+
+# The page wants a web server besides; a stamp of its own keeps that apart from what tests need.
+page: $(VENV)/.page $(VENV)/.en_lal_sm $(VENV)/.en_lal_ged_sm
+	@PYTHONUTF8=1 $(PY) -m spacy lal serve $(or $(MODELS),en_lal_sm en_lal_ged_sm) $(ARGS)
+
+test-page: $(DEV) $(VENV)/.page $(VENV)/.en_lal_sm $(VENV)/.en_lal_ged_sm
+	@$(PY) -m pytest -rs tests/page/browser.py $(ARGS)
 
 lint: $(DEV)
 	@$(PY) -m ruff check .
@@ -94,6 +104,11 @@ $(VENV)/.package: pyproject.toml $(VENV)/.torch
 $(VENV)/.en_%: packages/en_%/meta.json $(VENV)/.package
 	@echo "Installing en_$*"
 	@$(PIP) -c $(VENV)/constraints.txt ./packages/en_$*
+	@touch $@
+
+$(VENV)/.page: $(VENV)/.package
+	@echo "Installing what the page needs"
+	@$(PIP) -c $(VENV)/constraints.txt -e ".[demo]"
 	@touch $@
 
 $(DEV): $(VENV)/.package

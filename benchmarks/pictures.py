@@ -11,7 +11,8 @@ import typer
 from results import TABLE
 
 from spacy_lal.visualize.layer_attention import layer_attention_svg
-from spacy_lal.visualize.svg import FAINT, line, n, svg, text
+from spacy_lal.visualize.palette import FAINT
+from spacy_lal.visualize.svg import line, n, svg, text
 
 COLOURS = (
     "#08306b",

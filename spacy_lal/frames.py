@@ -82,6 +82,13 @@ class Frame:
             for label, pieces in join_continuations(span.label_ for span in spans)
         )
 
+    def _repr_html_(self) -> str:
+        """A notebook's picture of the frame: its sentence with a chip around each role."""
+        # the way up, taken only where pictures are wanted
+        from .visualize.notebook import frame_html
+
+        return frame_html(self)
+
     def __str__(self) -> str:
         """The predicate's sentence with its roles: "[ARG0: The cat] [V: sat] down ."
 

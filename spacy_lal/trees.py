@@ -272,6 +272,13 @@ class ConstituentTree:
             width = shutil.get_terminal_size((100, 24)).columns
         return _drawing(self, width) or _indented(self, _escaped_words(self))
 
+    def _repr_svg_(self) -> str:
+        """A notebook's picture of the tree."""
+        # the way up, taken only where pictures are wanted
+        from .visualize import render
+
+        return render(self, style="tree", jupyter=False)
+
     def to_nltk(self) -> Any:
         """The same tree as `nltk.Tree`. Raises ImportError with advice if NLTK is missing."""
         try:

@@ -23,6 +23,7 @@ from .import_published import import_app
 from .import_supar import import_supar
 from .own_vectors import own_vectors
 from .package import package
+from .serve import serve
 from .silver import silver
 from .srl_eval import srl_eval
 from .threshold import threshold
@@ -45,6 +46,7 @@ for command in (
     *(evalb, srl_eval, ged_eval, ged_pairs),
     *(export_ged, export_props),
     *(annotate, silver, calibrate),
+    serve,
     *(package, threshold, own_vectors),
 ):
     app.command()(command)

@@ -36,6 +36,7 @@ from ..pipeline.constituency import ConstituencyPipe
 from ..pipeline.lal_dependency import LabelAttentionDependency
 from ..pipeline.parser import ParserPipe
 from ..trees import LabelledSpan
+from .earlier_pipes import through_earlier_pipes
 from .label_heads import Normalisation, label_heads, span_contributions
 
 START, STOP = "<START>", "<STOP>"
@@ -105,7 +106,7 @@ def explain_docs(
     pipe = label_attention_pipe(nlp)
     stream = iter(docs)
     while batch := list(islice(stream, batch_size)):
-        yield from _explain_batch(pipe, _through_earlier_pipes(nlp, pipe, batch), method)
+        yield from _explain_batch(pipe, through_earlier_pipes(nlp, pipe, batch), method)
 
 
 def label_attention_pipe(nlp: Language | ParserPipe) -> ParserPipe:
@@ -136,22 +137,6 @@ def constituency_pipe(nlp: Language | ParserPipe) -> ConstituencyPipe:
     if not isinstance(pipe, ConstituencyPipe):
         raise ValueError(f"the parser {pipe.name!r} finds no constituents, only heads")
     return pipe
-
-
-def _through_earlier_pipes(
-    nlp: Language | ParserPipe, pipe: ParserPipe, docs: list[Doc]
-) -> list[Doc]:
-    if not isinstance(nlp, Language):
-        return docs
-    earlier: list[str] = []
-    for name, other in nlp.pipeline:
-        if other is pipe:
-            break
-        earlier.append(name)
-    if not earlier:
-        return docs
-    with nlp.select_pipes(enable=earlier):
-        return list(nlp.pipe([doc.copy() for doc in docs]))
 
 
 def _explain_batch(

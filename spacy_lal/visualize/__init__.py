@@ -1,1 +1,6 @@
-"""SVG as strings."""
+"""Pictures of what the components find, as strings of SVG and HTML."""
+
+from .forest import to_forest, to_graphviz
+from .render import STYLES, render, serve
+
+__all__ = ["STYLES", "render", "serve", "to_forest", "to_graphviz"]

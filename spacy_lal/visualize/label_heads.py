@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy
 
-from .svg import FAINT, INK, line, rect, scale, shade, svg, text
+from .palette import BAR, FAINT, INK, shade
+from .palette import TOP as TOP_BAR
+from .svg import line, rect, scale, svg, text
+from .widths import shortened, width
 
 if TYPE_CHECKING:
     from ..interpret import Explanation, TopHeads
 
-BAR, TOP_BAR = "#b9c4d4", "#c2410c"
 LONGEST_WORD = 20
 
 
@@ -91,32 +92,38 @@ def _panel(
     yield line(x, bottom, x + width, bottom, INK)
     equal = bottom - height / len(values) / greatest
     yield line(x, equal, x + width, equal, INK, "3 3")
-    yield text(x - 5, y + 8, f"{greatest:.3f}", size=10, anchor="end", fill=FAINT)
-    yield text(x - 5, bottom, "0", size=10, anchor="end", fill=FAINT)
+    yield text(x - 5, y + 8, f"{greatest:.3f}", size=11, anchor="end", fill=FAINT)
+    yield text(x - 5, bottom, "0", size=11, anchor="end", fill=FAINT)
     every = next(e for e in (1, 2, 5, 10, 20, 50, 100, 1000) if e * step >= 20)
     for head in range(0, len(values), every):
         middle = x + head * step + step * 0.4
         yield line(middle, bottom, middle, bottom + 3, INK)
-        yield text(middle, bottom + 14, str(head), size=10, anchor="middle", fill=FAINT)
+        yield text(middle, bottom + 14, str(head), size=11, anchor="middle", fill=FAINT)
 
 
 def attention_svg(
-    explanation: Explanation, *, heads: Sequence[int] | None = None, k: int = 8
+    explanation: Explanation,
+    *,
+    heads: Sequence[int] | None = None,
+    k: int = 8,
+    by_row: bool = False,
+    styled: bool = True,
 ) -> str:
     """A heat map of what heads (rows) attend to in a sentence (columns), darker for more.
 
     heads: which; by default the k that contribute most to the sentence's constituents, or, if
     contributions were not computed, the k with the greatest attention weights. With matrix
-    queries, a head's attention is averaged over the words from which it attends.
+    queries, a head's attention is averaged over the words from which it attends. by_row: whether
+    each row's greatest weight has the darkest shade, rather than that of all rows.
     Raises ValueError for a head that is none.
     """
     attention = explanation.span_attention(0, len(explanation.words) - 2)
     chosen = _chosen(explanation, attention, k) if heads is None else list(heads)
     if wrong := [h for h in chosen if not 0 <= h < len(attention)]:
         raise ValueError(f"no heads {wrong}: heads are 0 to {len(attention) - 1}")
-    words = [_shortened(word) for word in explanation.words]
+    words = [shortened(word, LONGEST_WORD) for word in explanation.words]
     cell_x, cell_y, left = 24.0, 22.0, 70.0
-    slanted = max(map(_width, words)) * 0.71
+    slanted = max(width(word, 12) for word in words) * 0.71
     top = 34 + slanted + 14
     right, bottom = left + cell_x * len(words), top + cell_y * len(chosen)
     greatest = float(attention[chosen].max()) if chosen else 1.0
@@ -127,16 +134,18 @@ def attention_svg(
     for row, head in enumerate(chosen):
         y = top + row * cell_y
         parts.append(text(left - 8, y + 15, f"head {head}", size=11, anchor="end"))
+        darkest = float(attention[head].max()) if by_row else greatest
         for t, weight in enumerate(attention[head].tolist()):
             title = f"head {head}, {explanation.words[t]}: {weight:.3f}"
-            fill = shade(weight / greatest)
+            fill = shade(weight / (darkest or 1.0))
             parts.append(rect(left + t * cell_x, y, cell_x - 1, cell_y - 1, fill, title))
-    parts += scale(left, bottom + 17, f"{greatest:.2f}")
+    parts += scale(left, bottom + 17, "each row's greatest" if by_row else f"{greatest:.2f}")
     return svg(
-        max(right + slanted + 16, 260.0),
+        max(right + slanted + 16, 320.0),
         bottom + 40,
         "Label attention: heads by words of “" + " ".join(explanation.words[1:-1]) + "”",
         parts,
+        styled=styled,
     )
 
 
@@ -150,10 +159,57 @@ def _chosen(explanation: Explanation, attention: numpy.ndarray, k: int) -> list[
     return order[:k]
 
 
-def _shortened(word: str) -> str:
-    return word if len(word) <= LONGEST_WORD else word[: LONGEST_WORD - 1] + "…"
+def span_contributions_svg(
+    explanation: Explanation,
+    *,
+    span: tuple[int, int] | None = None,
+    k: int = 5,
+    styled: bool = True,
+) -> str:
+    """Bars of the contribution of each head to one constituent.
 
-
-def _width(word: str) -> int:
-    """How wide a word is drawn, about."""
-    return sum(12 if unicodedata.east_asian_width(c) in "WF" else 7 for c in word)
+    span: (start, end) in words of the sentence; by default the first constituent. k: how many top
+    heads are marked. A dashed line marks equal shares. Raises ValueError if there are no
+    contributions, or no constituent over these words.
+    """
+    if explanation.contributions is None or not explanation.spans:
+        raise ValueError("no contributions of heads here: see spacy_lal.explain")
+    places = [(start, end) for start, end, _ in explanation.spans]
+    if span is not None and (span[0], span[1]) not in places:
+        raise ValueError(f"no constituent at words {span[0]} to {span[1]}: there are {places}")
+    row = 0 if span is None else places.index((span[0], span[1]))
+    values = explanation.contributions[row]
+    start, end, label = explanation.spans[row]
+    covered = shortened(" ".join(explanation.words[start + 1 : end + 1]), 60)
+    label = label.replace("::", "›")
+    order = numpy.argsort(-values, kind="stable").tolist()[:k]
+    greatest = float(values.max()) or 1.0
+    step = max(5.0, min(14.0, 560 / max(1, len(values))))
+    left, top, height = 56.0, 58.0, 110.0
+    wide = step * len(values)
+    parts = [
+        text(16, 22, "Contributions of heads", size=15, weight="bold"),
+        text(16, 40, f"{label}: {covered}", size=12, fill=FAINT),
+    ]
+    bottom = top + height
+    for head, value in enumerate(values.tolist()):
+        tall = height * max(value, 0.0) / greatest
+        fill = TOP_BAR if head in order else BAR
+        x = left + head * step
+        parts.append(rect(x, bottom - tall, step * 0.8, tall, fill, f"head {head}: {value:.4f}"))
+    equal = bottom - height / len(values) / greatest
+    every = next(e for e in (1, 2, 5, 10, 20, 50, 100, 1000) if e * step >= 24)
+    parts += [
+        line(left, bottom, left + wide, bottom, INK),
+        line(left, equal, left + wide, equal, INK, "3 3"),
+        text(left - 5, top + 8, f"{greatest:.3f}", size=11, anchor="end", fill=FAINT),
+        text(left - 5, bottom, "0", size=11, anchor="end", fill=FAINT),
+        *(
+            text(left + (h + 0.4) * step, bottom + 15, str(h), size=11, anchor="middle", fill=FAINT)
+            for h in range(0, len(values), every)
+        ),
+    ]
+    right = max(left + wide, 16 + width(f"{label}: {covered}", 12), 260.0) + 16
+    title = f"Contribution of each label attention head to {label}: {covered}"
+    said = "; ".join(f"head {head}: {values[head]:.4f}" for head in order)
+    return svg(right, bottom + 28, title, parts, description=said, styled=styled)

@@ -7,13 +7,19 @@ from collections.abc import Sequence
 from numpy import asarray, floating
 from numpy.typing import ArrayLike, NDArray
 
-from .svg import FAINT, rect, scale, shade, svg, text
+from .palette import FAINT, INK, PAPER, shade
+from .svg import rect, scale, svg, text
+from .widths import shortened, width
 
 CELL_X, CELL_Y = 46.0, 24.0
 
 
 def layer_attention_svg(
-    alpha: ArrayLike, *, title: str = "Attention over layers", names: Sequence[str] = ()
+    alpha: ArrayLike,
+    *,
+    title: str = "Attention over layers",
+    names: Sequence[str] = (),
+    styled: bool = True,
 ) -> str:
     """A heat map of attention [layers, heads], mostly an average over tokens: a row a layer, the
     highest on top, a column a head (figure 2 of Kaneko and Komachi 2019), and the mean of all
@@ -35,20 +41,47 @@ def layer_attention_svg(
     for column, (name, head_weights) in enumerate(columns):
         # the mean stands apart
         x = left + CELL_X * column + (10 if column == n_heads else 0)
-        parts.append(text(x + CELL_X / 2, top - 8, name, size=10, anchor="middle", fill=FAINT))
+        parts.append(text(x + CELL_X / 2, top - 8, name, size=11, anchor="middle", fill=FAINT))
         for k, weight in enumerate(head_weights.tolist()):
             y = top + CELL_Y * (n_layers - 1 - k)
             fill = shade(weight / greatest)
             cell = f"{labels[k]}, {name}: {weight:.3f}"
             parts.append(rect(x, y, CELL_X - 1, CELL_Y - 1, fill, cell))
-            ink = "#ffffff" if weight > 0.55 * greatest else "#1c2430"
+            ink = PAPER if weight > 0.55 * greatest else INK
             parts.append(
-                text(x + CELL_X / 2, y + 16, f"{weight:.2f}", size=10, anchor="middle", fill=ink)
+                text(x + CELL_X / 2, y + 16, f"{weight:.2f}", size=11, anchor="middle", fill=ink)
             )
     for k, label in enumerate(labels):
         y = top + CELL_Y * (n_layers - 1 - k)
         parts.append(text(left - 8, y + 16, label, size=11, anchor="end"))
     bottom = top + CELL_Y * n_layers
     parts += scale(left, bottom + 14, f"{greatest:.2f}")
-    width = left + CELL_X * len(columns) + 30
-    return svg(max(width, 260.0), bottom + 38, title, parts)
+    right = left + CELL_X * len(columns) + 30
+    return svg(max(right, 260.0), bottom + 38, title, parts, styled=styled)
+
+
+def layers_of_words_svg(words: Sequence[str], alpha: ArrayLike, *, styled: bool = True) -> str:
+    """A heat map of attention [layers, words, heads], averaged over heads: a row a layer, the
+    highest on top, a column a word."""
+    weights: NDArray[floating] = asarray(alpha, dtype=float).mean(2)
+    n_layers = len(weights)
+    greatest = float(weights.max(initial=0.0)) or 1.0
+    cell, left = 26.0, 90.0
+    shown = [shortened(word, 20) for word in words]
+    slanted = max((width(word, 12) for word in shown), default=0.0) * 0.71
+    top = 34 + slanted + 14
+    parts = [text(16, 22, "Attention over layers", size=15, weight="bold")]
+    for t, word in enumerate(shown):
+        parts.append(text(left + cell * (t + 0.6), top - 6, word, size=12, turn=-45))
+    for k in range(n_layers):
+        y = top + CELL_Y * (n_layers - 1 - k)
+        parts.append(text(left - 8, y + 16, f"layer {k + 1}", size=11, anchor="end"))
+        for t, weight in enumerate(weights[k].tolist()):
+            said = f"layer {k + 1}, {words[t]}: {weight:.3f}"
+            fill = shade(weight / greatest)
+            parts.append(rect(left + cell * t, y, cell - 1, CELL_Y - 1, fill, said))
+    bottom = top + CELL_Y * n_layers
+    parts += scale(left, bottom + 14, f"{greatest:.2f}")
+    title = "Attention over layers for the words of “" + " ".join(words) + "”"
+    right = max(left + cell * len(shown) + slanted + 16, 260.0)
+    return svg(right, bottom + 38, title, parts, styled=styled)

@@ -6,37 +6,61 @@ import re
 from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import escape
 
-INK, FAINT, PAPER = "#1c2430", "#5b6676", "#ffffff"
-DARKEST = (8, 48, 107)
+from .palette import FAINT, INK, PAPER, shade, style
+from .widths import known, width
+
 FONT = "font-family='Helvetica, Arial, sans-serif'"
 # what XML has no place for
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SPACE = re.compile("[\t\n\r]")
+_COLOUR = re.compile(r"(?:fill|stroke)='(#\w{6})'")
 
 
-def shade(part: float) -> str:
-    """White for 0, darkest for 1."""
-    return "#" + "".join(f"{round(255 + (dark - 255) * part):02x}" for dark in DARKEST)
+def svg(
+    width: float,
+    height: float,
+    title: str,
+    parts: Iterable[str],
+    *,
+    description: str = "",
+    styled: bool = True,
+) -> str:
+    """A picture.
 
-
-def svg(width: float, height: float, title: str, parts: Iterable[str]) -> str:
+    title, description: what screen readers say. styled: whether it brings the colours of dark
+    pages with it (`palette.style`).
+    """
     size = f"{n(width)} {n(height)}"
-    return "\n".join(
-        [
-            f"<svg xmlns='http://www.w3.org/2000/svg' role='img' aria-label='{xml(title)}' "
-            f"width='{n(width)}' height='{n(height)}' viewBox='0 0 {size}' {FONT}>",
-            f"<title>{xml(title)}</title>",
-            f"<rect width='100%' height='100%' fill='{PAPER}'/>",
-            *parts,
-            "</svg>\n",
-        ]
+    body = "\n".join(parts)
+    sheet = f"<style>{style([PAPER, *_COLOUR.findall(body)])}</style>\n" if styled else ""
+    described = f"<desc>{xml(description)}</desc>\n" if description else ""
+    return (
+        f"<svg xmlns='http://www.w3.org/2000/svg' class='lal' role='img' aria-label='{xml(title)}' "
+        f"width='{n(width)}' height='{n(height)}' viewBox='0 0 {size}' {FONT}>\n"
+        f"<title>{xml(title)}</title>\n{described}{sheet}"
+        f"<rect width='100%' height='100%' fill='{PAPER}'/>\n{body}\n</svg>\n"
     )
 
 
-def rect(x: float, y: float, width: float, height: float, fill: str, title: str = "") -> str:
+def rect(
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    fill: str,
+    title: str = "",
+    *,
+    stroke: str = "",
+    dashes: str = "",
+    radius: float = 0,
+) -> str:
     """A filled rectangle; its title is shown where the mouse rests on it."""
     size = f"width='{n(width)}' height='{n(height)}'"
+    line = f" stroke='{stroke}'" if stroke else ""
+    line += f" stroke-dasharray='{dashes}'" if dashes else ""
+    line += f" rx='{n(radius)}'" if radius else ""
     end = f"><title>{xml(title)}</title></rect>" if title else "/>"
-    return f"<rect x='{n(x)}' y='{n(y)}' {size} fill='{fill}'{end}"
+    return f"<rect x='{n(x)}' y='{n(y)}' {size} fill='{fill}'{line}{end}"
 
 
 def text(
@@ -49,20 +73,25 @@ def text(
     weight: str = "normal",
     anchor: str = "start",
     turn: int = 0,
+    fitted: bool = False,
 ) -> str:
-    turned = f" transform='rotate({turn} {n(x)} {n(y)})'" if turn else ""
+    """A line of text. fitted: whether a font of other widths is fitted to the space."""
+    more = f" transform='rotate({turn} {n(x)} {n(y)})'" if turn else ""
+    if fitted and text.strip() and known(text):
+        long = width(text, size, bold=weight == "bold")
+        more += f" textLength='{n(long)}' lengthAdjust='spacingAndGlyphs'"
     return (
         f"<text x='{n(x)}' y='{n(y)}' font-size='{size}' font-weight='{weight}' "
-        f"text-anchor='{anchor}' fill='{fill}'{turned}>{xml(text)}</text>"
+        f"text-anchor='{anchor}' fill='{fill}'{more}>{xml(text)}</text>"
     )
 
 
 def scale(x: float, y: float, greatest: str) -> Iterator[str]:
     """What shades mean: from 0, left of x, to `greatest`."""
-    yield text(x, y + 9, "0", size=10, anchor="end", fill=FAINT)
+    yield text(x, y + 9, "0", size=11, anchor="end", fill=FAINT)
     for step in range(11):
         yield rect(x + 6 + step * 9, y, 9, 10, shade(step / 10))
-    yield text(x + 110, y + 9, greatest, size=10, fill=FAINT)
+    yield text(x + 110, y + 9, greatest, size=11, fill=FAINT)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, stroke: str, dashes: str = "") -> str:
@@ -73,9 +102,17 @@ def line(x1: float, y1: float, x2: float, y2: float, stroke: str, dashes: str = 
     )
 
 
+def path(points: str, stroke: str, *, dashes: str = "", thick: float = 1) -> str:
+    """An open line. points: as SVG's `d` has them."""
+    dashed = f" stroke-dasharray='{dashes}'" if dashes else ""
+    return f"<path d='{points}' fill='none' stroke='{stroke}' stroke-width='{n(thick)}'{dashed}/>"
+
+
 def xml(text: str) -> str:
-    """Text for XML, in single-quoted attributes, too."""
-    return escape(_FORBIDDEN.sub("\ufffd", text), {"'": "&#39;"})
+    """Text for XML, in single-quoted attributes, too: on one line, what XML has no place for
+    replaced."""
+    plain = _SPACE.sub(" ", _FORBIDDEN.sub("\ufffd", text))
+    return escape(plain, {"'": "&#39;", '"': "&quot;"})
 
 
 def n(number: float) -> str:

@@ -110,7 +110,12 @@ def test_constraints_pin_every_dependency_within_its_range() -> None:
     with (ROOT / "pyproject.toml").open("rb") as file:
         package = tomllib.load(file)["project"]
     extras = package["optional-dependencies"]
-    for text in [*package["dependencies"], *extras["transformers"], *extras["dev"]]:
+    for text in [
+        *package["dependencies"],
+        *extras["transformers"],
+        *extras["demo"],
+        *extras["dev"],
+    ]:
         requirement = Requirement(text)
         assert requirement.specifier.contains(pinned[canonicalize_name(requirement.name)]), text
 

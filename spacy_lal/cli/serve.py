@@ -1,0 +1,69 @@
+"""`serve`: a page in the browser."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from wasabi import msg
+
+from .checks import clear_errors
+
+
+def serve(
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[MODEL]...",
+            help="Pipelines' names or folders; by default all installed ones with lal in the name.",
+        ),
+    ] = None,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port, 0 for a free one.")] = 8000,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="A name by which browsers may call the server, too.")
+    ] = None,
+    max_chars: Annotated[int, typer.Option(min=1, help="Longest text, in characters.")] = 2000,
+    waiting: Annotated[int, typer.Option(min=1, help="Texts that may wait their turn.")] = 32,
+    seconds: Annotated[float, typer.Option(help="How long one text may take.")] = 30.0,
+) -> None:
+    """A page where you type text and see all that pipelines find; and POST /parse for programs.
+
+    It is for this machine, unless --host says otherwise. Needs the extra [demo].
+    """
+    with clear_errors("serve"):
+        try:
+            import uvicorn
+
+            from ..page.app import LOOPBACK, make_app
+        except ImportError:
+            raise ImportError("needs a web server: pip install 'spacy-lal[demo]'") from None
+        from spacy.util import get_installed_models
+
+        from ..annotate.loading import load
+        from ..page.limits import Limits
+
+        names = models or sorted(name for name in get_installed_models() if "_lal_" in name)
+        if not names:
+            raise ValueError("no pipeline is installed: name one, or a folder")
+        pipelines = {name: load(name) for name in dict.fromkeys(names)}
+        limits = Limits(max_chars=max_chars, waiting=waiting, seconds=seconds)
+        hosts = [*LOOPBACK, *(allow_host or ())]
+        if host not in ("0.0.0.0", "::"):
+            hosts.append(host)
+        app = make_app(pipelines, limits, hosts=hosts)
+        config = uvicorn.Config(
+            app,
+            host=host,
+            port=port,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            # connections, each with a request of bounded size
+            limit_concurrency=8 * waiting,
+            timeout_keep_alive=5,
+        )
+        socket = config.bind_socket()
+        where = socket.getsockname()
+        msg.good(f"http://{where[0]}:{where[1]} shows {', '.join(pipelines)}; Ctrl-C stops it")
+        uvicorn.Server(config).run(sockets=[socket])

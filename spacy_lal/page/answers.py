@@ -1,0 +1,134 @@
+"""From a text to all that the page shows of it, as plain values."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from ..annotate.records import doc_record
+from ..annotations import CONSTITUENTS_KEY, sentence_trees
+from ..interpret import explain_docs
+from ..interpret.earlier_pipes import through_earlier_pipes
+from ..pipeline.constituency import ConstituencyPipe
+from ..pipeline.gec_detector import ErrorDetector
+from ..pipeline.lal_dependency import LabelAttentionDependency
+from ..pipeline.semantic_roles import LisaSRL
+from ..treebanks.write_conllu import format_conllu
+from ..visualize import render
+
+HEADS = 5
+"""Of each constituent, how many heads' contributions are told."""
+NEEDS_PIPELINE = {"label_attention", "layers", "probabilities"}
+
+
+@dataclass(frozen=True)
+class Question:
+    """text; view: the picture, "" for none; trees: how many of the best to list."""
+
+    text: str
+    view: str = ""
+    trees: int = 0
+
+
+def views(nlp: Language) -> list[str]:
+    """What the page can show of a pipeline's results, in the order of its buttons."""
+    found: list[str] = []
+    pipes = [pipe for _, pipe in nlp.pipeline]
+    for pipe in pipes:
+        if isinstance(pipe, ConstituencyPipe):
+            found += ["tree", "boxes"]
+            if pipe.objective.probabilistic:
+                found += ["kbest", "probabilities"]
+            if pipe.model.attrs["settings"].encoder.heads:
+                found.append("label_attention")
+    if any(map(_finds_heads, pipes)) or "parser" in nlp.pipe_names:
+        found.append("heads")
+    if any(isinstance(pipe, LisaSRL) for pipe in pipes):
+        found += ["srl", "srl_arcs"]
+    if any(isinstance(pipe, ErrorDetector) for pipe in pipes):
+        found += ["errors", "layers"]
+    return found
+
+
+def _finds_heads(pipe: Any) -> bool:
+    if isinstance(pipe, ConstituencyPipe):
+        return pipe.joint
+    return isinstance(pipe, LabelAttentionDependency)
+
+
+def answer(nlp: Language, question: Question) -> dict[str, Any]:
+    """All that is told of a text: its record (see `doc_record`), its trees in brackets, CoNLL-U.
+
+    With what was asked for: the picture, the k best trees, the heads' contributions; and the
+    detector's threshold, if there is a detector. Nothing of spaCy's stays in memory.
+    """
+    begun = time.perf_counter()
+    with nlp.memory_zone():
+        doc = nlp(question.text)
+        found: dict[str, Any] = {"record": doc_record({"text": doc.text}, doc)}
+        if CONSTITUENTS_KEY in doc.spans:
+            found["brackets"] = [str(tree) for tree in sentence_trees(doc) if tree.leaves]
+        found["conllu"] = format_conllu(doc) if len(doc) else ""
+        if question.view == "kbest":
+            found["kbest"] = _best(nlp, question.text, max(question.trees, 2))
+        elif question.view:
+            options = {"styled": False}
+            if question.view in NEEDS_PIPELINE:
+                options["nlp"] = nlp  # type: ignore[assignment]
+            found["picture"] = render(doc, question.view, jupyter=False, options=options)
+            if question.trees:
+                found["kbest"] = _best(nlp, question.text, question.trees)
+        for _, pipe in nlp.pipeline:
+            if isinstance(pipe, ErrorDetector):
+                found["threshold"] = pipe.cfg["threshold"]
+        if question.view in ("tree", "boxes"):
+            found["contributions"] = _contributions(nlp, doc)
+    found["seconds"] = round(time.perf_counter() - begun, 4)
+    return found
+
+
+def _best(nlp: Language, text: str, k: int) -> list[list[dict[str, Any]]]:
+    """Of each sentence the k best trees, with their pictures."""
+    pipe = next(pipe for _, pipe in nlp.pipeline if isinstance(pipe, ConstituencyPipe))
+    (doc,) = through_earlier_pipes(nlp, pipe, [nlp.make_doc(text)])
+    return [
+        [
+            {
+                "brackets": str(tree),
+                "log_prob": tree.log_prob,
+                "picture": render(tree, jupyter=False, options={"styled": False}),
+            }
+            for tree in trees
+        ]
+        for trees in pipe.kbest(doc, k)
+        if trees
+    ]
+
+
+def _contributions(nlp: Language, doc: Doc) -> list[dict[str, Any]]:
+    """Of each constituent, in tokens, the heads that contribute most; nothing from a parser whose
+    heads have no contributions."""
+    try:
+        (explained,) = explain_docs(nlp, [doc])
+    except ValueError:
+        return []
+    found = []
+    for _, explanation in explained:
+        assert explanation.contributions is not None
+        tokens = explanation.tokens
+        for (start, end, _), shares in zip(
+            explanation.spans, explanation.contributions, strict=True
+        ):
+            top = (-shares).argsort(kind="stable")[:HEADS].tolist()
+            found.append(
+                {
+                    "start": int(tokens[start]),
+                    "end": int(tokens[end - 1]) + 1,
+                    "heads": [[head, round(float(shares[head]), 4)] for head in top],
+                }
+            )
+    return found

@@ -1,0 +1,61 @@
+"""One text after the other, in one thread: neither spaCy nor memory takes many at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Busy(Exception):
+    """So many texts are waiting that this one is refused."""
+
+
+class TooSlow(Exception):
+    """The text was not done in its time."""
+
+
+class Worker:
+    """Work is done in the order in which it came.
+
+    waiting: how much may wait. seconds: how long to wait for one piece of work, from when it came.
+    What nobody waits for any more is left out if it had not begun; what had begun, no thread can
+    stop, so the next waits for its end.
+    """
+
+    def __init__(self, waiting: int, seconds: float) -> None:
+        self._places = waiting
+        self._seconds = seconds
+        self._inside = 0
+        self._lock = Lock()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="parse")
+
+    @property
+    def waiting(self) -> int:
+        """How much is being done and waits."""
+        return self._inside
+
+    async def do(self, work: Callable[[], T]) -> T:
+        """What the work returns. Raises `Busy` or `TooSlow`, and what the work raises."""
+        if self._inside > self._places:  # one of them is being done
+            raise Busy
+        with self._lock:
+            self._inside += 1
+        future = self._thread.submit(work)
+        future.add_done_callback(self._leave)
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), self._seconds)
+        except TimeoutError:
+            raise TooSlow from None
+
+    def _leave(self, _: object) -> None:
+        """Called by whichever thread finds that the work is over."""
+        with self._lock:
+            self._inside -= 1
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=False, cancel_futures=True)

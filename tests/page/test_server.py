@@ -1,0 +1,316 @@
+"""The server: what it answers, what it refuses, and how much it takes at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+pytest.importorskip("starlette", reason="no web server: pip install -e .[demo]")
+httpx = pytest.importorskip("httpx", reason="pip install httpx")
+
+from spacy_lal.page import app as module  # noqa: E402
+from spacy_lal.page.app import make_app  # noqa: E402
+from spacy_lal.page.limits import Limits  # noqa: E402
+from spacy_lal.page.worker import Busy, TooSlow, Worker  # noqa: E402
+from spacy_lal.trees import ConstituentTree  # noqa: E402
+
+TEXT = "The cat sat on the mat. Go home!"
+LIMITS = Limits(max_chars=200, max_trees=5, waiting=3, seconds=20)
+
+
+class Client:
+    """Requests to an application, without a network."""
+
+    def __init__(self, app):
+        self.app = app
+
+    async def _send(self, method, path, **request):
+        transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as client:
+            return await client.request(method, path, **request)
+
+    def get(self, path, **request):
+        return asyncio.run(self._send("GET", path, **request))
+
+    def post(self, path, **request):
+        return asyncio.run(self._send("POST", path, **request))
+
+
+@pytest.fixture(scope="module")
+def client(nlp):
+    return Client(make_app({"tiny": nlp}, LIMITS, hosts=["testserver"]))
+
+
+def parse(client, **asked):
+    return client.post("/parse", json=asked)
+
+
+def test_all_of_a_text(client, nlp):
+    response = parse(client, text=TEXT, view="tree")
+    assert response.status_code == 200
+    found = response.json()
+    doc = nlp(TEXT)
+    assert found["model"] == "tiny"
+    assert found["record"]["words"] == [token.text for token in doc]
+    assert found["brackets"] == [str(tree) for tree in doc._.trees]
+    assert found["conllu"].count("\n1\t") == 2
+    root = ElementTree.fromstring(found["picture"])
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert "<style" not in found["picture"]  # the page's own style sheets do
+    spans = {(s["start"], s["end"]) for s in found["record"]["constituents"]}
+    assert {(c["start"], c["end"]) for c in found["contributions"]} == spans
+    for of_span in found["contributions"]:
+        shares = [share for _, share in of_span["heads"]]
+        assert shares == sorted(shares, reverse=True)
+
+
+def test_every_view(client):
+    views = client.get("/models").json()["models"]["tiny"]
+    assert views == ["tree", "boxes", "kbest", "probabilities", "label_attention"]
+    for view in views:
+        found = parse(client, text=TEXT, view=view).json()
+        if view != "kbest":
+            ElementTree.fromstring(f"<body>{found['picture']}</body>")
+
+
+def test_best_trees(client):
+    (trees, _) = parse(client, text=TEXT, view="kbest", trees=3).json()["kbest"]
+    assert len(trees) == 3
+    probabilities = [tree["log_prob"] for tree in trees]
+    assert probabilities == sorted(probabilities, reverse=True)
+    read = [ConstituentTree.from_string(tree["brackets"]) for tree in trees]
+    assert len(set(read)) == 3
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "\n\n", "a", "\x00", "ا ب", "👩‍👩‍👧 语言", "</script><b>&'\""]
+)
+def test_any_text(client, text):
+    for view in ("tree", "boxes", "kbest", "probabilities"):
+        response = parse(client, text=text, view=view)
+        assert response.status_code == 200
+        assert response.json()["record"]["text"] == text
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "said"),
+    [
+        ({}, 400, "text must be a string"),
+        ({"text": 3}, 400, "text must be a string"),
+        ({"text": "a" * 201}, 413, "at most 200 characters, these are 201"),
+        ({"text": "a" * 100_000}, 413, "the text is too long: at most 200 characters"),
+        ({"text": "a", "model": "other"}, 400, "model must be one of tiny"),
+        ({"text": "a", "model": ["tiny"]}, 400, "model must be one of tiny"),
+        ({"text": "a", "view": "srl"}, 400, "view must be one of tree"),
+        ({"text": "a", "view": []}, 400, "view must be one of tree"),
+        ({"text": "a", "trees": 6}, 400, "trees must be a whole number from 0 to 5"),
+        ({"text": "a", "trees": True}, 400, "trees must be"),
+        ({"text": "a", "trees": 1.5}, 400, "trees must be"),
+        ({"text": "a", "colour": "red"}, 400, "no such field: colour"),
+        ([], 400, "the request is no object"),
+    ],
+)  # fmt: skip
+def test_refused(client, asked, status, said):
+    response = client.post("/parse", json=asked)
+    assert response.status_code == status
+    assert said in response.json()["error"]
+
+
+def test_refused_before_it_is_read(client):
+    for body, kind, status in (
+        (b'{"text": "a"}', "text/plain", 415),  # what another site's page could send
+        (b"{", "application/json", 400),
+        (b"[" * 3000, "application/json", 400),
+        (b'{"text": "\\ud800"}', "application/json", 400),
+        (b"\xff", "application/json", 400),
+    ):
+        response = client.post("/parse", content=body, headers={"Content-Type": kind})
+        assert (response.status_code, list(response.json())) == (status, ["error"])
+    assert client.get("/parse").status_code == 405
+    assert client.get("/nothing").status_code == 404
+
+
+def test_other_names_are_refused(client):
+    response = client.get("/health", headers={"Host": "evil.example"})
+    assert response.status_code == 400
+
+
+def test_a_pipeline_that_fails_says_nothing_of_itself(client, monkeypatch):
+    def fails(*_):
+        raise RuntimeError("/secret/path")
+
+    monkeypatch.setattr(module, "answer", fails)
+    response = parse(client, text="a")
+    assert response.status_code == 500
+    assert response.json() == {"error": "the pipeline failed on this text"}
+
+
+def test_health_and_schema(client):
+    assert client.get("/health").json() == {"status": "ok", "models": ["tiny"], "waiting": 0}
+    schema = client.get("/openapi.json").json()
+    asked = schema["paths"]["/parse"]["post"]["requestBody"]["content"]["application/json"]
+    assert asked["schema"]["properties"]["text"]["maxLength"] == 200
+    answers = schema["paths"]["/parse"]["post"]["responses"]
+    said = answers["200"]["content"]["application/json"]["schema"]
+    found = parse(client, text=TEXT, view="tree", trees=2).json()
+    fits(found, said)
+    assert set(found) <= set(said["properties"])
+    assert set(found["record"]) <= set(said["properties"]["record"]["properties"])
+
+
+def fits(value, schema):
+    """As far as the schema here goes: types, properties, items."""
+    kinds = {
+        "object": dict, "array": list, "string": str, "integer": int,
+        "number": (int, float), "null": type(None),
+    }  # fmt: skip
+    names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    assert any(isinstance(value, kinds[name]) for name in names)
+    if isinstance(value, dict):
+        assert set(schema.get("required", ())) <= set(value)
+        for name, part in value.items():
+            if name in schema["properties"]:
+                fits(part, schema["properties"][name])
+    if isinstance(value, list):
+        for k, part in enumerate(value):
+            fits(part, schema["items"] if "items" in schema else schema["prefixItems"][k])
+
+
+def test_the_page_forbids_what_it_does_not_need(client):
+    for path in ("/", "/page.js", "/page.css", "/pictures.css", "/nothing"):
+        headers = client.get(path).headers
+        policy = dict(
+            part.strip().partition(" ")[::2]
+            for part in headers["content-security-policy"].split(";")
+        )
+        assert policy["default-src"] == "'none'"
+        assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
+        assert headers["x-content-type-options"] == "nosniff"
+    page = client.get("/").text
+    assert page.count("<script") == page.count('<script src="/page.js"') == 1
+    for text in (page, client.get("/page.js").text, client.get("/page.css").text):
+        assert " style=" not in text
+        assert "http" not in text.replace("http://www.w3.org/1999/xhtml", "")
+        assert "innerHTML" not in text
+        assert "eval(" not in text
+
+
+def test_importing_the_package_imports_no_server():
+    code = (
+        "import sys, spacy_lal, spacy_lal.visualize, spacy_lal.cli, spacy_lal.cli.serve\n"
+        "print([m for m in ('starlette', 'uvicorn', 'spacy_lal.page.app') if m in sys.modules])"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "[]"
+
+
+# The queue
+
+
+def test_in_order_and_no_more_than_it_takes():
+    async def run():
+        worker = Worker(waiting=2, seconds=20)
+        gate, order = threading.Event(), []
+        first = asyncio.create_task(worker.do(gate.wait))
+        others = [
+            asyncio.create_task(worker.do(lambda k=k: order.append(k) or k)) for k in range(2)
+        ]
+        await asyncio.sleep(0.01)
+        assert worker.waiting == 3
+        with pytest.raises(Busy):
+            await worker.do(lambda: None)
+        gate.set()
+        assert await first
+        assert await asyncio.gather(*others) == [0, 1] == order
+        while worker.waiting:
+            await asyncio.sleep(0.01)
+        assert await worker.do(lambda: 7) == 7
+        worker.close()
+
+    asyncio.run(run())
+
+
+def test_what_takes_too_long_is_given_up():
+    async def run():
+        worker = Worker(waiting=2, seconds=0.05)
+        gate, done = threading.Event(), []
+        slow = asyncio.create_task(worker.do(gate.wait))
+        never = asyncio.create_task(worker.do(lambda: done.append(1)))
+        for task in (slow, never):
+            with pytest.raises(TooSlow):
+                await task
+        gate.set()
+        while worker.waiting:
+            await asyncio.sleep(0.01)
+        assert not done  # nobody waited for it any more
+        worker.close()
+
+    asyncio.run(run())
+
+
+def test_errors_come_back():
+    async def run():
+        worker = Worker(waiting=1, seconds=20)
+        with pytest.raises(ZeroDivisionError):
+            await worker.do(lambda: 1 // 0)
+        worker.close()
+
+    asyncio.run(run())
+
+
+def test_busy_and_slow_are_said(client, nlp, monkeypatch):
+    for error, said in ((Busy, "too many texts are waiting"), (TooSlow, "was not done in 20 s")):
+
+        async def do(self, work, error=error):
+            raise error
+
+        monkeypatch.setattr(Worker, "do", do)
+        response = parse(client, text="a")
+        assert response.status_code == 503
+        assert said in response.json()["error"]
+        assert int(response.headers["retry-after"]) > 0
+
+
+def test_many_at_once(nlp):
+    """50 requests of mixed size, at once: each is answered, or told to come again."""
+    limits = Limits(max_chars=200, waiting=60, seconds=60)
+    app = make_app({"tiny": nlp}, limits, hosts=["testserver"])
+
+    async def run():
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as client:
+            texts = [" ".join(["cat"] * (1 + 9 * (k % 8))) for k in range(50)]
+            asked = [client.post("/parse", json={"text": text}, timeout=60) for text in texts]
+            return texts, await asyncio.gather(*asked)
+
+    texts, responses = asyncio.run(run())
+    for text, response in zip(texts, responses, strict=True):
+        if len(text) > limits.max_chars:
+            assert response.status_code == 413
+        else:
+            assert response.status_code == 200
+            assert response.json()["record"]["text"] == text
+
+
+def test_strings_of_texts_do_not_stay(client, nlp):
+    parse(client, text="The cat sat.", view="tree")
+    before = len(nlp.vocab.strings)
+    for k in range(20):
+        assert parse(client, text=f"zyx{k}q sat on wvu{k}.", view="tree").status_code == 200
+    assert len(nlp.vocab.strings) <= before + 2
+
+
+def test_limits():
+    with pytest.raises(ValueError, match="waiting must be above 0, got 0"):
+        Limits(waiting=0)
+
+
+def test_json_is_plain(client):
+    text = parse(client, text=TEXT, view="kbest", trees=2).text
+    json.loads(text, parse_constant=lambda name: pytest.fail(name))
