@@ -290,7 +290,7 @@ def test_a_training_file_of_a_pretrained_encoder_needs_its_folder(tmp_path: Path
     config = json.loads((CHECKPOINTS / "bert" / "config.json").read_text("utf-8"))["benepar"]
     state = torch.load(CHECKPOINTS / "bert" / MODEL, weights_only=True)
     torch.save({"config": config, "state_dict": state}, tmp_path / "en_dev=12.5.pt")
-    with pytest.raises(ValueError, match=r"--encoder must name a folder with config.json"):
+    with pytest.raises(ValueError, match=r"--encoder FOLDER must name a folder with config.json"):
         read_benepar(tmp_path / "en_dev=12.5.pt")
     nlp = read_benepar(tmp_path / "en_dev=12.5.pt", encoder=CHECKPOINTS / "bert").nlp
     wanted = trees(list(imported("bert").pipe(docs_of(nlp, "bert"))))
