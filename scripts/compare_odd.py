@@ -39,6 +39,7 @@ def compare(nlp: Language, recorded: dict, word: int) -> dict[str, int]:
     found: dict[str, list] = {}
     if "heads" in known:
         _, parses = pipe.predict(docs)
+        parses = [parses[k] for k in range(len(docs))]
         found["heads"] = [parse.heads.tolist() for parse in parses]
         found["relations"] = [[pipe.relations[r] for r in parse.relations] for parse in parses]
     if "trees" in known:
