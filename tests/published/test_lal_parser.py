@@ -79,3 +79,13 @@ def test_xlnet_reads_a_comma_behind_a_digit_alone(word, pieces):
     how = {"before": [], "behind": [], "unknown": 0, "padding": 0, "commas": True}
     batch = SentenceReader({"pieces": how}, tokenizer.to_str()).read([Text([word], [""])])
     assert [vocabulary[number] for number in batch.pieces[0]] == pieces
+
+
+def test_a_word_that_looks_like_a_special_piece_is_text():
+    """The LAL parser's own BERT tokenizer splits "[SEP]" at its brackets."""
+    reader = LAL_PARSER.pipeline("bert").pipeline[0][1].model.shims[0].reader
+    (separator,) = reader.pieces.behind
+    batch = reader.read([Text(["a", "[SEP]", "b"], [""] * 3)])
+    assert batch.pieces[0].tolist().count(separator) == 1
+    start, end = batch.starts[0, 2], batch.ends[0, 2]
+    assert end - start == 5

@@ -113,6 +113,7 @@ class Pieces:
     plain: bool = False
     space: bool = False
     commas: bool = False
+    literal: bool = False
 
 
 class SentenceReader:
@@ -132,6 +133,7 @@ class SentenceReader:
             self._tokenizer = Tokenizer.from_str(tokenizer)
             self._tokenizer.no_truncation()
             self._tokenizer.no_padding()
+            self._tokenizer.encode_special_tokens = self.pieces.literal
 
     def read(self, texts: Sequence[Text]) -> RowBatch:
         batch = RowBatch()
