@@ -56,7 +56,7 @@ def compare(nlp: Language, recorded: dict, word: int) -> dict[str, int]:
     for doc, mine, their in zip(docs, parses(nlp, docs, kinds), kept, strict=True):
         if mine != their:
             counts["otherwise"] += 1
-            tied = is_tied(nlp, doc, their)
+            tied = any(is_tied(nlp, doc, their, size) for size in (1e-6, 1e-5))
             counts["tied"] += tied
             print("  ", "tied" if tied else "OTHER", f"{len(doc)} words:", doc.text[:80])
     return counts
@@ -75,12 +75,12 @@ def parses(nlp: Language, docs: list[Doc], kinds: Sequence[str]) -> list[dict[st
     return [{kind: read[kind](k) for kind in kinds} for k in range(len(docs))]
 
 
-def is_tied(nlp: Language, doc: Doc, theirs: dict[str, list]) -> bool:
-    """Whether the parse is the best one of scores that differ by a hundred-thousandth."""
+def is_tied(nlp: Language, doc: Doc, theirs: dict[str, list], size: float) -> bool:
+    """Whether the parse is the best one of scores that differ by `size` of them."""
 
     def shake(module: torch.nn.Module, given: object, scores: tuple) -> tuple:
         shaken = (
-            s * (1 + 1e-5 * torch.randn_like(s)) if isinstance(s, torch.Tensor) else s
+            s * (1 + size * torch.randn_like(s)) if isinstance(s, torch.Tensor) else s
             for s in scores
         )
         return type(scores)(*shaken)

@@ -102,20 +102,22 @@ class PartitionedAttention(nn.Module):
 
     def _matrix_contexts(self, x: Tensor, mask: Tensor, rows: PackedRows | None = None) -> Tensor:
         """Each row's own context in every head: [B,H,n,d_value]."""
-        if rows is None:
-            projected = [self._by_head(x, name) for name in ("w_qs", "w_ks", "w_vs")]
-        else:
-            projected = [
-                rows.pad(self._by_head(x.unsqueeze(0), name).squeeze(0).transpose(0, 1))
-                for name in ("w_qs", "w_ks", "w_vs")
-            ]
-            projected = [part.transpose(1, 2) for part in projected]
+        queries, keys, values = (self._projected(x, n, rows) for n in ("w_qs", "w_ks", "w_vs"))
         return F.scaled_dot_product_attention(
-            *projected,
+            queries,
+            keys,
+            values,
             attn_mask=mask[:, None, None, :],
             dropout_p=self.attention_dropout.rate if self.training else 0.0,
             scale=self.scale,
         )
+
+    def _projected(self, x: Tensor, name: str, rows: PackedRows | None) -> Tensor:
+        """As `_by_head`, of rows that may be packed."""
+        if rows is None:
+            return self._by_head(x, name)
+        of_rows = self._by_head(x.unsqueeze(0), name).squeeze(0).transpose(0, 1)
+        return rows.pad(of_rows).transpose(1, 2)
 
     def _combined(self, contexts: Tensor) -> Tensor:
         """Contexts [B,H,m,d_value] of all heads, concatenated and projected: [B,m,d]."""
