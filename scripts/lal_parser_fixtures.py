@@ -8,6 +8,8 @@ transformers; the tests need nothing of that:
 It writes, for every variant, NAME.pt (as the released training saves it), NAME.npz (scores of every
 sentence alone) and NAME.json (sentences, trees, heads, relations), and the folders `xlnet` and
 `bert` of the transformers' configurations and tokenizers. Nothing of the code is in any of them.
+With --odd behind, sentences are those of `odd_sentences.py`, the trees are spans, and there are no
+scores: `compare_odd.py` reads that.
 Three things are set from outside: masks are boolean (the released code takes Python 3.11 for 3.1),
 the number of label heads is that of the labels (112 in the code), and transformers come from
 folders.
@@ -24,6 +26,7 @@ from pathlib import Path
 
 import numpy
 import torch
+from odd_sentences import odd_sentences, spans_of
 
 SENTENCES = [
     "DT_The NN_dog VBZ_enjoys DT_the NN_sea ._.",
@@ -154,6 +157,24 @@ def transformers_from(folders: dict[str, Path], parser_module: types.ModuleType)
     parser_module.get_xlnet, parser_module.get_bert = get_xlnet, get_bert
 
 
+def record_odd(parser: object, sentences: list) -> dict:
+    """What the parser finds in every sentence alone; None of one that it fails at."""
+    result = {"sentences": sentences, "trees": [], "heads": [], "relations": []}
+    for sentence in sentences:
+        found = dict.fromkeys(("trees", "heads", "relations"))
+        try:
+            (tree,), _ = parser.parse_batch([sentence])
+            leaves = list(tree.leaves())
+            found["trees"] = spans_of(tree.convert(), lambda node: getattr(node, "children", None))
+            found["heads"] = [int(leaf.father) for leaf in leaves]
+            found["relations"] = [leaf.type for leaf in leaves]
+        except Exception as error:
+            print(f"{len(sentence)} words: {error!r}"[:200])
+        for kind, value in found.items():
+            result[kind].append(value)
+    return result
+
+
 def record(parser: object, sentences: list) -> tuple[dict, dict]:
     arrays, charts = {}, []
     result = {"sentences": sentences, "trees": [], "heads": [], "relations": [], "scores": []}
@@ -185,7 +206,7 @@ def record(parser: object, sentences: list) -> tuple[dict, dict]:
     return arrays, result
 
 
-def main_(code: Path, output: Path) -> None:
+def main_(code: Path, output: Path, odd: bool) -> None:
     sys.path.insert(0, str(code))
     # the decoders are compiled
     sys.modules["pyximport"] = types.SimpleNamespace(install=lambda **_: None)
@@ -214,10 +235,14 @@ def main_(code: Path, output: Path) -> None:
                 "trainer": trainer.state_dict(),
             }
             torch.save(state, output / f"{name}.pt", _use_new_zipfile_serialization=name != "bert")
-            arrays, result = record(parser, sentences)
-            numpy.savez_compressed(output / f"{name}.npz", **arrays)
+            if odd:
+                others = [list(zip(s.tags, s.words, strict=True)) for s in odd_sentences()]
+                result = record_odd(parser, others)
+            else:
+                arrays, result = record(parser, sentences)
+                numpy.savez_compressed(output / f"{name}.npz", **arrays)
             (output / f"{name}.json").write_text(json.dumps(result, ensure_ascii=False), "utf-8")
 
 
 if __name__ == "__main__":
-    main_(Path(sys.argv[1]), Path(sys.argv[2]).absolute())
+    main_(Path(sys.argv[1]), Path(sys.argv[2]).absolute(), "--odd" in sys.argv)

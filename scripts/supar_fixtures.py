@@ -6,7 +6,8 @@ Run it where supar is installed, with its dependencies; the tests need nothing o
 
 It writes, for every variant, NAME.pt (`Parser.save`), NAME.npz (scores of every sentence alone) and
 NAME.json (sentences, tags, trees or heads), and the folder `bert` of the transformer's
-configuration and tokenizer.
+configuration and tokenizer. With --odd behind, sentences are those of `odd_sentences.py`, the trees
+are spans, and there are no scores: `compare_odd.py` reads that.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+import nltk
 import numpy
 import torch
+from odd_sentences import odd_sentences, spans_of
 from supar.parsers import BiaffineDependencyParser, CRFConstituencyParser
 from supar.utils.common import BOS
 from transformers import BertConfig, BertModel, BertTokenizerFast
@@ -121,6 +124,15 @@ def shake(parser: torch.nn.Module) -> None:
             parameter.data = 0.5 * torch.randn_like(parameter)
 
 
+def record_odd(parser: torch.nn.Module, sentences: list[list[tuple[str, str]]]) -> dict:
+    """What the parser finds."""
+    found = parser.predict([list(s) for s in sentences], verbose=False, tree=True, proj=False)
+    if isinstance(parser, BiaffineDependencyParser):
+        return {"heads": list(map(list, found.arcs)), "relations": list(map(list, found.rels))}
+    children = lambda node: list(node) if isinstance(node, nltk.Tree) else None  # noqa: E731
+    return {"trees": [spans_of(tree, children) for tree in found.trees]}
+
+
 def record(parser: torch.nn.Module, sentences: list[list[tuple[str, str]]]) -> tuple[dict, dict]:
     arrays: dict[str, numpy.ndarray] = {}
     fields = [f for f in parser.transform.flattened_fields if f.name in INPUTS]
@@ -142,7 +154,7 @@ def record(parser: torch.nn.Module, sentences: list[list[tuple[str, str]]]) -> t
 INPUTS = ("words", "chars", "bert", "tags")
 
 
-def main(output: Path) -> None:
+def main(output: Path, odd: bool) -> None:
     torch.manual_seed(3)
     output.mkdir(parents=True, exist_ok=True)
     sentences = [[tuple(w.rsplit("/", 1)) for w in s.split()] for s in SENTENCES]
@@ -168,9 +180,13 @@ def main(output: Path) -> None:
                 null = [k for k, label in enumerate(parser.CHART.vocab.itos) if label.endswith(">")]
                 parser.model.label_attn.weight.data[null, -1, -1] -= 3
             parser.save(str(output / f"{name}.pt"))
-            arrays, result = record(parser, sentences)
-            numpy.savez_compressed(output / f"{name}.npz", **arrays)
-            result["sentences"] = sentences
+            if odd:
+                others = [list(zip(s.words, s.tags, strict=True)) for s in odd_sentences()]
+                result = record_odd(parser, others) | {"sentences": others}
+            else:
+                arrays, result = record(parser, sentences)
+                numpy.savez_compressed(output / f"{name}.npz", **arrays)
+                result["sentences"] = sentences
             (output / f"{name}.json").write_text(json.dumps(result, ensure_ascii=False), "utf-8")
         (output / "bert").mkdir(exist_ok=True)
         for name in ("config.json", "tokenizer.json"):
@@ -179,4 +195,4 @@ def main(output: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).absolute())
+    main(Path(sys.argv[1]).absolute(), "--odd" in sys.argv)

@@ -10,6 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from .packed import PackedRows, rows_of
+
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,
     "gelu_new": partial(F.gelu, approximate="tanh"),
@@ -77,16 +79,19 @@ class Bert(nn.Module):
         x = self.dropout(tables.LayerNorm(x + tables.position_embeddings(positions)))
         if self.embeddings_project is not None:
             x = self.embeddings_project(x)
-        there = mask.bool()[:, None, None]
+        there = mask.bool()
+        rows = rows_of(there, training=self.training)
+        if rows is not None:
+            x = rows.pack(x)
         hidden = [x]
         for layer in cast(nn.ModuleList, self.encoder.layer):
-            x = layer(x, there)
+            x = layer(x, there[:, None, None], rows)
             hidden.append(x)
-        return hidden
+        return hidden if rows is None else [rows.pad(x) for x in hidden]
 
 
 class BertLayer(nn.Module):
-    """x [B, l, d], which pieces are there [B, 1, 1, l] -> [B, l, d]."""
+    """x [B, l, d], which pieces are there [B, 1, 1, l] -> [B, l, d]; given rows, both packed."""
 
     def __init__(
         self,
@@ -112,16 +117,19 @@ class BertLayer(nn.Module):
         self.output = _dense(d_ff, d, eps)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x: Tensor, there: Tensor) -> Tensor:
+    def forward(self, x: Tensor, there: Tensor, rows: PackedRows | None = None) -> Tensor:
         attention: Any = self.attention
         linears: Any = attention.get_submodule("self")
+        projected = [linear(x) for linear in (linears.query, linears.key, linears.value)]
+        if rows is not None:
+            projected = [rows.pad(part) for part in projected]
         query, key, value = (
-            linear(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
-            for linear in (linears.query, linears.key, linears.value)
+            part.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for part in projected
         )
         rate = self.attention_dropout if self.training else 0.0
         mixed = F.scaled_dot_product_attention(query, key, value, there, dropout_p=rate)
-        x = self._add(x, mixed.transpose(1, 2).flatten(2), attention.output)
+        mixed = mixed.transpose(1, 2).flatten(2)
+        x = self._add(x, mixed if rows is None else rows.pack(mixed), attention.output)
         inner: Any = self.intermediate
         return self._add(x, self.activation(inner.dense(x)), self.output)
 

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from .dropout import Dropout, FeatureDropout
 from .layer_norm import LayerNorm
+from .packed import PackedRows
 
 Scale = Literal["key", "model"]
 
@@ -99,16 +100,24 @@ class PartitionedAttention(nn.Module):
         queries = self._by_head(x, "w_qs") * self.scale
         return queries @ self._by_head(x, "w_ks").transpose(2, 3)
 
-    def _matrix_contexts(self, x: Tensor, mask: Tensor) -> Tensor:
+    def _matrix_contexts(self, x: Tensor, mask: Tensor, rows: PackedRows | None = None) -> Tensor:
         """Each row's own context in every head: [B,H,n,d_value]."""
+        queries, keys, values = (self._projected(x, n, rows) for n in ("w_qs", "w_ks", "w_vs"))
         return F.scaled_dot_product_attention(
-            self._by_head(x, "w_qs"),
-            self._by_head(x, "w_ks"),
-            self._by_head(x, "w_vs"),
+            queries,
+            keys,
+            values,
             attn_mask=mask[:, None, None, :],
             dropout_p=self.attention_dropout.rate if self.training else 0.0,
             scale=self.scale,
         )
+
+    def _projected(self, x: Tensor, name: str, rows: PackedRows | None) -> Tensor:
+        """As `_by_head`, of rows that may be packed."""
+        if rows is None:
+            return self._by_head(x, name)
+        of_rows = self._by_head(x.unsqueeze(0), name).squeeze(0).transpose(0, 1)
+        return rows.pad(of_rows).transpose(1, 2)
 
     def _combined(self, contexts: Tensor) -> Tensor:
         """Contexts [B,H,m,d_value] of all heads, concatenated and projected: [B,m,d]."""
@@ -133,7 +142,8 @@ class PartitionedSelfAttention(PartitionedAttention):
     """A self-attention layer (Mrini et al. 2020, section 3.1; Vu-Tran et al., eq. 3).
 
     x [B,n,d_model], mask [B,n] -> LayerNorm(x + proj(concatenated heads)) [B,n,d_model]. Padded
-    rows must be finite; their outputs have no meaning. norm: `torch.nn.LayerNorm` for weights
+    rows must be finite; their outputs have no meaning. Given rows, x and what comes out are packed
+    [R,d_model]. norm: `torch.nn.LayerNorm` for weights
     that were trained with it.
     """
 
@@ -163,9 +173,14 @@ class PartitionedSelfAttention(PartitionedAttention):
         """The attention distributions [B,H,n,n]."""
         return masked_softmax(self._matrix_scores(x), mask)
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        contexts = self._matrix_contexts(x, mask)
-        normalised: Tensor = self.layer_norm(x + self.residual_dropout(self._combined(contexts)))
+    def forward(self, x: Tensor, mask: Tensor, rows: PackedRows | None = None) -> Tensor:
+        contexts = self._matrix_contexts(x, mask, rows)
+        if rows is None:
+            combined = self._combined(contexts)
+        else:
+            packed = rows.pack(contexts.transpose(1, 2))
+            combined = self._combined(packed.transpose(0, 1).unsqueeze(0)).squeeze(0)
+        normalised: Tensor = self.layer_norm(x + self.residual_dropout(combined))
         return normalised
 
 

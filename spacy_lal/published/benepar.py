@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,18 +19,17 @@ from ..models.encoders.transformers import is_bert, padding_of
 from ..pipeline.constituency import ConstituencyPipe
 from .benepar_names import EMBEDDINGS, renamed
 from .imported import Imported
-from .tokenizers import FAST, TOKENIZERS, read_tokenizer
+from .tokenizers import TOKENIZERS
+from .transformer import CONFIG, EncoderFolder, Json, check_pieces, read_encoder, read_json
 
 KIND = "benepar"
-CONFIG, MODEL = "config.json", "benepar_model.bin"
+MODEL = "benepar_model.bin"
 KNOWN = "bert, electra, roberta, xlm-roberta, t5"
 """Encoders that are read, by model_type."""
 WINDOW = 512
 """In pieces, of an encoder that has no limit of its own: T5."""
 LONGEST = 512
 """Words of a sentence that is parsed whole, if the model has positions for so many."""
-
-Json = dict[str, Any]
 
 
 def read_benepar(
@@ -50,11 +48,9 @@ def read_benepar(
     folder, weights = encoder, source
     if source.is_dir():
         folder, weights = source, source / MODEL
-    transformer = None if folder is None else _json(folder / CONFIG)
+        config = read_json(folder / CONFIG).get("benepar")
     state = _load(weights)
-    if transformer is not None and source.is_dir():
-        config = transformer.get("benepar")
-    else:
+    if weights is source:
         config, state = state.get("config"), state.get("state_dict")
     if not isinstance(config, dict) or not isinstance(state, dict):
         raise ValueError(f"{source}: no checkpoint of benepar: it lacks its config or parameters")
@@ -66,13 +62,8 @@ def read_benepar(
         raise ValueError(f"{weights}: no checkpoint of benepar 0.2: {error!r}") from error
     _check_rows(header, state, weights)
     if header["characters"] is None:
-        if transformer is None or folder is None:
-            raise ValueError(
-                f"{source} has neither the configuration of its encoder, "
-                f"{hparams.get('pretrained_model')!r}, nor its tokenizer: --encoder must name a "
-                f"folder with {CONFIG} and {FAST}"
-            )
-        header |= _encoder(folder, transformer, tensors, weights)
+        read = read_encoder(weights, folder, repr(hparams.get("pretrained_model")))
+        header |= _encoder(read, tensors, weights)
     nlp = _pipeline(lang, header, escaped, hparams.get("force_root_constituent", True))
     pipe = cast(ConstituencyPipe, nlp.get_pipe("lal_constituency"))
     try:
@@ -97,18 +88,6 @@ def _load(path: Path) -> Json:
     if not isinstance(loaded, dict):
         raise ValueError(f"{path}: holds {type(loaded).__name__}, and should be a dict of tensors")
     return loaded
-
-
-def _json(path: Path) -> Json:
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file")
-    try:
-        values = json.loads(path.read_text("utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path}: no JSON: {error}") from error
-    if not isinstance(values, dict):
-        raise ValueError(f"{path}: no JSON object")
-    return values
 
 
 def _header(config: Json, hparams: Json) -> Json:
@@ -172,39 +151,29 @@ def _check_rows(header: Json, state: Mapping[str, Tensor], weights: Path) -> Non
             )
 
 
-def _encoder(folder: Path, config: Json, tensors: Mapping[str, Tensor], weights: Path) -> Json:
+def _encoder(encoder: EncoderFolder, tensors: Mapping[str, Tensor], weights: Path) -> Json:
     """The part of the header that describes the pretrained encoder, and its tokenizer."""
+    config, path = encoder.config, encoder.path / CONFIG
     kind = str(config.get("model_type"))
     if kind != "t5" and not is_bert(config):
         raise ValueError(
-            f"{folder / CONFIG}: an encoder of model_type {kind!r}, hidden_act "
+            f"{path}: an encoder of model_type {kind!r}, hidden_act "
             f"{config.get('hidden_act')!r} is not read; known are {KNOWN}, in their usual form"
         )
     if EMBEDDINGS[kind] not in tensors:
-        raise ValueError(f"{weights}: has no embeddings of a {kind}, which {folder / CONFIG} wants")
+        raise ValueError(f"{weights}: has no embeddings of a {kind}, which {path} wants")
     rows = len(tensors[EMBEDDINGS[kind]])
     if rows != config.get("vocab_size"):
         raise ValueError(
             f"{weights}: embeddings of {rows} pieces, and should have "
-            f"{config.get('vocab_size')}, as {folder / CONFIG} says"
+            f"{config.get('vocab_size')}, as {path} says"
         )
-    tokenizer = read_tokenizer(folder)
-    model = json.loads(tokenizer)["model"]
-    added = json.loads(tokenizer).get("added_tokens") or ()
-    numbers = [token["id"] for token in added]
-    numbers += (
-        [len(model["vocab"]) - 1] if isinstance(model["vocab"], list) else (model["vocab"].values())
-    )
-    if max(numbers) >= rows:
-        raise ValueError(
-            f"{folder}: the tokenizer has a piece number {max(numbers)}, but the encoder only "
-            f"{rows} pieces"
-        )
+    check_pieces(encoder)
     own = {"benepar", "_name_or_path", "architectures", "task_specific_params", "torch_dtype"}
     return {
         "transformer": {key: value for key, value in config.items() if key not in own},
-        "tokenizer": tokenizer,
-        "window": _window(folder, config),
+        "tokenizer": encoder.tokenizer,
+        "window": _window(encoder.path, config),
     }
 
 
@@ -212,7 +181,7 @@ def _window(folder: Path, config: Json) -> int:
     """The most pieces, special ones included, that the encoder reads at once."""
     limits = []
     if (folder / "tokenizer_config.json").is_file():
-        limits.append(_json(folder / "tokenizer_config.json").get("model_max_length"))
+        limits.append(read_json(folder / "tokenizer_config.json").get("model_max_length"))
     if "max_position_embeddings" in config:
         # RoBERTa's positions begin behind that of padding
         taken = padding_of(config) + 1 if "roberta" in config["model_type"] else 0

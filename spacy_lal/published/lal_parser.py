@@ -156,6 +156,8 @@ def _convert(
             "unknown": special["unk"],
             "padding": special["pad"],
             "plain": True,
+            "commas": transformer == "xlnet",
+            "literal": transformer == "bert",
         }
     queries = f"encoder.attn_{n_layers}.w_qs"
     heads = given.get(queries, given.get(f"{queries}1")) if hparams["use_lal"] else None

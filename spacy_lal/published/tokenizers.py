@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 from ..models.encoders.transformers import import_transformers
@@ -10,14 +11,18 @@ from ..models.encoders.transformers import import_transformers
 TOKENIZERS = "tokenizers>=0.21"
 """What a package of an imported pipeline needs besides this one."""
 FAST = "tokenizer.json"
-OLD = ("vocab.txt", "spiece.model", "sentencepiece.bpe.model", "vocab.json")
+SENTENCE_PIECES = ("spiece.model", "sentencepiece.bpe.model")
+OLD = ("vocab.txt", *SENTENCE_PIECES, "vocab.json")
 """What folders have that were written before there was a tokenizer.json."""
+OF_PIECES = {"sentencepiece": "sentencepiece", "protobuf": "google.protobuf"}
+"""What reads sentence pieces, and its module."""
 
 
 def read_tokenizer(folder: Path) -> str:
     """The contents of a tokenizer.json, of the folder or made of its older files.
 
-    Making one needs transformers. Raises ValueError, naming the file, if there is none to read.
+    Making one needs transformers, and of sentence pieces sentencepiece and protobuf. Raises
+    ImportError if one is missing, ValueError if there is nothing to read; both name the file.
     """
     path = folder / FAST
     if path.is_file():
@@ -30,6 +35,13 @@ def read_tokenizer(folder: Path) -> str:
         return text
     if not any((folder / name).is_file() for name in OLD):
         raise ValueError(f"{path}: no such file, nor any of {', '.join(OLD)}, to make it of")
+    pieces = next((folder / n for n in SENTENCE_PIECES if (folder / n).is_file()), None)
+    missing = [name for name, module in OF_PIECES.items() if not _is_there(module)]
+    if pieces is not None and missing:
+        raise ImportError(
+            f"{pieces}: a {FAST} can be made of it with {' and '.join(missing)}: pip install "
+            f"{' '.join(missing)}, or put the model's {FAST} beside it"
+        )
     try:
         tokenizer = import_transformers().AutoTokenizer.from_pretrained(
             folder, local_files_only=True, use_fast=True, trust_remote_code=False
@@ -40,3 +52,10 @@ def read_tokenizer(folder: Path) -> str:
     except Exception as error:  # each of its converters fails in its own way
         raise ValueError(f"{folder}: no tokenizer that can be read: {error}") from error
     return made
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # of the package that it is in
+        return False

@@ -4,62 +4,21 @@ Its own code made the checkpoints and what is expected of them, sentence by sent
 (`scripts/lal_parser_fixtures.py`); here all sentences are one batch.
 """
 
-import json
-from pathlib import Path
-
-import numpy
 import pytest
-import spacy
 import torch
-from spacy.tokens import Doc
+from tokenizers import Tokenizer, models, pre_tokenizers
 
-from spacy_lal.published.lal_parser import read_lal_parser
+from spacy_lal.models.released.reading import SentenceReader, Text
 from spacy_lal.structure.chart import unpack
 from spacy_lal.trees import ConstituentTree
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "lal_parser"
-NAMES = sorted(path.stem for path in FIXTURES.glob("*.pt"))
+from .recorded import LAL_PARSER
 
 
-def encoder_of(name):
-    kind = name.split("_")[0].removesuffix("112")
-    return FIXTURES / kind if (FIXTURES / kind).is_dir() else None
-
-
-@pytest.fixture(scope="module")
-def pipelines(tmp_path_factory):
-    """Every variant, imported, written and read again."""
-    found = {}
-    for name in NAMES:
-        imported = read_lal_parser(FIXTURES / f"{name}.pt", encoder_of(name))
-        folder = tmp_path_factory.mktemp("lal") / name
-        imported.nlp.to_disk(folder)
-        found[name] = spacy.load(folder)
-    return found
-
-
-@pytest.fixture(scope="module")
-def expected():
-    return {
-        name: (
-            json.loads((FIXTURES / f"{name}.json").read_text("utf-8")),
-            numpy.load(FIXTURES / f"{name}.npz"),
-        )
-        for name in NAMES
-    }
-
-
-def docs_of(nlp, recorded):
-    return [
-        Doc(nlp.vocab, [word for _, word in sentence], tags=[tag for tag, _ in sentence])
-        for sentence in recorded["sentences"]
-    ]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_scores(name, pipelines, expected):
-    nlp, (recorded, arrays) = pipelines[name], expected[name]
-    scores = nlp.get_pipe("lal_constituency").model.predict(docs_of(nlp, recorded))
+@pytest.mark.parametrize("name", LAL_PARSER.names)
+def test_scores(name):
+    nlp, (recorded, arrays) = LAL_PARSER.pipeline(name), LAL_PARSER.expected(name)
+    scores = nlp.get_pipe("lal_constituency").model.predict(LAL_PARSER.docs(name))
     read = 0
     for batch in scores.batches:
         found = batch.scores
@@ -82,11 +41,11 @@ def test_scores(name, pipelines, expected):
     assert read == len(recorded["sentences"])
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_trees_heads_and_relations(name, pipelines, expected):
-    nlp, (recorded, _) = pipelines[name], expected[name]
+@pytest.mark.parametrize("name", LAL_PARSER.names)
+def test_trees_heads_and_relations(name):
+    nlp, (recorded, _) = LAL_PARSER.pipeline(name), LAL_PARSER.expected(name)
     pipe = nlp.get_pipe("lal_constituency")
-    docs = docs_of(nlp, recorded)
+    docs = LAL_PARSER.docs(name)
     _, parses = pipe.predict(docs)
     for k, doc in enumerate(nlp.pipe(docs)):
         assert parses[k].heads.tolist() == recorded["heads"][k]
@@ -97,3 +56,36 @@ def test_trees_heads_and_relations(name, pipelines, expected):
             [span for span in t.spans() if span[2] != "TOP"] for t in (tree, theirs)
         )
         assert found == recorded_spans
+
+
+@pytest.mark.parametrize(
+    ("word", "pieces"),
+    [
+        ("1,200", ["▁1", ",", "200"]),
+        ("a1,", ["▁a", "1", ","]),
+        ("a2,", ["▁a", "2", ","]),
+        ("200,", ["▁", "200", ","]),
+        ("a,", ["▁a", ","]),
+        ("9,", ["▁", "<unk>", ","]),
+    ],
+)
+def test_xlnet_reads_a_comma_behind_a_digit_alone(word, pieces):
+    """As the tokenizer does that XLNet was released with; a tokenizer.json takes the longest."""
+    vocabulary = ["<unk>", "▁", "▁1,", "▁1", "1,", "1", "2,", "2", "200,", "200", ",", "▁a", "9,"]
+    scores = [0.0, -3, -1, -2, -1, -2, -1, -2, -1, -1, -2, -1, -1]
+    tokenizer = Tokenizer(models.Unigram(list(zip(vocabulary, scores, strict=True)), unk_id=0))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    assert tokenizer.encode(word).tokens != pieces or word == "a,"
+    how = {"before": [], "behind": [], "unknown": 0, "padding": 0, "commas": True}
+    batch = SentenceReader({"pieces": how}, tokenizer.to_str()).read([Text([word], [""])])
+    assert [vocabulary[number] for number in batch.pieces[0]] == pieces
+
+
+def test_a_word_that_looks_like_a_special_piece_is_text():
+    """The LAL parser's own BERT tokenizer splits "[SEP]" at its brackets."""
+    reader = LAL_PARSER.pipeline("bert").pipeline[0][1].model.shims[0].reader
+    (separator,) = reader.pieces.behind
+    batch = reader.read([Text(["a", "[SEP]", "b"], [""] * 3)])
+    assert batch.pieces[0].tolist().count(separator) == 1
+    start, end = batch.starts[0, 2], batch.ends[0, 2]
+    assert end - start == 5

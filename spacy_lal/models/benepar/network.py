@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from ...layers.char_lstm import CharLSTM
 from ...layers.dropout import FeatureDropout
 from ...layers.input_encoders import row_mask, with_positions
+from ...layers.packed import rows_of
 from ...layers.partitioned_attention import PartitionedFeedForward, PartitionedSelfAttention
 from ...layers.span_scorer import SpanScorer, fenceposts
 from ...layers.t5 import T5
@@ -82,9 +83,14 @@ class BeneparNetwork(nn.Module):
         if self.positions is None:
             return x
         x = self.layer_norm(with_positions(self.dropout(x), self.positions))
+        packed = rows_of(mask, training=self.training)
+        if packed is not None:
+            x = packed.pack(x)
         layers = zip(self.attention_layers, self.feed_forward_layers, strict=True)
         for attention, feed_forward in layers:
-            x = feed_forward(attention(x, mask))
+            x = feed_forward(attention(x, mask, packed))
+        if packed is not None:
+            x = packed.pad(x)
         return torch.cat([x[..., 0::2], x[..., 1::2]], -1)
 
 

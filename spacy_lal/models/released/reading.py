@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy
 import torch
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 from torch import Tensor
 
 ESCAPED = {"(": "-LRB-", ")": "-RRB-", "{": "-LCB-", "}": "-RCB-", "[": "-LSB-", "]": "-RSB-"}
@@ -25,6 +25,10 @@ PLAIN = {
     **dict.fromkeys("–—", "--"),
 }
 """Words as a transformer's tokenizer knows them, by those of treebanks and typesetters."""
+
+
+SPACE = "▁"
+"""As sentence pieces have it."""
 
 
 class RowBatch(NamedTuple):
@@ -97,7 +101,8 @@ class Pieces:
 
     before, behind: special pieces, each a row of its own. unknown: of a word without pieces. most:
     of a word; None for all. plain: words are read as `PLAIN`, and n't as n, which belongs to the
-    word before, and 't. space: every word is read behind a space.
+    word before, and 't. space: every word is read behind a space. commas: a comma is a piece of its
+    own behind a digit, as XLNet's own tokenizer has it, and its tokenizer.json has not.
     """
 
     before: list[int]
@@ -107,6 +112,8 @@ class Pieces:
     most: int | None = None
     plain: bool = False
     space: bool = False
+    commas: bool = False
+    literal: bool = False
 
 
 class SentenceReader:
@@ -126,6 +133,7 @@ class SentenceReader:
             self._tokenizer = Tokenizer.from_str(tokenizer)
             self._tokenizer.no_truncation()
             self._tokenizer.no_padding()
+            self._tokenizer.encode_special_tokens = self.pieces.literal
 
     def read(self, texts: Sequence[Text]) -> RowBatch:
         batch = RowBatch()
@@ -169,8 +177,9 @@ class SentenceReader:
         space = " " if table.space else ""
         found = [self._tokenizer.encode(space + w, add_special_tokens=False) for w in words]
         of_word = {
-            word: encoding.ids[: table.most] or [table.unknown]
-            for word, encoding in zip(words, found, strict=True)
+            word: (self._apart(e, table.unknown) if table.commas else e.ids)[: table.most]
+            or [table.unknown]
+            for word, e in zip(words, found, strict=True)
         }
         rows = [
             [[p] for p in table.before] + [of_word[w] for w in text] + [[p] for p in table.behind]
@@ -185,6 +194,23 @@ class SentenceReader:
             starts=_padded(starts),
             ends=_padded(ends),
         )
+
+    def _apart(self, encoding: Encoding, unknown: int) -> list[int]:
+        """The pieces, of which none ends in a digit and a comma: what is before is read anew."""
+        numbers: list[int] = []
+        for piece, number in zip(encoding.tokens, encoding.ids, strict=True):
+            if not (piece[-1:] == "," and piece[-2:-1].isdigit()):
+                numbers.append(number)
+                continue
+            text = piece[:-1].replace(SPACE, "")
+            pieces = self._tokenizer.encode(text, add_special_tokens=False).tokens
+            if not piece.startswith(SPACE):
+                # there is no space within a word
+                pieces = [pieces[0].removeprefix(SPACE), *pieces[1:]]
+            for part in filter(None, [*pieces, ","]):
+                known = self._tokenizer.token_to_id(part)
+                numbers.append(unknown if known is None else known)
+        return numbers
 
 
 def _rows(table: Table, index: dict[str, int], texts: list[str]) -> list[int]:

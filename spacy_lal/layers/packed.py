@@ -1,0 +1,30 @@
+"""The real rows of a padded batch, one below the other, and back."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+
+class PackedRows:
+    """Between padded [B, n, …] and packed [R, …], the R rows that mask [B, n] has.
+
+    Linear layers, norms and activations take each row by itself: packed, they do nothing for
+    padding. Attention needs sentences apart.
+    """
+
+    def __init__(self, mask: Tensor) -> None:
+        self.shape = mask.shape
+        self.numbers = mask.flatten().nonzero().squeeze(1)
+
+    def pack(self, padded: Tensor) -> Tensor:
+        return padded.flatten(0, 1).index_select(0, self.numbers)
+
+    def pad(self, packed: Tensor) -> Tensor:
+        """With zeros in the rows that are not there."""
+        padded = packed.new_zeros(self.shape.numel(), *packed.shape[1:])
+        return padded.index_copy_(0, self.numbers, packed).unflatten(0, self.shape)
+
+
+def rows_of(mask: Tensor, *, training: bool) -> PackedRows | None:
+    """None if all rows are real; and in training, whose dropout counts on sentences."""
+    return None if training or bool(mask.all()) else PackedRows(mask)
