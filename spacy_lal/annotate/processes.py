@@ -78,7 +78,7 @@ def _received(connection: Connection, worker: Any) -> Counts:
     except (EOFError, ConnectionError):
         worker.join()
         raise ChildProcessError(
-            f"a process ended with status {worker.exitcode}; -9 is mostly for want of memory"
+            f"a process ended with status {worker.exitcode}; -9 mostly means that memory ran out"
         ) from None
     if isinstance(answer, str):
         raise ChildProcessError(f"in a process: {answer}")

@@ -45,12 +45,16 @@ class Texts:
         """Raises ValueError or OSError for an input that can't be read, and fields that can't be
         kept."""
         if taken := set(self.keep) & {*FIELDS, self.text_field} - {"id"}:
-            raise ValueError(f"annotated texts have a {min(taken)!r} of their own: not to be kept")
+            raise ValueError(
+                f"annotated texts have a {min(taken)!r} of their own, so that field can't be kept"
+            )
         if self.input != STDIN:
             self._find(Path(self.input))
         kinds = {kind for *_, kind in self.files} or {self.kind or "txt"}
         if self.input == STDIN and "parquet" in kinds:
-            raise ValueError("Parquet can't be read from stdin: it begins at its end")
+            raise ValueError(
+                "Parquet can't be read from stdin, because its index is at the end of the file"
+            )
         if "txt" in kinds and set(self.keep) - {"id"}:
             raise ValueError("lines of plain text have no fields to keep")
         if "parquet" in kinds:
@@ -65,7 +69,9 @@ class Texts:
                 if (kind := _kind(file)) and kind == (self.kind or kind)
             ]
             if not self.files:
-                raise FileNotFoundError(f"no text in {path}: {', '.join(KINDS)} files are")
+                raise FileNotFoundError(
+                    f"no text in {path}: texts are read from {', '.join(KINDS)} files"
+                )
         else:
             kind = self.kind or _kind(path)
             if kind is None:

@@ -88,7 +88,9 @@ def annotate(
         yield Done(counts, False, shard.position)
     yield from there
     if more := [number for number in manifest.shards if number > last]:
-        raise ValueError(f"{output} has {shard_name(more[0], settings)} of text that is gone")
+        raise ValueError(
+            f"{output} has {shard_name(more[0], settings)} of text that the input no longer has"
+        )
     manifest.finish()
 
 
@@ -143,5 +145,5 @@ def _check_there(counts: Counts, shard: Shard, output: Path, settings: AnnotateS
         raise ValueError(f"{output / name} was made of another text than the input has there")
     if not (output / name).exists():
         raise ValueError(
-            f"{output / name} is gone, though it was complete: begin in another folder"
+            f"{output / name} is gone, but it was complete before: begin in another folder"
         )

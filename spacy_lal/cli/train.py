@@ -69,7 +69,7 @@ def train(
         state = read_state(output)
         if state and not resume:
             raise ValueError(
-                f"{output / CHECKPOINT} is there: go on from it with --resume, or delete it"
+                f"{output / CHECKPOINT} exists: continue from it with --resume, or delete it"
             )
         if state:
             if found := differences(run, state["run"]):

@@ -69,10 +69,9 @@ def build_bilstm_layers_v1(
     layers.
     embeddings: whether the words' own vectors, projected, are layer 0.
     language_weight: weight of the loss of a language model in training, the gamma of Rei (2017).
-    The
-        forward states of the lowest layer predict the next word, its backward states the previous
-        word, among `language_words` known words. The loss is added to that of the component, if
-        that is a mean over words. 0: no language model.
+        The forward states of the lowest layer predict the next word, its backward states the
+        previous word, among `language_words` known words. The loss is added to that of the
+        component, if that is a mean over words. 0: no language model.
     mixed_precision: multiply in bfloat16 while training.
     sentences: "split", "existing" or "doc"; see `lal_constituency`.
     max_batch_spans: limits how many sentences are padded together: the sum of n(n+1)/2 over them, n

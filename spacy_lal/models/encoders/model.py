@@ -63,8 +63,7 @@ def build_pretrained_encoder_v1(
     Each token gets one vector; a whitespace token gets zeros.
 
     path: path of the model's folder, with config.json, tokenizer.json and model.safetensors. It is
-    read
-    when a pipeline is initialised and never again: a trained pipeline holds weights and tokenizer.
+    read only when a pipeline is initialised: a trained pipeline holds weights and tokenizer.
     sha256: hash of model.safetensors; a file with another hash is refused.
     output: "last", the last layer; "mix", a learned mix of the last `layers` (Peters et al. 2018,
     eq. 1); "all", all layers but the embeddings, side by side. pooling: whether a token's vector is

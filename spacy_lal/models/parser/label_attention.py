@@ -26,8 +26,7 @@ def build_label_attention_parser_v1(
     rows: a BiLSTM (`spacy-lal.BiLSTMRows.v1`) or content and positions
         (`spacy-lal.PositionRows.v1`). encoder: `spacy-lal.LabelAttentionEncoder.v1`.
     hidden_width: width of the span scorer. max_batch_spans: sentences are padded together as long
-    as
-        their charts hold no more than this number of spans. dependencies: for the joint model,
+        as their charts hold no more than this number of spans. dependencies: for the joint model,
         `spacy-lal.BiaffineDependencies.v1`.
 
     See `parser_model`.
