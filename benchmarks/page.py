@@ -1,4 +1,4 @@
-"""CPU time of what the page does for one sentence of 20 words: `python benchmarks/page.py MODEL`."""
+"""CPU time of the page for one sentence of 20 words: `python benchmarks/page.py MODEL`."""
 
 from __future__ import annotations
 
