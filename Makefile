@@ -65,7 +65,7 @@ lint: $(DEV)
 	@$(PY) -m ruff format --check .
 	@$(PY) -m mypy
 
-docs: $(DEV)
+docs: $(DEV) $(VENV)/.en_lal_sm
 	@$(PY) -m cogapp -I benchmarks -r docs/*.md
 	@$(PY) benchmarks/pictures.py
 

@@ -1,4 +1,5 @@
-"""Draw the pictures of docs/training from the table of results: `python benchmarks/pictures.py`."""
+"""Draw the pictures of docs/training from the table of results, and the README's tree: `python
+benchmarks/pictures.py`."""
 
 from __future__ import annotations
 
@@ -7,13 +8,17 @@ from pathlib import Path
 from typing import Annotated
 
 import results
+import spacy
 import typer
 from results import TABLE
 
+from spacy_lal.visualize import render
 from spacy_lal.visualize.layer_attention import layer_attention_svg
 from spacy_lal.visualize.palette import FAINT
 from spacy_lal.visualize.svg import line, n, svg, text
 
+TREE = TABLE.parents[1] / "pictures/tree.svg"
+SENTENCE = "They never told us why the old bridge had been closed."
 COLOURS = (
     "#08306b",
     "#d95f02",
@@ -105,11 +110,14 @@ def pictures(table: Path = TABLE) -> dict[str, str]:
 def main(
     folder: Annotated[Path, typer.Argument(help="Where to write them.")] = TABLE.parent,
     table: Annotated[Path, typer.Option(help="The table of results.", exists=True)] = TABLE,
+    tree: Annotated[Path, typer.Option(help="The README's picture.")] = TREE,
 ) -> None:
     """Draw all pictures."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, picture in pictures(table).items():
         (folder / name).write_text(picture, encoding="utf8")
+    tree.parent.mkdir(parents=True, exist_ok=True)
+    tree.write_text(render(spacy.load("en_lal_sm")(SENTENCE), style="tree"), encoding="utf8")
 
 
 if __name__ == "__main__":

@@ -42,7 +42,9 @@ def annotate(
     engine: Annotated[
         str, typer.Option(help="What annotates: processes of this machine, or ray.")
     ] = "processes",
-    n_process: Annotated[int, typer.Option(min=1, help="Number of processes, or of Ray's actors.")] = 1,
+    n_process: Annotated[
+        int, typer.Option(min=1, help="Number of processes, or of Ray's actors.")
+    ] = 1,
     threads: ThreadsOption = 0,
     gpu_id: Annotated[
         int, typer.Option(min=-1, help="GPU, -1 for none; on ray, 0 gives each actor one.")

@@ -185,7 +185,13 @@ def test_make_en_lal_md(
     package = project / "packages/en_lal_md"
     (model,) = (package / "en_lal_md").glob("en_lal_md-*")
     nlp = spacy.load(model)
-    assert nlp.pipe_names == ["tok2vec", "senter", "lal_constituency", "lisa_srl", "lal_empty_tensor"]
+    assert nlp.pipe_names == [
+        "tok2vec",
+        "senter",
+        "lal_constituency",
+        "lisa_srl",
+        "lal_empty_tensor",
+    ]
     doc = nlp("Tea cools. It does not!")
     assert doc.tensor is None or not doc.tensor.size
     assert "constituents" in doc.spans
