@@ -291,7 +291,7 @@ def test_says_that_it_is_finished(short: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "go on from it with --resume, or delete it"),
+        ((), "continue from it with --resume, or delete it"),
         (("--resume", "--training.dropout", "0.5"), "training.dropout is 0.5, and was 0.2"),
         (("--resume", "--nlp.batch_size", "7"), "nlp.batch_size is 7, and was not there"),
         (("--resume", "--code", __file__), "test_resume.py was not there"),
