@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import spacy
-import torch
 from spacy.language import Language
 from torch import Tensor
 
@@ -19,6 +18,7 @@ from ..models.encoders.transformers import is_bert, padding_of
 from ..pipeline.constituency import ConstituencyPipe
 from .benepar_names import EMBEDDINGS, renamed
 from .imported import Imported
+from .restricted import read_checkpoint
 from .tokenizers import TOKENIZERS
 from .transformer import CONFIG, EncoderFolder, Json, check_pieces, read_encoder, read_json
 
@@ -81,9 +81,9 @@ def _load(path: Path) -> Json:
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")
     try:
-        loaded = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # of pickle, of the archive, or of what torch refuses
-        reason = str(error).split("\n")[0]
+        loaded = read_checkpoint(path)
+    except ValueError as error:
+        reason = str(error).removeprefix(f"{path}: ")
         raise ValueError(f"{path}: no file of tensors that can be read: {reason}") from error
     if not isinstance(loaded, dict):
         raise ValueError(f"{path}: holds {type(loaded).__name__}, and should be a dict of tensors")

@@ -1,6 +1,5 @@
 """Marginals of all spans, layers of words, and the pictures that are made with a pipeline."""
 
-import itertools
 import xml.etree.ElementTree as ElementTree
 
 import numpy
@@ -10,16 +9,7 @@ import torch
 from spacy_lal.annotations import CONSTITUENTS_KEY
 from spacy_lal.interpret import span_probabilities
 from spacy_lal.visualize import render
-
-
-def binary_trees(start, end):
-    """The spans of every binary tree over words start to end."""
-    if end - start == 1:
-        yield [(start, end)]
-        return
-    for split in range(start + 1, end):
-        for left, right in itertools.product(binary_trees(start, split), binary_trees(split, end)):
-            yield [(start, end), *left, *right]
+from tests.all_trees import binary_trees
 
 
 def test_probabilities_of_spans_by_all_trees(nlp):

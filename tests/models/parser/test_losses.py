@@ -34,18 +34,10 @@ from spacy_lal.structure.chart import (
     packed_spans,
     span_position,
 )
+from tests.all_trees import binary_trees
 
 LABELS = 3
 Node = tuple[int, int, int]
-
-
-def binary_trees(start: int, end: int) -> Iterator[list[tuple[int, int]]]:
-    if end - start == 1:
-        yield [(start, end)]
-        return
-    for split in range(start + 1, end):
-        for left, right in itertools.product(binary_trees(start, split), binary_trees(split, end)):
-            yield [(start, end), *left, *right]
 
 
 def labelled_trees(n: int) -> Iterator[frozenset[Node]]:
