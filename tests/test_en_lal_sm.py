@@ -88,14 +88,35 @@ def test_sourced_into_a_blank_pipeline_it_gives_the_same_trees(
     other.add_pipe("senter", source=nlp)
     other.add_pipe("lal_constituency", source=spacy.load("en_lal_sm"))
     assert [trees(other(text)) for text in TEXTS] == [trees(nlp(text)) for text in TEXTS]
-    # roles alone, in front of a parser or without any
+
+
+def test_roles_alone_are_those_by_lisas_own_heads(nlp: Language) -> None:
+    """In front of a parser or without any."""
+    own = spacy.load("en_lal_sm", config={"components": {"lisa_srl": {"parse_source": "model"}}})
+    without = spacy.load("en_lal_sm", exclude=["lal_constituency"])
     roles = use_treebank_tokens(spacy.blank("en"))
     roles.add_pipe("senter", source=nlp)
-    roles.add_pipe("lisa_srl", source=nlp)
+    roles.add_pipe("lisa_srl", source=spacy.load("en_lal_sm"))
+    roles.add_pipe("lal_constituency", source=spacy.load("en_lal_sm"))
     for text in TEXTS:
-        doc = roles(text)
-        assert frames(doc) == frames(nlp(text))
-        assert doc.has_annotation("DEP")
+        for each in (without, roles):
+            doc = each(text)
+            assert frames(doc) == frames(own(text))
+            assert doc.has_annotation("DEP")
+
+
+def test_roles_go_by_the_heads_of_the_parser(nlp: Language) -> None:
+    assert nlp.get_pipe("lisa_srl").parse_source == "doc"
+    assert nlp.config["components"]["lisa_srl"]["parse_source"] == "doc"
+    parsed = spacy.load("en_lal_sm", exclude=["lisa_srl"])
+    roles = nlp.get_pipe("lisa_srl")
+    for text in TEXTS:
+        assert frames(roles(parsed(text))) == frames(nlp(text))
+    # another head, other scores
+    found, other = nlp("I saw the man in the park."), parsed("I saw the man in the park.")
+    other[4].head = other[1 if other[4].head.i != 1 else 3]
+    before, after = (doc.spans["srl"].attrs["scores"] for doc in (found, roles(other)))
+    assert before != pytest.approx(after, abs=1e-4)
 
 
 def test_frames(nlp: Language) -> None:

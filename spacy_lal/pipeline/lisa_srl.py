@@ -132,3 +132,22 @@ def make_lisa_srl(
         long_sentences=long_sentences,
         scorer=scorer,
     )
+
+
+def use_heads_of_docs(nlp: Language) -> Language:
+    """Set every `lisa_srl` to `parse_source = "doc"`, and say so in the pipeline's config.
+
+    `spacy assemble` takes a component with the settings of the pipeline that it was trained in.
+    There it had no parser in front of it.
+    """
+    # those that are disabled too, as the ones that `spacy assemble` takes are while it initializes
+    for name, pipe in nlp.components:
+        if isinstance(pipe, LisaSRL):
+            # the config that spaCy keeps, no copy
+            nlp.get_pipe_config(name)["parse_source"] = pipe.parse_source = "doc"
+    return nlp
+
+
+def make_heads_of_docs() -> Callable[[Language], Language]:
+    """The callback `spacy-lal.heads_of_docs.v1`, for `[initialize.after_init]`."""
+    return use_heads_of_docs

@@ -6,6 +6,7 @@ import logging
 import math
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,12 +26,13 @@ from torch import Tensor
 from spacy_lal.annotations import FrameSpans, get_frames, set_frames
 from spacy_lal.models.batching.batches import ParserScores
 from spacy_lal.models.batching.sentences import split_sentences
+from spacy_lal.models.bridge.shim import torch_shim
 from spacy_lal.models.lisa.decoding import RoleDecoder
 from spacy_lal.models.lisa.model import LisaInput
 from spacy_lal.models.lisa.network import LisaScores
 from spacy_lal.models.lisa.roles import likely_heads, scores_of_roles
 from spacy_lal.pipeline.gold import gold_frames, role_labels
-from spacy_lal.pipeline.lisa_srl import LisaSRL
+from spacy_lal.pipeline.lisa_srl import LisaSRL, use_heads_of_docs
 from spacy_lal.structure.sequence import bio_to_spans
 
 from ..bio import spans_to_bio
@@ -400,12 +402,91 @@ def test_the_source_can_be_changed_on_a_trained_component(nlp: Language, saved: 
     assert scores_of(after) != pytest.approx(scores_of(before), abs=1e-4)
 
 
+def test_a_pipeline_is_told_to_use_heads_of_docs(
+    nlp: Language, saved: Path, tmp_path: Path
+) -> None:
+    told = spacy.load(saved)
+    # as `spacy assemble` has it while it initializes
+    with told.select_pipes(disable=["lisa_srl"]):
+        use_heads_of_docs(told)
+    told.to_disk(tmp_path)
+    again = spacy.load(tmp_path)
+    other = spacy.blank("en")
+    other.add_pipe("lisa_srl", source=spacy.load(tmp_path))
+    by_doc = loaded(saved, parse_source="doc")
+    for each in (told, again, other):
+        assert pipe_of(each).parse_source == "doc"
+        assert each.config["components"]["lisa_srl"]["parse_source"] == "doc"
+        same(each(wrong_doc(each)), by_doc(wrong_doc(by_doc)))
+        same(each(TEXT), nlp(TEXT))
+    assert pipe_of(loaded(tmp_path, parse_source="model")).parse_source == "model"
+    without = spacy.blank("en")
+    assert use_heads_of_docs(without) is without
+
+
 # Paths
 
 
 @pytest.fixture(scope="module")
 def with_paths() -> Language:
     return trained(srl_pipeline({"role_paths": True}), steps=60)
+
+
+@contextmanager
+def by_heads_of_docs(nlp: Language) -> Iterator[None]:
+    pipe_of(nlp).parse_source = "doc"
+    try:
+        yield
+    finally:
+        pipe_of(nlp).parse_source = "model"
+
+
+@pytest.mark.parametrize("fixture", ["nlp", "with_paths"])
+def test_heads_of_the_doc_are_as_own_heads_that_are_sure(
+    fixture: str, request: pytest.FixtureRequest
+) -> None:
+    nlp: Language = request.getfixturevalue(fixture)
+
+    def sure(module: Any, inputs: Any, outputs: Any) -> Any:
+        chosen = torch.nn.functional.one_hot(torch.tensor(WRONG), 7)
+        return (1e4 * chosen.float()).expand_as(outputs[0]), *outputs[1:]
+
+    parser: Any = torch_shim(pipe_of(nlp).model).module.encoder.parser
+    hook = parser.register_forward_hook(sure)
+    try:
+        expected = nlp(bare(nlp, wrong_doc(nlp)))
+    finally:
+        hook.remove()
+    assert [token.head.i for token in expected] == WRONG
+    with by_heads_of_docs(nlp):
+        found = nlp(wrong_doc(nlp))
+    assert spans_of(found) == spans_of(expected)
+    assert scores_of(found) == pytest.approx(scores_of(expected), abs=1e-5)
+
+
+@pytest.mark.parametrize("fixture", ["nlp", "with_paths"])
+def test_sentences_without_heads_have_the_models(
+    fixture: str, request: pytest.FixtureRequest
+) -> None:
+    """Beside a sentence of the same Doc that has heads."""
+    nlp: Language = request.getfixturevalue(fixture)
+    parts = [frames_doc(nlp, k, heads=False, frames=False) for k in (1, 0, 4)]
+    words = [token.text for part in parts for token in part]
+    doc = Doc(nlp.vocab, words, sent_starts=[t.i == 0 for part in parts for t in part])
+    for token, head in zip(doc[7:14], WRONG, strict=True):
+        token.head, token.dep_ = doc[7 + head], "x"
+    first, last = (nlp(bare(nlp, part)) for part in parts[::2])
+    with by_heads_of_docs(nlp):
+        second = nlp(wrong_doc(nlp))
+        doc = nlp(doc)
+    assert [sentence.start for sentence in doc.sents] == [0, 7, 14]
+    assert spans_of(doc) == [
+        (start + i, [(start + a, start + z, label) for a, z, label in spans])
+        for start, part in zip((0, 7, 14), (first, second, last), strict=True)
+        for i, spans in spans_of(part)
+    ]
+    expected = [score for part in (first, second, last) for score in scores_of(part)]
+    assert scores_of(doc) == pytest.approx(expected, abs=1e-5)
 
 
 def test_frames_by_paths(with_paths: Language) -> None:
