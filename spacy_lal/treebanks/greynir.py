@@ -46,8 +46,8 @@ def part_files(folder: Path) -> dict[str, Sequence[Path]]:
             "test": sets["testset"],
         }
     found: dict[str, Sequence[Path]] = {part: sorted(folder.glob(f"{part}.*")) for part in PARTS}
-    for part, files in found.items():
-        if len(files) != 1:
+    for part in PARTS:
+        if len(found[part]) != 1:
             raise FileNotFoundError(
                 f"{folder} has neither devset/psd and testset/psd nor one file {part}.*"
             )

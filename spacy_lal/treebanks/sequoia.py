@@ -59,18 +59,18 @@ def join(trees: Path, ud: Path, losses: Losses) -> dict[str, Part]:
             raise FileNotFoundError(
                 f"expected one file *-ud-{part}.conllu in {ud}, found {len(files)}"
             )
-        for sentence in read_conllu(files[0]):
-            known[text_key(sentence_tokens(sentence))].append((part, sentence))
+        for found in read_conllu(files[0]):
+            known[text_key(token.text for token in surface(found))].append((part, found))
     parts = {part: Part() for part in PARTS}
     for path in tree_files(trees):
         own = next((part for part in PARTS if path.name.startswith(f"{part}.")), None)
         for number, sentence in enumerate(_read(path, losses), start=1):
             place = f"{path}: tree {number}"
-            found = known.get(text_key(sentence.words))
-            if found:
+            same = known.get(text_key(sentence.words))
+            if same:
                 # each of UD's once, in order, as long as a sentence has several there
-                at = next((i for i, (part, _) in enumerate(found) if part == own), 0)
-                part, other = found.pop(at) if len(found) > 1 else found[0]
+                at = next((i for i, (part, _) in enumerate(same) if part == own), 0)
+                part, other = same.pop(at) if len(same) > 1 else same[0]
                 _add(parts[own or part], sentence, other, place)
             elif own:
                 parts[own].sentences.append(sentence)
@@ -81,11 +81,6 @@ def join(trees: Path, ud: Path, losses: Losses) -> dict[str, Part]:
         if not content.sentences:
             raise ValueError(f"{part}: no sentences of {trees} are in it")
     return parts
-
-
-def sentence_tokens(sentence: ConlluSentence) -> Iterable[str]:
-    """What is written of a sentence."""
-    return (token.text for token in surface(sentence))
 
 
 def _add(part: Part, sentence: TreebankSentence, ud: ConlluSentence, place: str) -> None:
