@@ -17,13 +17,16 @@ from ..treebanks.ewt import SPLITS, find_skeletons, join, read_ud_split
 from ..treebanks.head_rules import HeadRules, heads_by_rules
 from ..treebanks.propbank import read_propbank
 from ..treebanks.props import Drop
+from ..treebanks.ud_join import written
 from ..trees import ConstituentTree, Unescape, ptb_unescape
 from .checks import check_outputs, clear_errors, from_each, input_files
 from .convert_ctb import convert_ctb
 from .convert_ftb import convert_ftb
 from .convert_ged import convert_ged
 from .convert_gold_conll import convert_gold_conll
+from .convert_greynir import convert_greynir
 from .convert_ptb import convert_ptb
+from .convert_sequoia import convert_sequoia
 from .convert_vtb import convert_vtb
 from .converting import (
     Counts,
@@ -51,6 +54,8 @@ convert_app.command("ptb")(convert_ptb)
 convert_app.command("ctb")(convert_ctb)
 convert_app.command("ftb")(convert_ftb)
 convert_app.command("vtb")(convert_vtb)
+convert_app.command("greynir")(convert_greynir)
+convert_app.command("sequoia")(convert_sequoia)
 convert_app.command("gold-conll")(convert_gold_conll)
 
 
@@ -175,6 +180,9 @@ def convert_conllu(
         Path | None,
         typer.Option("--documents", help="Take only the `newdoc id`s that this file lists."),
     ] = None,
+    as_written: Annotated[
+        bool, typer.Option("--written", help='Contractions as one word: "du", not "de" and "le".')
+    ] = False,
     no_tags: NoTagsOption = "",
     report: ReportOption = None,
 ) -> None:
@@ -188,7 +196,7 @@ def convert_conllu(
                 if taken is not None and not taken(found.document, found.number):
                     continue
                 sentence, fault = conllu.to_sentence(found)
-                yield sentence
+                yield written(found) if as_written else sentence
                 if fault:
                     headless.append((f"{found.source}:{found.line}", fault))
 

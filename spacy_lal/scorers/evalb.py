@@ -18,7 +18,16 @@ from importlib import resources
 from pathlib import Path
 
 OK, ERROR, SKIPPED = 0, 1, 2
-NAMED = {"collins": "COLLINS", "new": "new", "nk": "nk", "sample": "sample"}
+NAMED = {
+    "collins": "COLLINS",
+    "new": "new",
+    "nk": "nk",
+    "sample": "sample",
+    "sequoia": "sequoia",
+    "icon": "icon",
+    "greynir": "greynir",
+    "niivtb": "niivtb",
+}
 
 # C's isspace: only these separate, so that a no-break space stays part of its word
 _SPACE = " \t\n\v\f\r"
@@ -55,7 +64,9 @@ class EvalbParameters:
 
     @classmethod
     def named(cls, name: str) -> EvalbParameters:
-        """One of the files EVALB or benepar ship: collins, new, nk, sample (case ignored)."""
+        """One of the files that EVALB or benepar ship (collins, new, nk, sample), or of a treebank
+        (sequoia, icon, greynir, niivtb), whose tags of punctuation and root it names. Case is
+        ignored."""
         return _named(name.lower())
 
     @classmethod

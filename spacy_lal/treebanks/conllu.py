@@ -25,6 +25,7 @@ class ConlluSentence:
     heads: from 1, 0 for a root; None if any word has none. Columns that are "_" are "" here,
         except for words and lemmas that are underscores themselves.
     spaces: whether whitespace follows; there is none within a multiword token.
+    multiword: the multiword tokens: first and last word, from 0, and how they are written.
     number: of the sentence in its document, from 0.
     paragraph: what `# newpar id` says; without an id, or at a new document, one of our own making.
         "" where the file tells of neither.
@@ -45,6 +46,7 @@ class ConlluSentence:
     heads: list[int] | None = field(default_factory=list)
     deprels: list[str] = field(default_factory=list)
     spaces: list[bool] = field(default_factory=list)
+    multiword: list[tuple[int, int, str]] = field(default_factory=list)
 
 
 def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSentence]:
@@ -91,6 +93,7 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
             if not is_number(last):
                 raise FormatError(f"bad word range {identifier!r}", source=source, line=number)
             multiword = int(last), space
+            sentence.multiword.append((len(sentence.words), int(last) - 1, form))
             continue
         if identifier != str(len(sentence.words) + 1):
             raise FormatError(

@@ -149,7 +149,7 @@ class _New:
             if top < 0:
                 tag, pos = "", "SPACE"
             elif self._is_new_mark(at):
-                tag, pos = _MARKS.get(piece.text, old.tokens[top].tag_), "PUNCT"
+                tag, pos = self._tag_of_mark(top, piece.text), "PUNCT"
             else:
                 tag, pos = old.tokens[top].tag_, old.tokens[top].pos_
             self.tags.append(tag)
@@ -159,6 +159,11 @@ class _New:
         """Whether a piece is punctuation, cut off a word."""
         top = self.tops[at]
         return at != self.leads[top] and _is_mark(self.pieces[at].text)
+
+    def _tag_of_mark(self, token: int, mark: str) -> str:
+        """That of the Penn Treebank in English; of other languages' tags one knows nothing."""
+        old = self.old.tokens[token]
+        return _MARKS.get(mark, old.tag_) if old.doc.lang_ == "en" else ""
 
     def sentence_starts(self) -> list[bool | int | None]:
         starts: list[bool | int | None] = []

@@ -2,9 +2,11 @@
 
 import pytest
 import spacy
+from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_lal.models.batching.sentences import sentence_starts
+from spacy_lal.treebanks.running_text import Piece, rewritten
 
 TEXT = "tea is good\n\nit is hot. Yes"
 
@@ -38,3 +40,33 @@ def test_boundaries_that_are_there_stay(nlp):
         token.is_sent_start = token.text in ("tea", "good")
     nlp(doc)
     assert [doc[start].text for start in sentence_starts(doc, "split")] == ["tea", "good"]
+
+
+@pytest.mark.parametrize(
+    ("lang", "sentences"),
+    [
+        ("fr", ["« Il pleut. »", "M. Petit ferme la porte.", "« Reste ici », dit-il."]),
+        ("de", ["»Es regnet.«", "Anna schließt die Tür.", "»Bleib hier!«", "Er bleibt."]),
+        ("de", ["„Es regnet.“", "„Bleib hier!“"]),
+        ("is", ["„Það rignir.“", "Anna lokar 3. hurðinni."]),
+        ("vi", ["Trời mưa.", "Anh ấy đóng cửa."]),
+        ("es", ["Llueve.", "¿Vienes?", "¡Ven!"]),
+    ],
+)
+def test_the_rule_knows_quotes_of_many_languages(lang, sentences):
+    nlp = spacy.blank(lang) if lang != "vi" else spacy.blank("xx")
+    doc = nlp(" ".join(sentences))
+    starts = [doc[start].idx for start in sentence_starts(doc, "split")]
+    places = [sum(len(s) + 1 for s in sentences[:number]) for number in range(len(sentences))]
+    assert starts == places
+
+
+def test_new_marks_have_no_english_tags_in_other_languages():
+    """A mark that was part of a word gets the Penn Treebank's tag in English alone."""
+    tags = {}
+    for lang, tag in (("en", "NN"), ("fr", "NC")):
+        vocab = spacy.blank(lang).vocab
+        old = Doc(vocab, words=["well-known"], tags=[tag])
+        pieces = [Piece(text, False, range(1)) for text in ("well", "-", "known")]
+        tags[lang] = [token.tag_ for token in rewritten([old], pieces, vocab)]
+    assert tags == {"en": ["NN", "HYPH", "NN"], "fr": ["NC", "", "NC"]}

@@ -23,7 +23,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("project")
     shutil.copy(ROOT / "project.yml", path)
     for folder in ("projects", "configs", "scripts", "benchmarks", "tests/textbook"):
-        shutil.copytree(ROOT / folder, path / folder)
+        # without what was converted and trained here
+        made = shutil.ignore_patterns("corpus", "training", "metrics")
+        shutil.copytree(ROOT / folder, path / folder, ignore=made)
     for folder in ("assets/toy", "assets/vectors"):
         shutil.copytree(ROOT / folder, path / folder)
     return path

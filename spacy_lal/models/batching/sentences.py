@@ -11,7 +11,9 @@ SentencePolicy = Literal["split", "existing", "doc"]
 LongSentencePolicy = Literal["split", "flat", "error"]
 
 _FINAL = {".", "!", "?", "…", "。", "！", "？", "।", "۔", "؟"}
-_CLOSING = {"”", "’", ")", "]", "}", "»"}
+_CLOSING = {"”", "’", ")", "]", "}"}
+# these open in some languages and close in others
+_EITHER = {"«", "“", "‘"}
 _STRAIGHT = {'"', "'", "''"}
 _BREAKS = {";", ":", ",", "--", "—", "–", "-", "...", "…"}
 
@@ -79,15 +81,19 @@ def _starts_by_rule(doc: Doc) -> list[int]:
 
 def _closes(token: Token) -> bool:
     """Whether a token after final punctuation still belongs to that sentence."""
-    if token.text in _STRAIGHT:
-        # a straight quote opens if there is a space before it and none behind
-        return bool(token.whitespace_) or not token.nbor(-1).whitespace_
+    apart = bool(token.nbor(-1).whitespace_)
+    if token.text in _STRAIGHT or token.text == "»":
+        # a straight quote opens if there is a space before it and none behind; so does » in German,
+        # while a French one closes with spaces on both sides
+        return bool(token.whitespace_) or not apart
+    if token.text in _EITHER:
+        return not apart
     return token.text in _CLOSING
 
 
 def _begins(token: Token) -> bool:
     first = token.text[0]
-    return not first.islower() and (first.isalnum() or first in "\"'“‘([`¿¡#*-•")
+    return not first.islower() and (first.isalnum() or first in "\"'“‘„‚«»([`¿¡#*-•")
 
 
 def split_sentences(

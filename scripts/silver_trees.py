@@ -1,0 +1,53 @@
+"""Give sentences that have no trees those that a pipeline finds, and leave all else as it is.
+
+    python scripts/silver_trees.py MODEL IN.spacy OUT.spacy
+
+Heads stay gold. Tags are the pipeline's where a sentence has none. So a treebank of heads helps to
+train a parser of trees on more words than there are trees of.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import spacy
+import typer
+from spacy.tokens import Doc
+
+from spacy_lal.annotations import CONSTITUENTS_KEY, get_constituents, set_constituents
+from spacy_lal.training.corpus import Corpus
+from spacy_lal.treebanks.docbins import write_spacy
+
+
+def bare(doc: Doc) -> Doc:
+    """Words, spaces and sentence starts alone."""
+    return Doc(
+        doc.vocab,
+        words=[token.text for token in doc],
+        spaces=[bool(token.whitespace_) for token in doc],
+        sent_starts=[bool(token.is_sent_start) for token in doc],
+    )
+
+
+def main(
+    model: Annotated[str, typer.Argument(help="A pipeline with a parser of constituents.")],
+    source: Annotated[Path, typer.Argument(metavar="IN", help="Docs.", exists=True)],
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="The same with trees.")],
+) -> None:
+    """Parse what has no trees."""
+    nlp = spacy.load(model)
+    docs = list(Corpus(source).docs(nlp))
+    parsed = nlp.pipe(bare(doc) for doc in docs)
+    for doc, found in zip(docs, parsed, strict=True):
+        if CONSTITUENTS_KEY in doc.spans:
+            continue
+        set_constituents(doc, get_constituents(found))
+        if not doc.has_annotation("TAG"):
+            for token, tagged in zip(doc, found, strict=True):
+                token.tag_ = tagged.tag_
+    write_spacy(docs, output)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,130 @@
+"""The workflows of French, Indonesian and Icelandic, on a few sentences made up for this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import spacy
+import srsly
+
+from spacy_lal.annotations import get_constituents, sentence_trees
+
+from .running import FEW_STEPS, read_docs
+from .sizes import settings
+
+SMALL = settings(
+    "lal_constituency",
+    hidden_width=16,
+    tok2vec__word_width=8,
+    tok2vec__affix_width=4,
+    tok2vec__min_count=1,
+    rows__hidden_width=16,
+    rows__tag_width=4,
+    encoder__heads=4,
+    encoder__key_width=8,
+    encoder__value_width=8,
+    encoder__projection_width=4,
+)
+UD = """# sent_id = {number}
+1\tLe\tle\tDET\t_\t_\t2\tdet\t_\t_
+2\t{noun}\t_\tNOUN\t_\t_\t3\tnsubj\t_\t_
+3\tva\taller\tVERB\t_\t_\t0\troot\t_\t_
+4-5\tau\t_\t_\t_\t_\t_\t_\t_\t_
+4\tà\tà\tADP\t_\t_\t6\tcase\t_\t_
+5\tle\tle\tDET\t_\t_\t6\tdet\t_\t_
+6\tport\tport\tNOUN\t_\t_\t3\tobl:arg\t_\t_
+7\ttout\ttout\tADV\t_\t_\t3\tadvmod\t_\t_
+8\tde\tde\tADP\t_\t_\t7\tfixed\t_\t_
+9\tsuite\tsuite\tNOUN\t_\t_\t7\tfixed\t_\tSpaceAfter=No
+10\t.\t.\tPUNCT\t_\t_\t3\tpunct\t_\t_
+
+"""
+FRENCH = (
+    "( (SENT (NP-SUJ (DET Le) (NC {noun})) (VN (V va)) (PP-A_OBJ (P+D au) (NP (NC port)))"
+    " (ADV tout_de_suite) (PONCT .)))\n"
+)
+INDONESIAN = "(S (NP (NNO {noun}) (PRK nya)) (VP (VBI tidur)) (PUN .))\n"
+ICELANDIC = (
+    "(S0 (S-MAIN (IP (NP-SUBJ (no_et_nf_kk {noun})) (VP (VP (so_0_fh_p3_et_nt_gm sefur)))))"
+    " (grm .))\n"
+)
+NOUNS = {"train": ("chat", "chien", "roi"), "dev": ("loup",), "test": ("lion", "veau")}
+
+
+def write_trees(folder: Path, tree: str, suffix: str) -> Path:
+    folder.mkdir()
+    for part, nouns in NOUNS.items():
+        text = "".join(tree.format(noun=noun) for noun in nouns)
+        (folder / f"{part}.{suffix}").write_text(text, "utf8")
+    return folder
+
+
+def french(folder: Path) -> dict[str, str]:
+    ud = folder / "ud"
+    ud.mkdir()
+    number = 0
+    for part, nouns in NOUNS.items():
+        text = ""
+        for noun in nouns:
+            number += 1
+            text += UD.format(number=number, noun=noun)
+        (ud / f"fr_sequoia-ud-{part}.conllu").write_text(text, "utf8")
+    heads = folder / "heads.conllu"
+    heads.write_text(UD.format(number=9, noun="facteur"), "utf8")
+    trees = write_trees(folder / "trees", FRENCH, "mrg")
+    return {"ud": str(ud), "trees": str(trees), "gsd": str(heads), "questions": str(heads)}
+
+
+def test_french(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    joint = settings("lal_constituency", dependencies__arc_width=8, dependencies__relation_width=8)
+    few = f"{FEW_STEPS} {SMALL} {joint} --corpora.train.epoch_words 200"
+    run_here("all", "projects/sequoia", **french(tmp_path), train_options=few)
+    corpus = project / "projects/sequoia/corpus"
+    words = read_docs(corpus / "train.spacy", "fr")[0]
+    assert [(token.text, token.head.text) for token in words][3:6] == [
+        ("au", "port"),
+        ("port", "va"),
+        ("tout_de_suite", "va"),
+    ]
+    tokens = read_docs(corpus / "train-tokens.spacy", "fr")[0]
+    assert tokens.text.rstrip() == "Le chat va au port tout de suite."
+    assert (5, 8, "ADV+") in get_constituents(tokens)
+    # gold heads, and trees that the first parser found
+    (parsed,) = read_docs(corpus / "gsd-parsed.spacy", "fr")
+    assert [token.head.i for token in parsed] == [1, 2, 2, 4, 2, 2, 5, 5, 2]
+    assert len(list(sentence_trees(parsed))) == 1
+    metrics = srsly.read_json(project / "projects/sequoia/metrics/again.json")
+    assert (metrics["sentences"], metrics["evalb_parameters"]) == (2, "sequoia")
+    assert "conll18_las" in metrics
+
+
+@pytest.mark.parametrize(
+    ("name", "lang", "tree", "suffix", "tags"),
+    [
+        ("icon", "id", INDONESIAN, "txt", ["NNO", "PRK", "VBI", "PUN"]),
+        ("greynir", "is", ICELANDIC, "brackets", ["no", "so", "grm"]),
+    ],
+    ids=["icon", "greynir"],
+)
+def test_trees_alone(
+    project: Path,
+    tmp_path: Path,
+    run_here: Callable[..., str],
+    name: str,
+    lang: str,
+    tree: str,
+    suffix: str,
+    tags: list[str],
+) -> None:
+    data = write_trees(tmp_path / "data", tree, suffix)
+    run_here("all", f"projects/{name}", data=str(data), train_options=f"{FEW_STEPS} {SMALL}")
+    folder = project / "projects" / name
+    docs = read_docs(folder / "corpus/test.spacy", lang)
+    assert [[token.tag_ for token in doc] for doc in docs] == [tags, tags]
+    metrics = srsly.read_json(folder / "metrics/base-nk.json")
+    assert (metrics["sentences"], metrics["evalb_parameters"]) == (2, "nk")
+    nlp = spacy.load(folder / "training/base/model-best")
+    assert nlp.lang == lang
+    assert len(nlp("veau nya tidur .")._.trees) == 1
