@@ -89,7 +89,11 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
         if "-" in identifier:
             last = identifier.partition("-")[2]
             if not is_number(last):
-                raise FormatError(f"bad word range {identifier!r}", source=source, line=number)
+                raise FormatError(
+                    f"bad word range {identifier!r}: expected one such as 3-4",
+                    source=source,
+                    line=number,
+                )
             multiword = int(last), space
             continue
         if identifier != str(len(sentence.words) + 1):
@@ -99,7 +103,7 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
                 line=number,
             )
         if not form:
-            raise FormatError("empty word", source=source, line=number)
+            raise FormatError("empty word in the second column", source=source, line=number)
         if multiword is not None and len(sentence.words) + 1 <= multiword[0]:
             space = len(sentence.words) + 1 == multiword[0] and multiword[1]
         sentence.words.append(form)

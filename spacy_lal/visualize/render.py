@@ -184,7 +184,7 @@ def _explained(item: Any, nlp: Any, **more: Any) -> list[Any]:
     if not isinstance(item, (Doc, Span)):
         return [item]
     if nlp is None:
-        raise ValueError("of a Doc, this style needs the pipeline: options={'nlp': nlp}")
+        raise ValueError("this style needs the pipeline to draw a Doc: pass options={'nlp': nlp}")
     from ..interpret import explain
 
     return explain(nlp, item if isinstance(item, Doc) else item.as_doc(), **more)
@@ -203,7 +203,9 @@ def _contributions(item: Any, nlp: Any = None, **options: Any) -> str:
 def _layers(item: Any, nlp: Any = None, words: bool = False, styled: bool = True) -> str:
     if isinstance(item, (Doc, Span)):
         if nlp is None:
-            raise ValueError("of a Doc, this style needs the pipeline: options={'nlp': nlp}")
+            raise ValueError(
+                "this style needs the pipeline to draw a Doc: pass options={'nlp': nlp}"
+            )
         from ..interpret import layers_of_words
 
         item = layers_of_words(nlp, item if isinstance(item, Doc) else item.as_doc())
@@ -216,7 +218,9 @@ def _probabilities(item: Any, nlp: Any = None, styled: bool = True) -> str:
     found = [item]
     if isinstance(item, (Doc, Span)):
         if nlp is None:
-            raise ValueError("of a Doc, this style needs the pipeline: options={'nlp': nlp}")
+            raise ValueError(
+                "this style needs the pipeline to draw a Doc: pass options={'nlp': nlp}"
+            )
         from ..interpret import span_probabilities
 
         found = span_probabilities(nlp, item if isinstance(item, Doc) else item.as_doc())

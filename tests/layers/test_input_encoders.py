@@ -181,7 +181,9 @@ def test_without_any_layer_rows_are_the_words_vectors():
 
 def test_how_deep_tags_are_predicted_is_checked():
     for depth in (-1, 2):
-        with pytest.raises(ValueError, match=rf"tag_depth must lie in 0\.\.depth-1, got {depth}"):
+        with pytest.raises(
+            ValueError, match=rf"tag_depth must be from 0 to depth - 1, got tag_depth = {depth}"
+        ):
             BiLSTMInputEncoder(5, 4, **{**BILSTM, "tag_depth": depth})
     with pytest.raises(ValueError, match="got 1 of 0"):
         BiLSTMInputEncoder(5, 4, **{**BILSTM, "depth": 0})
