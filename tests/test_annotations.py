@@ -64,7 +64,7 @@ def test_other_keys(cat):
 
 def test_scores_must_match(cat):
     with pytest.raises(
-        ValueError, match="spans\['constituents'\] needs one score.*1 scores for 2 spans"
+        ValueError, match=r"spans\['constituents'\] needs one score.*1 scores for 2 spans"
     ):
         set_constituents(cat, CAT[:2], [0.5])
 
