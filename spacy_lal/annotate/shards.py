@@ -84,6 +84,7 @@ def _digest(records: Iterable[Record]) -> str:
 
 
 def shard_name(number: int, settings: AnnotateSettings) -> str:
+    """The name of an output file."""
     return f"part-{number:05}.{settings.format}"
 
 

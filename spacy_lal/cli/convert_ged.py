@@ -34,6 +34,8 @@ UNION = "union"
 
 
 class Format(StrEnum):
+    """How a file says what is wrong in it."""
+
     tsv = "tsv"
     m2 = "m2"
     json = "json"

@@ -115,6 +115,7 @@ def before(nlp: Language, pipe: ErrorDetector, docs: Iterable[Doc]) -> Iterable[
 
 
 def detection(gold: numpy.ndarray, found: numpy.ndarray) -> Detection:
+    """Counts over tokens, of each of which it is said whether it is an error."""
     right = int((gold & found).sum())
     return Detection(right, int(found.sum()) - right, int(gold.sum()) - right)
 

@@ -86,6 +86,7 @@ def unpack(packed: Tensor, n: int, fill: float = 0.0) -> Tensor:
 
 
 def chart_length(chart: Tensor) -> int:
+    """The words of the sentences that a packed chart is of, padding included."""
     n = int(((8 * chart.shape[1] + 1) ** 0.5 - 1) / 2)
     if chart_size(n) != chart.shape[1]:
         raise ValueError(
@@ -168,6 +169,7 @@ class InsidePass(NamedTuple):
 
 @torch.no_grad()
 def inside_pass(scores: Tensor, lengths: Tensor) -> InsidePass:
+    """Inside scores of all spans: what `inside` returns, and what its gradient needs."""
     n, lengths = checked_lengths(scores, lengths)
     if lengths.numel() and int(lengths.min()) < n:
         # no tree reads the padding, but weights of 0 would meet what is infinite there

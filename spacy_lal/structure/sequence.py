@@ -17,6 +17,8 @@ from ..trees import LabelledSpan
 
 
 class BestPaths(NamedTuple):
+    """The best sequence of labels of each sentence."""
+
     labels: Tensor
     """[B, n] int64, 0 past a sequence's end."""
     score: Tensor

@@ -38,6 +38,8 @@ class SpanMarginals(NamedTuple):
 
 
 class Decoder(Protocol):
+    """What every span and every arc would add to the score of a tree."""
+
     def spans(
         self, scores: Tensor, marginals: SpanMarginals | None, lengths: Tensor, sub_head: int | None
     ) -> SpanValues:
