@@ -59,7 +59,7 @@ def _copy(mine: Model, theirs: Model, nlp: Language) -> None:
         node.name for node, _ in torch_shims(mine) if node.name != "with_own_vectors"
     ]:
         raise ValueError(
-            f"the model {mine.name} has other parts than {theirs.name}, so the weights of "
+            f"the model {mine.name!r} has other parts than {theirs.name!r}, so the weights of "
             "one can't go into the other"
         )
     mine.attrs.update(theirs.attrs)

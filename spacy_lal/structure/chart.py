@@ -169,7 +169,7 @@ class InsidePass(NamedTuple):
 
 @torch.no_grad()
 def inside_pass(scores: Tensor, lengths: Tensor) -> InsidePass:
-    """Inside scores of all spans: what `inside` returns, and what its gradient needs."""
+    """The inside algorithm over packed scores of spans."""
     n, lengths = checked_lengths(scores, lengths)
     if lengths.numel() and int(lengths.min()) < n:
         # no tree reads the padding, but weights of 0 would meet what is infinite there

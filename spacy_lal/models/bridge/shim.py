@@ -152,7 +152,7 @@ class TorchShim(Shim):
                 module = self._build(header)
         except Exception as err:
             raise ValueError(
-                f"the header of the weights describes no module that is known here: {err}"
+                f"the header of the weights describes no module that is known here: {err!r}"
             ) from err
         have = {name: tuple(t.shape) for name, t in tensors.items()}
         want = {name: tuple(t.shape) for name, t in module.state_dict().items()}
