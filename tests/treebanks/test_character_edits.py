@@ -148,12 +148,12 @@ def test_file(tmp_path):
         ('{"text": "Tea", "edits": [[0, [[0, 1, "x", "R", 1]]]]}', "bad edit"),
         (
             '{"text": "Tea", "edits": [[0, [[1, 4, "x"]]]]}',
-            'edit [1, 4, "x"] lies outside of the text, which has 3 characters',
+            'the edit [1, 4, "x"] lies outside of the text, which has 3 characters',
         ),
-        ('{"text": "Tea", "edits": [[0, [[2, 1, "x"]]]]}', 'edit [2, 1, "x"] in a text'),
+        ('{"text": "Tea", "edits": [[0, [[2, 1, "x"]]]]}', 'the edit [2, 1, "x"] lies'),
         (
             '{"text": "Tea", "edits": [[0, [[2, 3, "x"], [1, 2, "y"]]]]}',
-            'edit [1, 2, "y"] after one that starts at 2',
+            'the edit [1, 2, "y"] comes after one that starts at 2',
         ),
     ],
 )

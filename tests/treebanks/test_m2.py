@@ -129,8 +129,8 @@ def test_to_sentence(tea):
         ("A 0 1|||R|||x|||a|||b|||me", "bad annotator 'me'"),
         ("A 0 1|||R|||x|||0", "expected span|||type|||correction"),
         ("A 0 1", "expected span|||type|||correction"),
-        ("B 0 1", "begins with S or A, found 'B 0 1'"),
-        ("Tea cools", "begins with S or A"),
+        ("B 0 1", "expected a line that begins with S or A, found 'B 0 1'"),
+        ("Tea cools", "expected a line that begins with S or A"),
     ],
 )
 def test_malformed(line, message):
