@@ -216,8 +216,8 @@ def test_heads_of_an_empty_doc():
 @pytest.mark.parametrize(
     ("heads", "relations", "message"),
     [
-        ([0, 0], ["ROOT", "dep"], "2 heads, 2 relations, 3 tokens"),
-        ([0, 0, 0], ["ROOT", "dep"], "3 heads, 2 relations, 3 tokens"),
+        ([0, 0], ["ROOT", "dep"], "2 heads and 2 relations for 3 tokens"),
+        ([0, 0, 0], ["ROOT", "dep"], "3 heads and 2 relations for 3 tokens"),
         ([0, 0, 3], ["ROOT", "dep", "dep"], r"numbers of the Doc's tokens, from 0 to 2"),
         ([0, -1, 0], ["ROOT", "dep", "dep"], r"numbers of the Doc's tokens, from 0 to 2"),
     ],

@@ -37,11 +37,11 @@ def render(
     """Pictures of Docs, as strings of SVG or HTML. They need no JavaScript and no network.
 
     docs: one thing or several. For "tree", "boxes", "srl", "srl_arcs", "heads" and "errors" Docs
-        or Spans; for the first two `ConstituentTree`s as well. For "label_attention" and
+        or Spans; for the first two also a `ConstituentTree`. For "label_attention" and
         "contributions" what `explain` returns, or Docs; for "layers" what
         `interpret.layers_of_words` returns, or Docs; for "probabilities" what
         `interpret.span_probabilities` returns, or Docs. With Docs, these four need
-        `options["nlp"]`, the pipeline or its component. For "diff" `Example`s, or pairs
+        `options["nlp"]`, the pipeline or its component. For "diff" an `Example`, or pairs
         (gold, predicted) in a list.
     style: one of `STYLES`, which says the options of each.
     page: a whole HTML page. minify: without line breaks. jupyter: show the pictures in a notebook

@@ -27,7 +27,7 @@ def test_brackets_are_read(tmp_path: Path) -> None:
         ("wrong\tright\n", "the first line isn't kind, wrong, right"),
         ("kind\twrong\tright\n", "expected pairs of sentences"),
         ("kind\twrong\tright\nx\tHe [go].\n", "expected 3 columns"),
-        ("kind\twrong\tright\nx\tHe go.\tHe goes.\n", "no .wrong words."),
+        ("kind\twrong\tright\nx\tHe go.\tHe goes.\n", "expected .brackets. around"),
         ("kind\twrong\tright\nx\tHe [go.\tHe goes.\n", "no other brackets"),
     ],
 )
