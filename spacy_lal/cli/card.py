@@ -32,7 +32,7 @@ def _tables(metrics: Mapping[str, Any]) -> Iterator[str]:
     for result in metrics.get("results", ())[:1]:
         by_label |= result.get("by_label") or {}
     for kind, labels in by_label.items():
-        rows = [
+        rows: list[tuple[str, ...]] = [
             (f"`{label}`", f"{of['gold']:,}", *(f"{of[key]:.1f}" for key in "prf"))
             for label, of in sorted(labels.items(), key=lambda item: -item[1]["gold"])
             if of["gold"] >= LEAST
@@ -40,8 +40,8 @@ def _tables(metrics: Mapping[str, Any]) -> Iterator[str]:
         if rows:
             title = f"### {kind.capitalize()} by label"
             which = f"Labels that the gold data has at least {LEAST} times."
-            header = ("label", "gold", "precision", "recall", "F1")
-            yield f"{title}\n\n{which}\n\n{_table(header, rows)}"
+            names = ("label", "gold", "precision", "recall", "F1")
+            yield f"{title}\n\n{which}\n\n{_table(names, rows)}"
     if "kinds" in metrics:
         kinds = metrics["kinds"] | {"all": metrics["all"]}
         rows = [
