@@ -4,10 +4,8 @@ The source folder is the repository's top, so that pages may link to configs, pr
 by the same relative paths as on a forge.
 """
 
-import ast
 import re
 import sys
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -74,30 +72,12 @@ def parameters_as_list(*arguments: Any) -> None:
     lines[:] = made
 
 
-@cache
-def names_of(module: str) -> frozenset[str]:
-    """What a module defines itself: functions, classes and constants, not what it imports."""
-    path = Path(__file__).parents[1].joinpath(*module.split("."))
-    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    found = set()
-    for node in ast.parse(path.read_text(encoding="utf8")).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.add(node.name)
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names = (name for target in targets for name in ast.walk(target))
-            found |= {name.id for name in names if isinstance(name, ast.Name)}
-    return frozenset(found)
-
-
 def skip_member(
     app: Any, what: str, name: str, value: Any, skip: bool, options: Any
 ) -> bool | None:
-    """Keep a module's public names that have no docstring: autodoc would leave them out."""
-    module = app.env.current_document.autodoc_module
-    if skip and what == "module" and not name.startswith("_") and name in names_of(module):
-        return False
-    return None
+    """Keep public functions and methods without a docstring: autodoc would leave them out."""
+    ours = str(getattr(getattr(value, "fget", value), "__module__", "")).startswith("spacy_lal")
+    return False if skip and ours and not name.startswith("_") else None
 
 
 def setup(app: Any) -> None:
