@@ -72,6 +72,15 @@ def parameters_as_list(*arguments: Any) -> None:
     lines[:] = made
 
 
+def skip_member(
+    app: Any, what: str, name: str, value: Any, skip: bool, options: Any
+) -> bool | None:
+    """Keep public functions and methods without a docstring: autodoc would leave them out."""
+    ours = str(getattr(getattr(value, "fget", value), "__module__", "")).startswith("spacy_lal")
+    return False if skip and ours and not name.startswith("_") else None
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("autodoc-process-docstring", parameters_as_list)
+    app.connect("autodoc-skip-member", skip_member)

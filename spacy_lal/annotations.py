@@ -66,7 +66,10 @@ def set_constituents(
     group = [Span(doc, *span) for span in spans]
     scores = [None] * len(group) if scores is None else list(scores)
     if len(scores) != len(group):
-        raise ValueError(f"{len(scores)} scores for {len(group)} spans in {key!r}")
+        raise ValueError(
+            f"doc.spans[{key!r}] needs one score for each span: got {len(scores)} scores "
+            f"for {len(group)} spans"
+        )
     attrs: dict[str, Any] = {"scores": scores}
     if log_probs:
         attrs["log_probs"] = [list(entry) for entry in log_probs]
@@ -246,9 +249,15 @@ def set_dependencies(doc: Doc, heads: Sequence[int], relations: Sequence[str]) -
     Raises ValueError if there are not as many as tokens, or a head is no token of the Doc.
     """
     if not len(heads) == len(relations) == len(doc):
-        raise ValueError(f"{len(heads)} heads, {len(relations)} relations, {len(doc)} tokens")
+        raise ValueError(
+            f"a Doc needs one head and one relation for each token: got {len(heads)} heads "
+            f"and {len(relations)} relations for {len(doc)} tokens"
+        )
     if any(not 0 <= head < len(doc) for head in heads):
-        raise ValueError(f"heads must be tokens of the Doc, 0..{len(doc) - 1}: {list(heads)}")
+        raise ValueError(
+            f"heads must be numbers of the Doc's tokens, from 0 to {len(doc) - 1}: got "
+            f"{list(heads)}"
+        )
     if not len(doc):
         return
     tokens = numpy.arange(len(doc))

@@ -152,8 +152,8 @@ def set_frames(
         verbs = [span for span in frame.spans if span[2] == PREDICATE]
         if len(verbs) != 1:
             raise ValueError(
-                f"a frame has one span labelled {PREDICATE}, that of {frame.roleset!r} at token "
-                f"{frame.predicate} has {len(verbs)}"
+                f"a frame must have one span labelled {PREDICATE}: the frame of "
+                f"{frame.roleset!r} at token {frame.predicate} has {len(verbs)}"
             )
         frame_id = _frame_id(frame.predicate, verbs[0][0], frame.roleset)
         own = scores[i] if scores is not None else [None] * len(frame.spans)

@@ -38,7 +38,10 @@ def set_errors(
         counts = f"{len(labels)} labels"
         if scores is not None:
             counts += f" and {len(scores)} scores"
-        raise ValueError(f"{counts} for {len(doc)} tokens")
+        raise ValueError(
+            "a Doc needs one label, and one score if there are any, for each token: got "
+            f"{counts} for {len(doc)} tokens"
+        )
     scores = None if scores is None else [float(score) for score in scores]
     runs = list(_runs(labels))
     run_scores = [None if scores is None else max(scores[start:end]) for start, end, _ in runs]

@@ -116,7 +116,9 @@ class ConstituentTree:
         or outside the words; and, without `root`, if no single span covers all words.
         """
         if len(words) != len(tags):
-            raise ValueError(f"{len(words)} words but {len(tags)} tags")
+            raise ValueError(
+                f"each word needs one tag: got {len(words)} words and {len(tags)} tags"
+            )
         if root is None:
             if not spans or tuple(spans[0][:2]) != (0, len(words)):
                 raise ValueError(f"no span covers all {len(words)} words, and root is None")

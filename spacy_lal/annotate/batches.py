@@ -78,7 +78,10 @@ def _tokens(nlp: Language, record: Record) -> Doc | None:
 def _annotate(nlp: Language, docs: list[Doc]) -> list[Doc]:
     done = list(nlp.pipe(docs, batch_size=len(docs)))
     if len(done) != len(docs):  # a pipeline's error handler may drop Docs
-        raise ValueError(f"{len(docs)} texts went in, {len(done)} Docs came out")
+        raise ValueError(
+            f"a pipeline must return one Doc for each text: it read {len(docs)} texts and "
+            f"returned {len(done)} Docs"
+        )
     return done
 
 

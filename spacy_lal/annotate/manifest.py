@@ -36,9 +36,11 @@ def check_same(folder: Path, name: str, settings: Mapping[str, Any]) -> None:
     try:
         before = srsly.read_json(path)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+        raise ValueError(f"{path} can't be read as JSON: {error}") from error
     if not isinstance(before, dict):
-        raise ValueError(f"{path} holds no settings")
+        raise ValueError(
+            f"{path} should hold the settings of a run, a JSON object, and holds something else"
+        )
     for setting in sorted({*plain, *before}, key=[*plain, *before].index):
         there, here = before.get(setting), plain.get(setting)
         if there != here:
@@ -88,7 +90,10 @@ class Manifest:
                 counts = json.loads(line)
                 self.shards[counts["shard"]] = counts
             except (ValueError, TypeError, KeyError):
-                raise ValueError(f"{self._path}:{number}: no counts of a shard") from None
+                raise ValueError(
+                    f"{self._path}, line {number}: expected the counts of one output file, a JSON "
+                    "object"
+                ) from None
         if whole < len(text):
             os.truncate(self._path, whole)
 

@@ -111,7 +111,10 @@ class _Actor:
         if self._nlp is None:
             nlp = load(self._model, self._threads, self._gpu)
             if (found := describe(nlp)) != self._pipeline:
-                raise ValueError(f"{self._model} is {found} here, but {self._pipeline} elsewhere")
+                raise ValueError(
+                    f"the pipeline {self._model} is {found} on this machine, but {self._pipeline} "
+                    "where the command was started"
+                )
             self._nlp = nlp
         return self._nlp
 
@@ -134,10 +137,10 @@ def _cluster(ray: Any, cpus: int, gpu: bool) -> Iterator[None]:
         )
     except Exception as error:  # Ray's own are of no kind
         ray.shutdown()  # what it has begun of itself
-        raise ChildProcessError(f"Ray can't begin: {told(error)}") from error
+        raise ChildProcessError(f"Ray could not be started: {told(error)}") from error
     try:
         if gpu and here and not ray.cluster_resources().get("GPU"):
-            raise ValueError("Ray finds no GPU on this machine")
+            raise ValueError("--gpu-id asks for a GPU, but Ray finds none on this machine")
         yield
     finally:
         ray.shutdown()
@@ -148,9 +151,11 @@ def _got(ray: Any, ready: Any) -> Any:
         found = ray.get(ready)
     except ray.exceptions.RayError as error:
         said = " ".join(str(error).split())
-        raise ChildProcessError(f"an actor ended {TRIES} times: {said}") from error
+        raise ChildProcessError(
+            f"a Ray actor ended {TRIES} times, the last time with this error: {said}"
+        ) from error
     if found and isinstance(found, str):
-        raise ChildProcessError(f"in an actor: {found}")
+        raise ChildProcessError(f"an error in a Ray actor: {found}")
     return found
 
 

@@ -81,7 +81,7 @@ def _received(connection: Connection, worker: Any) -> Counts:
             f"a process ended with status {worker.exitcode}; -9 mostly means that memory ran out"
         ) from None
     if isinstance(answer, str):
-        raise ChildProcessError(f"in a process: {answer}")
+        raise ChildProcessError(f"an error in a worker process: {answer}")
     return answer
 
 

@@ -75,7 +75,10 @@ class Texts:
         else:
             kind = self.kind or _kind(path)
             if kind is None:
-                raise ValueError(f"{path}: say of what kind it is, {', '.join(KINDS)}")
+                raise ValueError(
+                    f"the name of {path} doesn't say its format: give --input-format, one of "
+                    f"{', '.join(KINDS)}"
+                )
             path.stat()  # raises an error for a file that isn't there
             self.files = [(path.name, path, kind)]
 
@@ -128,7 +131,7 @@ class Texts:
     def _json(self, place: str, line: str) -> Record:
         values = srsly.json_loads(line)
         if not isinstance(values, dict):
-            raise ValueError("no JSON object")
+            raise ValueError(f"expected a JSON object on each line, found {line.strip()[:40]!r}")
         return self._record(place, values)
 
     def _record(self, place: str, values: dict[str, Any]) -> Record:
@@ -147,7 +150,9 @@ class Texts:
                 there = set(file.schema_arrow.names)
                 for wanted in (self.text_field, *self.keep):
                     if wanted not in there and wanted != "id":
-                        raise ValueError(f"no column {wanted!r}")
+                        raise ValueError(
+                            f"expected a column {wanted!r}, found only {', '.join(sorted(there))}"
+                        )
                 columns = [self.text_field, *({"id", *self.keep} & there)]
                 rows, size = file.metadata.num_rows, path.stat().st_size
                 number = 0

@@ -49,7 +49,9 @@ class Workers:
     def __post_init__(self) -> None:
         """Raises ValueError if there is no such engine."""
         if self.engine not in ENGINES:
-            raise ValueError(f"no engine {self.engine!r}: there are {', '.join(ENGINES)}")
+            raise ValueError(
+                f"unknown engine {self.engine!r}: expected one of {', '.join(ENGINES)}"
+            )
 
 
 def annotate(
@@ -89,7 +91,8 @@ def annotate(
     yield from there
     if more := [number for number in manifest.shards if number > last]:
         raise ValueError(
-            f"{output} has {shard_name(more[0], settings)} of text that the input no longer has"
+            f"{output} has {shard_name(more[0], settings)}, made of text that the input no "
+            "longer has: the input has changed"
         )
     manifest.finish()
 
@@ -142,7 +145,10 @@ def _described(nlp: Language, texts: Texts, settings: AnnotateSettings) -> dict[
 def _check_there(counts: Counts, shard: Shard, output: Path, settings: AnnotateSettings) -> None:
     name = shard_name(shard.number, settings)
     if counts.get("digest") != shard.digest:
-        raise ValueError(f"{output / name} was made of another text than the input has there")
+        raise ValueError(
+            f"{output / name} was made of another text than the input has there now: the "
+            "input has changed"
+        )
     if not (output / name).exists():
         raise ValueError(
             f"{output / name} is gone, but it was complete before: begin in another folder"

@@ -40,7 +40,9 @@ class AnnotateSettings:
     def __post_init__(self) -> None:
         """Raises ValueError, and ImportError if what the format needs is not installed."""
         if self.format not in WRITERS:
-            raise ValueError(f"no format {self.format!r}: there are {', '.join(WRITERS)}")
+            raise ValueError(
+                f"unknown format {self.format!r}: expected one of {', '.join(WRITERS)}"
+            )
         if self.format in NEEDS and self.keep:
             raise ValueError(f"{self.format} has no place for fields: keep none, or take jsonl")
         for name in ("max_chars", "shard_chars", "batch_tokens"):
@@ -82,6 +84,7 @@ def _digest(records: Iterable[Record]) -> str:
 
 
 def shard_name(number: int, settings: AnnotateSettings) -> str:
+    """The name of an output file."""
     return f"part-{number:05}.{settings.format}"
 
 

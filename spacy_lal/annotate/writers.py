@@ -22,6 +22,8 @@ from .records import WORDS, doc_record
 
 
 class Writer(Protocol):
+    """What writes the records of one output file."""
+
     def add(self, record: Record, doc: Doc) -> None:
         """Raises an error, and takes nothing, if the format can't say what the Doc has."""
 

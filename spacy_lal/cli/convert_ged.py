@@ -34,6 +34,8 @@ UNION = "union"
 
 
 class Format(StrEnum):
+    """How a file says what is wrong in it."""
+
     tsv = "tsv"
     m2 = "m2"
     json = "json"
@@ -94,7 +96,7 @@ def convert_ged(
     line, and --corrected files.
     """
     if block and without_block:
-        raise typer.BadParameter("--block or --without-block, not both")
+        raise typer.BadParameter("give --block or --without-block, not both")
     with clear_errors("convert"):
         paths = list(input_files(inputs, pattern))
         check_outputs([output, report], [*paths, *(corrected or ())])
@@ -111,7 +113,10 @@ def convert_ged(
             )
         else:
             if form is Format.parallel and len(paths) != 1:
-                raise typer.BadParameter(f"{len(paths)} files to compare with the corrected ones")
+                raise typer.BadParameter(
+                    "--corrected needs one file of original sentences to compare with: got "
+                    f"{len(paths)} files"
+                )
             for path in corrected or ():
                 if not read_text(path).strip():
                     raise ValueError(f"no sentences in {path}")
@@ -128,7 +133,11 @@ def convert_ged(
         sentences = [sentence for at, sentence in enumerate(sentences) if at in kept]
         if not sentences:
             names = ", ".join(map(str, paths))
-            raise FormatError("no sentences, or none in these blocks", source=names, line=1)
+            raise FormatError(
+                "found no sentences, or none in the blocks that --block and --without-block leave",
+                source=names,
+                line=1,
+            )
         write_docs(sentences, output, lang)
         finish({output.name: counts_of(sentences, dropped)}, report)
 
@@ -144,7 +153,9 @@ def _format_of(paths: Sequence[Path], corrected: bool) -> Format:
     }
     form = found.pop()
     if found or form is None:
-        raise typer.BadParameter("the files' names don't say one format: give --format")
+        raise typer.BadParameter(
+            "the names of the files don't say one format for all of them: give --format"
+        )
     return form
 
 
@@ -159,14 +170,22 @@ def _check_options(
     if annotator != UNION and not annotator.isdecimal():
         raise typer.BadParameter(f"--annotator {annotator} is neither a number nor {UNION}")
     if bool(corrected) != (form is Format.parallel):
-        raise typer.BadParameter("--corrected and parallel files belong together")
+        raise typer.BadParameter(
+            "--corrected needs parallel files (--format parallel), and parallel files need "
+            "--corrected"
+        )
     if form is Format.tsv:
         if annotator != UNION:
-            raise typer.BadParameter("tsv files don't name annotators")
+            raise typer.BadParameter(
+                "--annotator can't be used here: tsv files don't name annotators"
+            )
         if types is ErrorTypes.operations:
-            raise typer.BadParameter("tsv files don't say what to do with errors")
+            raise typer.BadParameter(
+                "--types operations can't be used here: tsv files don't say which operation "
+                "corrects an error"
+            )
     elif multiged_escapes:
-        raise typer.BadParameter("--multiged-escapes are in tsv files only")
+        raise typer.BadParameter("--multiged-escapes can be used only for tsv files")
 
 
 def _labelled(paths: Iterable[Path], types: ErrorTypes, escapes: bool) -> list[TreebankSentence]:
@@ -210,7 +229,9 @@ def _with_labels(
     """Those that have words; those that don't, and those of which the annotator says nothing."""
     chosen = None if annotator == UNION else int(annotator)
     if chosen is not None and not any(chosen in sentence.annotators for sentence in read):
-        raise typer.BadParameter(f"there is no annotator {chosen}")
+        raise typer.BadParameter(
+            f"--annotator {chosen}: no sentence has edits by an annotator of this number"
+        )
     sentences = [
         to_sentence(sentence, annotator=chosen, types=types) for sentence in read if sentence.words
     ]
@@ -232,6 +253,6 @@ def _block(block: str, length: int) -> range:
     """The block "K/N" of `length` sentences; sizes differ by one at most."""
     match = _BLOCK.fullmatch(block)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise typer.BadParameter(f"{block} isn't K/N, with K from 1 to N")
+        raise typer.BadParameter(f"{block!r} is not a block: write K/N, with K from 1 to N")
     number, of = int(match[1]), int(match[2])
     return range((number - 1) * length // of, number * length // of)

@@ -95,5 +95,6 @@ def shown(losses: Losses) -> Counts:
 
 
 def write_parts(parts: Mapping[str, Iterable[TreebankSentence]], output: Path, lang: str) -> None:
+    """Write each part, such as train, as a `.spacy` file of its name."""
     for part, sentences in parts.items():
         write_docs(sentences, output / f"{part}.spacy", lang)

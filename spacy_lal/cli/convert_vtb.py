@@ -55,11 +55,13 @@ def convert_vtb(
     with clear_errors("convert"):
         if ratio:
             if any(given.values()):
-                raise ValueError("either a ratio or files, not both")
+                raise ValueError("give --ratio or the files of each part, not both")
             _convert_by_ratio(vtb, shares(ratio), read, output, report)
             return
         if not vtb.is_dir():
-            raise ValueError(f"{vtb} is one file: say in what --ratio to cut it")
+            raise ValueError(
+                f"{vtb} is one file: give the --ratio in which to cut it, such as 18:1:1"
+            )
         files = {part: named_files(vtb, text or part) for part, text in given.items()}
         convert_parts(files, read, output, "vi", report)
         if rest := set(tree_files(vtb)).difference(*files.values()):

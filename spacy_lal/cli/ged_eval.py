@@ -51,7 +51,10 @@ def evaluate_files(gold: Path, predicted: Path) -> DetectionReport:
             raise ValueError(f"{shorter} ends before sentence {number} of the other file")
         for path, sentence in ((gold, ours), (predicted, theirs)):
             if sentence.errors is None:
-                raise ValueError(f"{path} has no labels")
+                raise ValueError(
+                    f"{path} has no labels: expected a word and its label, with a tab "
+                    "between them, on each line"
+                )
         for ours_word, theirs_word in zip_longest(ours.words, theirs.words):
             if ours_word != theirs_word:
                 raise ValueError(

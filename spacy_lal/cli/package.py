@@ -1,7 +1,7 @@
 """`package`: an installable folder of a trained pipeline.
 
-As `spacy package` makes it, but without a version in the folder's name, and with licence, sources
-and measured scores in its meta.json.
+As `spacy package` makes it, but without a version in the folder's name, with licence, sources
+and measured scores in its meta.json, and with scores by label in its README.md.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from spacy.cli.package import package as spacy_package
 from thinc.api import Config
 from wasabi import msg
 
+from .card import write_card
 from .checks import check_folder, clear_errors
 
 
@@ -35,7 +36,7 @@ def package(
         list[Path] | None,
         typer.Option(
             "--metrics",
-            help="Scores that evaluate, evaluate-srl or evaluate-ged wrote.",
+            help="Scores that evaluate, evaluate-srl, evaluate-ged or ged-pairs wrote.",
             exists=True,
         ),
     ] = None,
@@ -64,6 +65,7 @@ def package(
 
     with clear_errors("package"):
         contents: dict[str, Any] = {}
+        measured: list[dict[str, Any]] = []
         for path in (model / "meta.json", *([meta] if meta is not None else [])):
             values = srsly.read_json(path)
             if not isinstance(values, dict):
@@ -73,11 +75,12 @@ def package(
             contents["performance"] = {}
             for path in metrics:
                 try:
-                    contents["performance"] |= performance(srsly.read_json(path))
+                    measured.append(srsly.read_json(path))
+                    contents["performance"] |= performance(measured[-1])
                 except (AttributeError, LookupError, TypeError, ValueError):
                     raise ValueError(f"{path} has no scores of a pipeline") from None
         if not isinstance(contents.get("lang"), str):
-            raise ValueError(f"{model / 'meta.json'} says no language")
+            raise ValueError(f"{model / 'meta.json'} has no lang, the language of the pipeline")
         contents |= {"name": name, "version": version}
         target = output / f"{contents['lang']}_{name}"
         check_folder(target, [model, *([meta] if meta else []), *(metrics or ())])
@@ -94,7 +97,9 @@ def package(
                     if has_weights(folder):
                         store_half(folder)
             _forget_places(source)
-            _move(_packaged(source, Path(scratch), target.name, contents), target)
+            made = _packaged(source, Path(scratch), target.name, contents)
+            write_card(made, srsly.read_json(made / "meta.json"), measured)
+            _move(made, target)
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
     msg.good(f"{target}: {size / 1e6:.1f} MB")
 
@@ -158,13 +163,21 @@ def _move(made: Path, target: Path) -> None:
 def performance(metrics: dict[str, Any]) -> dict[str, Any]:
     """Of what `evaluate` measured the scores, and words per second of processor time as spaCy's
     "speed"; of the results of `evaluate-srl` and `evaluate-ged` the first one's scores, of 1 as
-    spaCy's are. The package's README shows every other number as a percentage."""
+    spaCy's are; of `ged-pairs` none. The package's README shows every number but "speed" as a
+    percentage."""
+    if "kinds" in metrics:
+        return {}
     if "results" in metrics:
         first = metrics["results"][0]
         if "f05" in first:
             return {f"ged_{name}": round(first[name] / 100, 6) for name in ("p", "r", "f05")}
         names = [f"srl_{part}{key}" for part in ("", "pred_") for key in "prf"]
-        return {name: round(first[name] / 100, 6) for name in names}
+        per_type = {
+            label: {key: round(of[key] / 100, 6) for key in "prf"}
+            for label, of in first["by_label"]["roles"].items()
+        }
+        scores = {name: round(first[name] / 100, 6) for name in names}
+        return scores | {"srl_per_type": per_type}
     kinds = ("const_", "spans_", "tag_", "dep_", "ptb_", "conll18_")
     scores = {k: v for k, v in metrics.items() if k.startswith(kinds) and v is not None}
     return scores | {"speed": metrics["words_per_cpu_second"]}

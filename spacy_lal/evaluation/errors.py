@@ -72,7 +72,10 @@ def scored(
     """Of all words whether they are errors and how probably; words a second of the component."""
     examples = [e for e in Corpus(corpus)(nlp) if pipe.spans_key in e.reference.spans]
     if not examples:
-        raise ValueError(f"no errors are annotated in {corpus}")
+        raise ValueError(
+            f"no errors are annotated in {corpus}: none of its Docs has "
+            f"doc.spans[{pipe.spans_key!r}]"
+        )
     if join > 1:
         some = [examples[start : start + join] for start in range(0, len(examples), join)]
         examples = [_joined([e.reference for e in few], pipe.spans_key) for few in some]
@@ -112,6 +115,7 @@ def before(nlp: Language, pipe: ErrorDetector, docs: Iterable[Doc]) -> Iterable[
 
 
 def detection(gold: numpy.ndarray, found: numpy.ndarray) -> Detection:
+    """Counts over tokens, of each of which it is said whether it is an error."""
     right = int((gold & found).sum())
     return Detection(right, int(found.sum()) - right, int(gold.sum()) - right)
 

@@ -67,10 +67,16 @@ def read_pairs(path: str | Path) -> list[Pair]:
         kind, marked, right = cells
         wrong, places = _unmarked(marked)
         if not places or set("[]") & set(wrong + right):
-            raise FormatError("no [wrong words], or a bracket alone", source=str(path), line=line)
+            raise FormatError(
+                "expected [brackets] around the words that are wrong, and no other brackets",
+                source=str(path),
+                line=line,
+            )
         pairs.append(Pair(kind, wrong, places, right))
     if not pairs:
-        raise FormatError("no pairs", source=str(path), line=1)
+        raise FormatError(
+            "expected pairs of sentences below the first line, found none", source=str(path), line=1
+        )
     return pairs
 
 

@@ -4,18 +4,22 @@ The pipeline reads the gold words, one sentence a Doc, and predicts everything e
 trees' terminals carry the gold tags, so that EVALB skips no sentence over a mistagged comma;
 tag accuracy is reported apart. If the pipeline finds heads, they are scored in three conventions
 (`scorers/attachment.py`): dep_*, spaCy's, without words of the relation punct; ptb_*,
-without words with a tag of punctuation; conll18_*, all words, relations up to ":".
+without words with a tag of punctuation; conll18_*, all words, relations up to ":". by_label has
+the scores of every label of constituents and relations in percent, and how often gold has it.
 """
 
 from __future__ import annotations
 
 import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
 from spacy.training import Example
 
+from ..annotations import get_constituents
 from ..pipeline.loading import load_pipeline
 from ..scorers.attachment import score_attachment
 from ..scorers.constituency import score_constituency
@@ -35,10 +39,14 @@ def measure(
     pairs = [Example(doc, example.reference) for doc, example in zip(docs, examples, strict=True)]
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     scores = score_constituency(pairs, prm=prm)
+    labels = (label for pair in pairs for _, _, label in get_constituents(pair.reference))
+    by_label = {"constituents": _by_label(scores["spans_constituents_per_type"], labels)}
     crossing = {}
     if any(pair.predicted.has_annotation("DEP") for pair in pairs):
         attachment = score_attachment(pairs)
-        scores |= {key: attachment[key] for key in ATTACHMENT}
+        scores |= {key: attachment[key] for key in (*ATTACHMENT, "dep_las_per_type")}
+        relations = (token.dep_.lower() for pair in pairs for token in pair.reference)
+        by_label["relations"] = _by_label(attachment["dep_las_per_type"], relations)
         crossing = {
             "nonprojective_gold": attachment["dep_nonproj"],
             "nonprojective_predicted": attachment["dep_nonproj_pred"],
@@ -48,8 +56,19 @@ def measure(
         "sentences": len(pairs),
         "words": words,
         **crossing,
+        "by_label": by_label,
         "words_per_cpu_second": round(words / cpu, 1),
         "words_per_second": round(words / wall, 1),
+    }
+
+
+def _by_label(
+    per_type: Mapping[str, Mapping[str, float]] | None, gold: Iterable[str]
+) -> dict[str, dict[str, float]]:
+    counts = Counter(gold)
+    return {
+        label: {key: round(100 * of[key], 2) for key in "prf"} | {"gold": counts[label]}
+        for label, of in sorted((per_type or {}).items())
     }
 
 

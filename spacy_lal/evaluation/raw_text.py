@@ -64,7 +64,10 @@ def read_paragraphs(nlp: Language, corpus: Path, trees: Path | None = None) -> l
         doc.spans.pop(FRAMES_KEY, None)
         if partner := annotated.get(doc.user_data.get("sent_id")):
             if [token.text for token in partner] != [token.text for token in doc]:
-                raise ValueError(f"{trees}: {doc.user_data['sent_id']} has other words")
+                raise ValueError(
+                    f"{trees}: sentence {doc.user_data['sent_id']} has other words than in the "
+                    "corpus"
+                )
             for token, other in zip(doc, partner, strict=True):
                 token.tag_ = other.tag_
             set_constituents(doc, get_constituents(partner))

@@ -51,21 +51,26 @@ def evaluate(
 ) -> dict[str, Any]:
     """Scores for every combination. None: what the component says. Raises ValueError."""
     if unknown := set(predicates) - {"model", "gold"}:
-        raise ValueError(f"predicates are of model or gold, not of {', '.join(sorted(unknown))}")
+        raise ValueError(
+            f"--predicates must be model, gold or both, not {', '.join(sorted(unknown))}"
+        )
     nlp = load_pipeline(model)
     pipe = next((p for _, p in nlp.pipeline if isinstance(p, LisaSRL)), None)
     if pipe is None:
         raise ValueError(f"{model} has no component lisa_srl")
     examples = list(Corpus(corpus)(nlp))
     if not any(FRAMES_KEY in example.reference.spans for example in examples):
-        raise ValueError(f"no frames in {corpus}")
+        raise ValueError(f"no frames in {corpus}: none of its Docs has doc.spans[{FRAMES_KEY!r}]")
     decoders = [pipe.decoder] if decoders is None else decoders
     if unique is not None:
         pipe.unique_core_roles = unique
     docs = [example.reference for example in examples]
     if any(doc.has_annotation("SENT_START") and len(list(doc.sents)) > 1 for doc in docs):
         # parses of others would come with other boundaries
-        raise ValueError(f"{corpus} has Docs of several sentences: convert it to one a Doc")
+        raise ValueError(
+            f"{corpus} has Docs of several sentences: convert it again, with one sentence "
+            "in each Doc"
+        )
     runs: list[tuple[dict[str, Any], list[Example], float]] = []
     correct: dict[str, list[bool]] = {}
     for source in parses:
@@ -160,6 +165,8 @@ def _scores(pairs: list[Example], speed: float, correct: dict[str, list[bool]]) 
     result["per_type"] = {
         label: round(100 * of_label["f"], 2) for label, of_label in scores["srl_per_type"].items()
     }
+    every = _binned(pairs, lambda _: "all", lambda *_: True)
+    result["by_label"] = {"roles": _by_label(every["all"])}
     result["by_length"] = _f1(
         _binned(pairs, lambda pair: _bin(len(pair.reference), LENGTHS), lambda *_: True)
     )
@@ -206,6 +213,19 @@ def _frames(doc: Doc, kept: Callable[[int, tuple[int, int, str]], bool]) -> Iter
     for frame in get_frames(doc):
         spans = [(span.start, span.end, span.label_) for span in frame.arguments]
         yield FrameSpans(frame.predicate.i, "", [s for s in spans if kept(frame.predicate.i, s)])
+
+
+def _by_label(report: SrlReport) -> dict[str, dict[str, float]]:
+    """Of every label the scores, and how many arguments gold has."""
+    return {
+        label: {
+            "p": round(counts.precision, 2),
+            "r": round(counts.recall, 2),
+            "f": round(counts.f1, 2),
+            "gold": counts.correct + counts.missed,
+        }
+        for label, counts in report.types.items()
+    }
 
 
 def _f1(bins: Bins) -> dict[str, dict[str, float]]:

@@ -50,7 +50,7 @@ class Bert(nn.Module):
     ) -> None:
         super().__init__()
         if d % n_heads:
-            raise ValueError(f"{n_heads} heads don't divide {d} features")
+            raise ValueError(f"{d} features can't be shared out evenly to {n_heads} heads")
         self.first_position = first_position
         self.embeddings = nn.Module()
         self.embeddings.word_embeddings = nn.Embedding(words, d_embedding)

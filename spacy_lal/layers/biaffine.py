@@ -62,7 +62,7 @@ class FactorisedBiaffine(nn.Module):
     def __init__(self, d_left: int, d_right: int, n_outputs: int, rank: int) -> None:
         super().__init__()
         if rank < 1:
-            raise ValueError(f"the rank of a factorised biaffine is at least 1, not {rank}")
+            raise ValueError(f"the rank of a factorised biaffine must be at least 1, not {rank}")
         self.left = nn.Linear(d_left, rank)
         self.right = nn.Linear(d_right, rank)
         self.mixture = nn.Linear(rank, n_outputs)

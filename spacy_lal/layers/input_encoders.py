@@ -54,7 +54,10 @@ class BiLSTMInputEncoder(nn.Module):
     ) -> None:
         super().__init__()
         if not 0 <= tag_depth < max(1, depth):
-            raise ValueError(f"tag_depth must lie in 0..depth-1, got {tag_depth} of {depth}")
+            raise ValueError(
+                f"tag_depth must be from 0 to depth - 1, got tag_depth = {tag_depth} and depth "
+                f"= {depth}"
+            )
         self.output_dim = 2 * d_hidden if depth else d_in
         self.lower = BiLSTM(d_in, d_hidden, tag_depth or depth, mixed_precision=mixed_precision)
         self.upper: BiLSTM | None = None

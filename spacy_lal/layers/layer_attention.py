@@ -44,7 +44,7 @@ class LayerAttention(nn.Module):
         if pooling not in ("attention", "average", "last"):
             raise ValueError(f"pooling must be 'attention', 'average' or 'last', not {pooling!r}")
         if n_heads < 1 or d % n_heads:
-            raise ValueError(f"{n_heads} heads don't divide {d} features")
+            raise ValueError(f"{d} features can't be shared out evenly to {n_heads} heads")
         self.n_heads = n_heads
         self.pooling = pooling
         self.dropout = Dropout(dropout)

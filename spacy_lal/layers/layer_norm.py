@@ -52,6 +52,7 @@ class LayerNorm(nn.Module):
 
 
 def centred(x: Tensor) -> Tensor:
+    """Rows minus their means."""
     return x - x.mean(-1, keepdim=True)
 
 

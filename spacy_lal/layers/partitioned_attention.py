@@ -46,7 +46,9 @@ class PartitionedAttention(nn.Module):
             raise ValueError(f"scale must be 'key' or 'model', not {scale!r}")
         if d_positional is not None:
             if not 0 < d_positional < d_model:
-                raise ValueError(f"d_positional must lie between 0 and {d_model}: {d_positional}")
+                raise ValueError(
+                    f"d_positional must be between 0 and d_model = {d_model}, got {d_positional}"
+                )
             if d_key % 2 or d_value % 2:
                 raise ValueError("d_key and d_value must be even when positions are partitioned")
         self.d_model = d_model
@@ -209,7 +211,9 @@ class PartitionedFeedForward(nn.Module):
         elif 0 < d_positional < d_model:
             self._widths = {"c": d_model - d_positional, "p": d_positional}
         else:
-            raise ValueError(f"d_positional must lie between 0 and {d_model}: {d_positional}")
+            raise ValueError(
+                f"d_positional must be between 0 and d_model = {d_model}, got {d_positional}"
+            )
         d_hidden = d_ff // len(self._widths)
         for part, width in self._widths.items():
             self.add_module("w_1" + part, nn.Linear(width, d_hidden))

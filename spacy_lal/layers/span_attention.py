@@ -63,7 +63,7 @@ class LinearSpanAttention(nn.Module):
         if normalise not in ("head", "concatenation"):
             raise ValueError(f"normalise must be 'head' or 'concatenation', not {normalise!r}")
         if d % n_heads:
-            raise ValueError(f"{n_heads} heads don't divide {d} features")
+            raise ValueError(f"{d} features can't be shared out evenly to {n_heads} heads")
         self.n_heads = n_heads
         self.query = nn.Linear(d, d, bias=False)
         self.key = nn.Linear(d, d, bias=False)

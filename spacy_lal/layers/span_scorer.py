@@ -69,7 +69,7 @@ class SpanScorer(nn.Module):
     ) -> None:
         super().__init__()
         if d_hidden < 2:
-            raise ValueError(f"d_hidden must be at least 2 to be normalised: {d_hidden}")
+            raise ValueError(f"d_hidden must be at least 2 to be normalised, got {d_hidden}")
         self.n_labels = n_labels
         self.dropout = Dropout()
         self.chunk_size = chunk_size

@@ -68,7 +68,8 @@ class CorrectionCounts:
         for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
             if not 0 <= edit.start <= edit.end <= len(original):
                 raise ValueError(
-                    f"an edit from {edit.start} to {edit.end} of {len(original)} words"
+                    f"an edit from word {edit.start} to word {edit.end} lies outside of the "
+                    f"sentence, which has {len(original)} words"
                 )
             if edit.start < read or edit.correction is None:
                 continue

@@ -53,7 +53,10 @@ def corrupt_words(
     if not 0 <= rate <= 1:
         raise ValueError(f"the rate of errors must be from 0 to 1, not {rate}")
     if len(words) != len(spaces):
-        raise ValueError(f"{len(words)} words, but {len(spaces)} spaces")
+        raise ValueError(
+            f"each word needs a value that says whether a space follows: got {len(words)} "
+            f"words, but {len(spaces)} spaces"
+        )
     own_rate = random.gammavariate(_SHAPE, rate / _SHAPE) if rate else 0.0
     wanted = _poisson(own_rate * len(words), random)
     changes = draw_changes(words, spaces, model, wanted, random) if wanted else []

@@ -37,7 +37,7 @@ def _changed(word: str, how: str, place: int) -> str:
         # that's where languages have double letters, and nobody writes three
         doubles = before[-1:] in VOWELS and letter not in VOWELS and rest[:1] != letter
         return before + letter + letter + rest if doubles else word
-    raise ValueError(f"no such noise of letters: {how!r}")
+    raise ValueError(f"unknown kind of noise of letters: {how!r}")
 
 
 def _substituted(word: str, letters: Mapping[str, Weights], rng: Random) -> str | None:

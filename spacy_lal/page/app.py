@@ -146,7 +146,7 @@ async def _body(request: Request, limits: Limits) -> bytes:
                     raise Refused(413, _too_long(limits))
                 parts.append(part)
     except TimeoutError:
-        raise Refused(400, "the request did not come to its end") from None
+        raise Refused(400, "the request was not complete in time") from None
     return b"".join(parts)
 
 
@@ -159,11 +159,11 @@ def _question(body: bytes, models: Mapping[str, list[str]], limits: Limits) -> t
     try:
         asked = json.loads(body)
     except (ValueError, RecursionError):
-        raise Refused(400, "the request is no JSON") from None
+        raise Refused(400, "the request is not JSON") from None
     if not isinstance(asked, dict):
-        raise Refused(400, 'the request is no object: {"text": "…"}')
+        raise Refused(400, 'the request must be a JSON object, such as {"text": "…"}')
     if unknown := sorted({*asked} - {"text", "model", "view", "trees"}):
-        raise Refused(400, f"no such field: {', '.join(unknown)[:80]}")
+        raise Refused(400, f"unknown field: {', '.join(unknown)[:80]}")
     text, name = asked.get("text"), asked.get("model", next(iter(models)))
     view, trees = asked.get("view", ""), asked.get("trees", 0)
     if not isinstance(text, str):

@@ -178,7 +178,10 @@ class ConstituencyPipe(ParserPipe):
         """
         self._check_initialised()
         if not self.objective.probabilistic:
-            raise ValueError("kbest needs probabilities, not spacy-lal.margin_objective")
+            raise ValueError(
+                "kbest needs probabilities, and a parser trained with "
+                "spacy-lal.margin_objective has none"
+            )
         scores = self.model.predict([doc])
         best = k_best_parses(scores, k, sub_head=self._sub_head)
         return [

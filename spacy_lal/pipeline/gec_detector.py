@@ -98,7 +98,7 @@ def make_gec_detector(
 def _checked_threshold(threshold: float) -> float:
     """Users set it, in a dictionary."""
     if not isinstance(threshold, Real) or not 0 <= threshold <= 1:
-        raise ValueError(f"threshold must lie in 0..1, got {threshold!r}")
+        raise ValueError(f"threshold must be from 0 to 1, got {threshold!r}")
     return threshold
 
 

@@ -81,7 +81,7 @@ def lisa_names(pipe: str, counts: Counts, labels: Names | None, *, syntax: bool)
         roles = sorted(labels["roles"], key=lambda label: label.partition("-")[::-1])
         labels["roles"] = [OUTSIDE, *(label for label in roles if label != OUTSIDE)]
     elif labels["roles"][0] != OUTSIDE:
-        raise ValueError(f"the first of the roles given to {pipe!r} is not {OUTSIDE!r}")
+        raise ValueError(f"the first of the role labels given to {pipe!r} must be {OUTSIDE!r}")
     elif labels.get("joint") and not any(split_joint_label(j)[1] for j in labels["joint"]):
         raise ValueError(f"none of the joint labels given to {pipe!r} is of a predicate")
     if not labels.get("joint"):

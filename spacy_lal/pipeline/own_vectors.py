@@ -25,7 +25,7 @@ def own_vectors(nlp: Language) -> Language:
     config = nlp.config.copy()
     places = list(_places(config["components"]))
     if not places:
-        raise ValueError(f"no component has {SHARED}")
+        raise ValueError(f"no component of the pipeline has {SHARED}")
     for place in places:
         place["@architectures"] = OWN
         # the default is the width of the vectors
@@ -58,7 +58,10 @@ def _copy(mine: Model, theirs: Model, nlp: Language) -> None:
     if [node.name for node, _ in torch_shims(theirs)] != [
         node.name for node, _ in torch_shims(mine) if node.name != "with_own_vectors"
     ]:
-        raise ValueError(f"the parts of {mine.name!r} are not those of {theirs.name!r}")
+        raise ValueError(
+            f"the model {mine.name!r} has other parts than {theirs.name!r}, so the weights of "
+            "one can't go into the other"
+        )
     mine.attrs.update(theirs.attrs)
     sources = (shim for _, shim in torch_shims(theirs))
     projections = (

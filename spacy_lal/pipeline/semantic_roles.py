@@ -76,9 +76,11 @@ class LisaSRL(ParserPipe):
         **settings: Any,
     ) -> None:
         if not 0 <= own_paths <= 1:
-            raise ValueError(f"own_paths must lie in 0..1, got {own_paths}")
+            raise ValueError(f"own_paths must be from 0 to 1, got {own_paths}")
         if not 0 <= label_smoothing < 1:
-            raise ValueError(f"label_smoothing must lie in 0..1, below 1, got {label_smoothing}")
+            raise ValueError(
+                f"label_smoothing must be at least 0 and below 1, got {label_smoothing}"
+            )
         self.spans_key = spans_key
         self.parse_source = parse_source
         self.predicate_source = predicate_source
@@ -107,7 +109,9 @@ class LisaSRL(ParserPipe):
         for entry in self.cfg["transitions"]:
             before, after, count = entry
             if not (-1 <= before < n and 0 <= after < n and 0 <= count < math.inf):
-                raise ValueError(f"transition {entry} is not between two of {n} roles")
+                raise ValueError(
+                    f"the transition {entry} is not between two of the {n} role labels"
+                )
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -55,5 +55,6 @@ def write_imported(imported: Imported, output: Path, licence: str | None = None)
 
 
 def sha256_of(path: Path) -> str:
+    """The digest of a file, as hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

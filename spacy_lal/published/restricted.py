@@ -180,14 +180,16 @@ def _read_legacy(path: Path, classes: Collection[str], absent: Collection[str]) 
     with path.open("rb") as file:
         # a file of another kind seldom is a pickle at all
         if _Unpickler(file, (), ()).load() != LEGACY:
-            raise pickle.UnpicklingError("it begins otherwise")
+            raise pickle.UnpicklingError("its beginning is not that of a file of torch.save")
         for _ in range(2):  # the protocol, the system
             _Unpickler(file, (), ()).load()
         made: dict[str, Tensor] = {}
 
         def storage(dtype: torch.dtype, key: str, location: Any, numel: int, view: Any) -> Tensor:
             if not 0 <= numel * dtype.itemsize <= size:
-                raise pickle.UnpicklingError(f"{numel} values, more than there is room for")
+                raise pickle.UnpicklingError(
+                    f"a tensor is said to have {numel} values, more than the file has room for"
+                )
             if key not in made:
                 made[key] = torch.empty(numel, dtype=dtype)
             return made[key] if view is None else made[key][view[1] : view[1] + view[2]]
@@ -197,7 +199,9 @@ def _read_legacy(path: Path, classes: Collection[str], absent: Collection[str]) 
             tensor = made[key]
             (numel,) = struct.unpack("<q", file.read(8))
             if numel != len(tensor):
-                raise pickle.UnpicklingError(f"{numel} values, not {len(tensor)}")
+                raise pickle.UnpicklingError(
+                    f"a tensor should have {len(tensor)} values, and has {numel}"
+                )
             data = bytearray(file.read(numel * tensor.dtype.itemsize))
             tensor.copy_(_tensor(data, tensor.dtype, numel))
         return found
@@ -205,7 +209,9 @@ def _read_legacy(path: Path, classes: Collection[str], absent: Collection[str]) 
 
 def _tensor(data: bytearray, dtype: torch.dtype, numel: int) -> Tensor:
     if len(data) != numel * dtype.itemsize:
-        raise pickle.UnpicklingError(f"{len(data)} bytes for {numel} values of {dtype}")
+        raise pickle.UnpicklingError(
+            f"{len(data)} bytes are not those of {numel} values of {dtype}"
+        )
     return torch.frombuffer(data, dtype=dtype) if data else torch.empty(0, dtype=dtype)
 
 
@@ -213,21 +219,25 @@ def _rebuild_tensor(
     storage: Tensor, offset: int, size: tuple[int, ...], stride: tuple[int, ...], *_: Any
 ) -> Tensor:
     if math.prod(size) > len(storage):
-        raise pickle.UnpicklingError(f"a tensor {size} over {len(storage)} values")
+        raise pickle.UnpicklingError(
+            f"a tensor of shape {size} needs more than its {len(storage)} values"
+        )
     return storage.as_strided(size, stride, offset)
 
 
 def _rebuild_object(cls: Any, *_: Any) -> Any:
     """What pickles of old begin an object with."""
     if not (isinstance(cls, type) and issubclass(cls, Inert)):
-        raise pickle.UnpicklingError(f"an object of {cls!r}")
+        raise pickle.UnpicklingError(f"it holds an object of {cls!r}, which is not expected")
     return cls()
 
 
 def _encode(text: str, encoding: str) -> bytes:
     """How protocol 2 writes bytes."""
     if encoding != "latin1":
-        raise pickle.UnpicklingError(f"bytes in {encoding!r}")
+        raise pickle.UnpicklingError(
+            f"it holds bytes in the encoding {encoding!r}, and should have latin1"
+        )
     return text.encode("latin1")
 
 

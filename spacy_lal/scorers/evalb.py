@@ -100,11 +100,15 @@ class EvalbParameters:
                 sets[key].add(value)
             elif key in pairs:
                 if len(two := value.split()) != 2:
-                    raise ValueError(f"{source}, line {number}: {key} requires two values")
+                    raise ValueError(
+                        f"{source}, line {number}: {key} requires two values, found {value!r}"
+                    )
                 pairs[key] |= {(two[0], two[1]), (two[1], two[0])}
             elif key in numbers:
                 if not (digits := re.match(r"[+-]?\d+", value)):
-                    raise ValueError(f"{source}, line {number}: {key} requires a number")
+                    raise ValueError(
+                        f"{source}, line {number}: {key} requires a number, found {value!r}"
+                    )
                 numbers[key] = int(digits[0])
             else:
                 warnings.warn(f"{source}, line {number}: unknown keyword {key}", stacklevel=2)

@@ -44,7 +44,10 @@ class RawTextScores:
         """Count one pair. Raises ValueError if the texts differ in more than whitespace."""
         ours, theirs = _Characters(gold), _Characters(found)
         if ours.text != theirs.text:
-            raise ValueError(f"two texts: {gold.text[:40]!r} and {found.text[:40]!r}")
+            raise ValueError(
+                "gold and prediction must be of one text, but these are two texts: "
+                f"{gold.text[:40]!r} and {found.text[:40]!r}"
+            )
         _count(self.words, ours.words(), theirs.words())
         _count(self.boundaries, ours.boundaries(), theirs.boundaries())
         if gold.has_annotation("TAG"):

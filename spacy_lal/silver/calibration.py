@@ -40,7 +40,9 @@ def calibrate(
     """
     found = list(annotated(nlp, (example.predicted for example in examples)))
     if len(found) != len(examples):
-        raise ValueError(f"{len(examples)} Docs have {len(found)} sentences: one a Doc is needed")
+        raise ValueError(
+            f"each Doc must be one sentence: {len(examples)} Docs have {len(found)} sentences"
+        )
     pairs = [
         (Example(doc, example.reference), certainty)
         for (doc, certainty), example in zip(found, examples, strict=True)

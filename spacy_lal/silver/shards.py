@@ -39,9 +39,14 @@ class SilverSettings:
 
     def __post_init__(self) -> None:
         if not set(self.least) - {"tags"}:
-            raise ValueError("say how sure trees, heads or roles must be")
+            raise ValueError(
+                "give how sure the pipeline must be of trees, heads or roles: at least one of these"
+            )
         if not 1 <= self.shortest <= self.longest:
-            raise ValueError(f"no sentence has {self.shortest} to {self.longest} words")
+            raise ValueError(
+                "lengths of sentences must be at least 1 and in order: no sentence has "
+                f"{self.shortest} to {self.longest} words"
+            )
 
 
 def write_shards(

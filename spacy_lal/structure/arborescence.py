@@ -23,7 +23,7 @@ from torch import Tensor
 def _checked(arcs: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     """The arcs in a type that sums well, the lengths where the arcs are."""
     if arcs.ndim != 3 or arcs.shape[2] != arcs.shape[1] + 1:
-        raise ValueError(f"arc scores have the shape [batch, n, n+1], not {list(arcs.shape)}")
+        raise ValueError(f"arc scores must have the shape [batch, n, n+1], not {list(arcs.shape)}")
     _check_lengths(lengths, arcs)
     arcs = arcs.to(torch.promote_types(arcs.dtype, torch.float32))
     return arcs, lengths.to(arcs.device, torch.long)
@@ -34,7 +34,7 @@ def _check_lengths(lengths: Tensor, padded: Tensor) -> None:
     if lengths.shape != (batch,):
         raise ValueError(f"{batch} sentences need {batch} lengths, not {list(lengths.shape)}")
     if batch and (int(lengths.min()) < 1 or int(lengths.max()) > n):
-        raise ValueError(f"sentence lengths must lie in 1..{n}, got {lengths.tolist()}")
+        raise ValueError(f"sentence lengths must be from 1 to {n}, got {lengths.tolist()}")
 
 
 def _words(lengths: Tensor, n: int) -> Tensor:

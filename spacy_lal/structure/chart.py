@@ -86,9 +86,13 @@ def unpack(packed: Tensor, n: int, fill: float = 0.0) -> Tensor:
 
 
 def chart_length(chart: Tensor) -> int:
+    """The words of the sentences that a packed chart is of, padding included."""
     n = int(((8 * chart.shape[1] + 1) ** 0.5 - 1) / 2)
     if chart_size(n) != chart.shape[1]:
-        raise ValueError(f"a packed chart has n(n+1)/2 spans, not {chart.shape[1]}")
+        raise ValueError(
+            "a packed chart must have n(n+1)/2 spans for some number of words n, not "
+            f"{chart.shape[1]}"
+        )
     return n
 
 
@@ -96,7 +100,7 @@ def checked_lengths(chart: Tensor, lengths: Tensor) -> tuple[int, Tensor]:
     """The chart's n, and the sentences' lengths where the chart is."""
     n = chart_length(chart)
     if lengths.numel() and (int(lengths.min()) < 1 or int(lengths.max()) > n):
-        raise ValueError(f"sentence lengths must lie in 1..{n}, got {lengths.tolist()}")
+        raise ValueError(f"sentence lengths must be from 1 to {n}, got {lengths.tolist()}")
     return n, lengths.to(chart.device)
 
 
@@ -165,6 +169,7 @@ class InsidePass(NamedTuple):
 
 @torch.no_grad()
 def inside_pass(scores: Tensor, lengths: Tensor) -> InsidePass:
+    """The inside algorithm over packed scores of spans."""
     n, lengths = checked_lengths(scores, lengths)
     if lengths.numel() and int(lengths.min()) < n:
         # no tree reads the padding, but weights of 0 would meet what is infinite there

@@ -80,7 +80,7 @@ def best_joint_tree(constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: T
         )
     words = lengths.tolist()
     if words and not 1 <= min(words) <= max(words) <= n:
-        raise ValueError(f"sentence lengths must lie in 1..{n}, got {words}")
+        raise ValueError(f"sentence lengths must be from 1 to {n}, got {words}")
     best = JointTree(
         arcs.new_zeros(size),
         torch.zeros_like(constituent, dtype=torch.bool),

@@ -17,6 +17,8 @@ from ..trees import LabelledSpan
 
 
 class BestPaths(NamedTuple):
+    """The best sequence of labels of each sentence."""
+
     labels: Tensor
     """[B, n] int64, 0 past a sequence's end."""
     score: Tensor
@@ -128,7 +130,7 @@ def _use(paths: Tensor, uses: list[tuple[Tensor, Tensor]]) -> Tensor:
 
 def _check(scores: Tensor, lengths: Tensor, transitions: Tensor, start: Tensor | None) -> None:
     if scores.ndim != 3:
-        raise ValueError(f"scores have the shape [batch, n, labels], not {list(scores.shape)}")
+        raise ValueError(f"scores must have the shape [batch, n, labels], not {list(scores.shape)}")
     batch, n, size = scores.shape
     if transitions.shape != (size, size):
         raise ValueError(
@@ -142,7 +144,7 @@ def _check(scores: Tensor, lengths: Tensor, transitions: Tensor, start: Tensor |
     if lengths.shape != (batch,):
         raise ValueError(f"{batch} sequences need {batch} lengths, not {list(lengths.shape)}")
     if batch and (int(lengths.min()) < 1 or int(lengths.max()) > n):
-        raise ValueError(f"sequence lengths must lie in 1..{n}, got {lengths.tolist()}")
+        raise ValueError(f"sequence lengths must be from 1 to {n}, got {lengths.tolist()}")
 
 
 def _exceptions(transitions: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:

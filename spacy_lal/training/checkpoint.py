@@ -58,7 +58,7 @@ def _plain(value: Any) -> Any:
     """Scores may be NumPy's numbers."""
     if hasattr(value, "item"):
         return value.item()
-    raise TypeError(f"JSON has no {type(value).__name__}")
+    raise TypeError(f"a {type(value).__name__} can't be written as JSON")
 
 
 def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -82,11 +82,20 @@ class Group:
     def __post_init__(self) -> None:
         _pattern(self.names, "names")
         if not 0 <= self.factor < math.inf:
-            raise ValueError(f"factor of {self.names!r} is {self.factor}, not in 0..inf")
+            raise ValueError(
+                f"the factor of the group {self.names!r} is {self.factor}: it must be at least "
+                "0, and finite"
+            )
         if not 0 < self.depth_decay <= 1:
-            raise ValueError(f"depth_decay of {self.names!r} is {self.depth_decay}, not in 0..1")
+            raise ValueError(
+                f"the depth_decay of the group {self.names!r} is {self.depth_decay}: it must be "
+                "above 0 and at most 1"
+            )
         if (self.depth_decay < 1) != (self.layers is not None):
-            raise ValueError(f"{self.names!r}: depth_decay and layers belong together")
+            raise ValueError(
+                f"the group {self.names!r} has only one of depth_decay (below 1) and layers, "
+                "which belong together"
+            )
 
     def factor_of(self, name: str) -> float:
         """What a parameter of this group multiplies the learning rate with."""
@@ -95,7 +104,10 @@ class Group:
         found = _LAYER.search(name)
         layer = int(found[1]) if found else -1
         if layer >= self.layers:
-            raise ValueError(f"{self.names!r} has {self.layers} layers, but there is {name}")
+            raise ValueError(
+                f"the group {self.names!r} has layers = {self.layers}, but the parameter {name} "
+                "is of a layer above"
+            )
         return self.factor * self.depth_decay ** (self.layers - 1 - layer)
 
 
@@ -153,7 +165,11 @@ class GroupedAdam(Optimizer):
     def step_schedules(self) -> None:
         super().step_schedules()
         for group in self._unused:
-            warnings.warn(f"no parameter's name has {group.names!r} in it", stacklevel=2)
+            warnings.warn(
+                f"no parameter's name has {group.names!r} in it, so this group of "
+                "[training.optimizer] does nothing",
+                stacklevel=2,
+            )
         self._unused.clear()
 
 

@@ -31,11 +31,14 @@ class Mix:
     ) -> None:
         if set(corpora) != set(shares):
             raise ValueError(
-                f"spacy-lal.Mix.v1: corpora are {sorted(corpora)}, shares of {sorted(shares)}"
+                "spacy-lal.Mix.v1: corpora and shares must have the same names: corpora are "
+                f"{sorted(corpora)}, shares are of {sorted(shares)}"
             )
         for name, share in shares.items():
             if not share > 0:
-                raise ValueError(f"spacy-lal.Mix.v1: the share of {name} is {share}, not above 0")
+                raise ValueError(
+                    f"spacy-lal.Mix.v1: the share of {name} must be above 0, not {share}"
+                )
         if epoch_words < 1:
             raise ValueError(f"spacy-lal.Mix.v1: epoch_words must be at least 1, not {epoch_words}")
         self.corpora = corpora

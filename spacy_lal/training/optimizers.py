@@ -91,7 +91,10 @@ class Nadam(Optimizer):
         key: of the parameter; its state is kept under it. Raises ValueError if shapes differ.
         """
         if weights.shape != gradient.shape:
-            raise ValueError(f"{key}: weights {weights.shape}, but gradient {gradient.shape}")
+            raise ValueError(
+                f"{key}: weights and gradient must have the same shape: the shape of the "
+                f"weights is {weights.shape}, that of the gradient {gradient.shape}"
+            )
         if not weights.size:
             return weights, gradient
         ops = get_array_ops(weights)

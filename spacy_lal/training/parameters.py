@@ -93,7 +93,10 @@ def set_weights(
     for name in sorted(own.keys() | tensors.keys()):
         shapes = [tuple(t[name].shape) if name in t else "missing" for t in (own, tensors)]
         if shapes[0] != shapes[1]:
-            raise CheckpointError(f"{name} is {shapes[0]} here and {shapes[1]} in the checkpoint")
+            raise CheckpointError(
+                f"the shape of {name} is {shapes[0]} in this pipeline and {shapes[1]} in the "
+                "checkpoint"
+            )
     for place, node in _nodes(nlp, exclude):
         for name in node.param_names:
             if f"{place}/{name}" in tensors:

@@ -46,14 +46,16 @@ def make_plateau(
     out of range.
     """
     if not 0 < factor < 1:
-        raise ValueError(f"factor of spacy-lal.plateau.v1 is {factor}, not between 0 and 1")
+        raise ValueError(f"factor of spacy-lal.plateau.v1 must be between 0 and 1, not {factor}")
     for name, value, least in (
         ("warmup_steps", warmup_steps, 0),
         ("patience", patience, 0),
         ("evaluations", evaluations, 1),
     ):
         if value < least:
-            raise ValueError(f"{name} of spacy-lal.plateau.v1 is {value}, below {least}")
+            raise ValueError(
+                f"{name} of spacy-lal.plateau.v1 must be at least {least}, not {value}"
+            )
     return Plateau(learn_rate, warmup_steps, patience, factor, evaluations)
 
 
@@ -77,7 +79,7 @@ class Plateau(Iterator[float]):
         # spaCy evaluates after its first update
         if self.updates == 3 and self.falls is None:
             warnings.warn(
-                "spacy-lal.plateau.v1 hears of no scores: [training.logger] should be "
+                "spacy-lal.plateau.v1 gets no scores: [training.logger] should be "
                 "spacy-lal.PlateauLogger.v1",
                 stacklevel=2,
             )

@@ -17,5 +17,7 @@ def make_inverse_sqrt(factor: float, warmup_steps: int) -> Iterator[float]:
     Raises ValueError if warmup_steps < 1.
     """
     if warmup_steps < 1:
-        raise ValueError(f"warmup_steps of spacy-lal.inverse_sqrt.v1 is {warmup_steps}, below 1")
+        raise ValueError(
+            f"warmup_steps of spacy-lal.inverse_sqrt.v1 must be at least 1, not {warmup_steps}"
+        )
     return (factor * min(t**-0.5, t * warmup_steps**-1.5) for t in count(1))

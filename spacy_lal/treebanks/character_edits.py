@@ -56,7 +56,7 @@ def parse_character_edits(
             message = f"not JSON: {error.msg} at character {error.pos + 1}"
             raise FormatError(message, source=source, line=number) from None
         except RecursionError:
-            raise FormatError("lists within lists", source=source, line=number) from None
+            raise FormatError("too many lists within lists", source=source, line=number) from None
         except ValueError as error:
             raise FormatError(str(error), source=source, line=number) from None
         words = [token for token in doc if not token.is_space]
@@ -103,9 +103,9 @@ def _checked(record: Any) -> tuple[str, list[Edit], frozenset[int]]:
     Raises ValueError if it is malformed.
     """
     if not isinstance(record, dict) or not isinstance(record.get("text"), str):
-        raise ValueError("no text in the record")
+        raise ValueError('expected a JSON object with "text", a string')
     if not isinstance(record.get("edits"), list):
-        raise ValueError("no list of edits in the record")
+        raise ValueError('expected a JSON object with "edits", a list')
     text: str = record["text"]
     edits: list[Edit] = []
     annotators = set()
@@ -115,7 +115,10 @@ def _checked(record: Any) -> tuple[str, list[Edit], frozenset[int]]:
                 annotators.add(annotator)
                 edits += _in_order(text, annotator, found)
             case _:
-                raise ValueError(f"expected an annotator and edits, found {_short(by_one)}")
+                raise ValueError(
+                    "expected the number of an annotator and a list of edits, found "
+                    f"{_short(by_one)}"
+                )
     return text, edits, frozenset(annotators)
 
 
@@ -130,11 +133,20 @@ def _in_order(text: str, annotator: int, found: list[Any]) -> Iterator[Edit]:
             ):
                 pass
             case _:
-                raise ValueError(f"bad edit {_short(edit)}")
+                raise ValueError(
+                    f"bad edit {_short(edit)}: expected [start, end, correction], perhaps with a "
+                    "type"
+                )
         if not 0 <= start <= end <= len(text):
-            raise ValueError(f"edit {_short(edit)} in a text of {len(text)} characters")
+            raise ValueError(
+                f"the edit {_short(edit)} lies outside of the text, which has {len(text)} "
+                "characters"
+            )
         if start < latest:
-            raise ValueError(f"edit {_short(edit)} after one that starts at {latest}")
+            raise ValueError(
+                f"the edit {_short(edit)} comes after one that starts at {latest}: edits must "
+                "be in order"
+            )
         latest = start
         yield Edit(start, end, "".join(types), correction, annotator)
 

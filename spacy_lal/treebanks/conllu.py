@@ -91,7 +91,11 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
         if "-" in identifier:
             last = identifier.partition("-")[2]
             if not is_number(last):
-                raise FormatError(f"bad word range {identifier!r}", source=source, line=number)
+                raise FormatError(
+                    f"bad word range {identifier!r}: expected one such as 3-4",
+                    source=source,
+                    line=number,
+                )
             multiword = int(last), space
             sentence.multiword.append((len(sentence.words), int(last) - 1, form))
             continue
@@ -102,7 +106,7 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
                 line=number,
             )
         if not form:
-            raise FormatError("empty word", source=source, line=number)
+            raise FormatError("empty word in the second column", source=source, line=number)
         if multiword is not None and len(sentence.words) + 1 <= multiword[0]:
             space = len(sentence.words) + 1 == multiword[0] and multiword[1]
         sentence.words.append(form)

@@ -43,7 +43,9 @@ def read_text(path: str | Path, encoding: str = "utf-8-sig") -> str:
     except (lzma.LZMAError, zlib.error, EOFError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the file isn't there, or can't be read; damaged contents have no number
-        raise FormatError(f"not a whole {path.suffix} file", source=str(path), line=1) from error
+        raise FormatError(
+            f"not a whole {path.suffix} file: it is damaged or cut off", source=str(path), line=1
+        ) from error
     return decoded(raw, str(path), encoding)
 
 

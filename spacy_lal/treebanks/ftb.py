@@ -36,7 +36,7 @@ def find_file(folder: Path, part: str, given: str = "") -> Path:
     if not found:
         raise FileNotFoundError(f"{part}: no {name} in {folder}")
     if len(found) > 1:
-        raise ValueError(f"{part}: {found[0]} and {found[1]}; say which")
+        raise ValueError(f"{part}: both {found[0]} and {found[1]} are there: say which is meant")
     return found[0]
 
 

@@ -50,7 +50,11 @@ def parse_gold_conll(text: str, *, source: str = "<string>") -> Iterator[GoldCon
         predicates = len(rows) - rolesets.count(NO_PREDICATE)
         check_columns(rows, _FIXED, predicates, source=source, line=line)
         if not is_number(rows[0][1]):
-            raise FormatError(f"bad sentence number {rows[0][1]!r}", source=source, line=line)
+            raise FormatError(
+                f"bad sentence number {rows[0][1]!r} in the second column",
+                source=source,
+                line=line,
+            )
         tree: list[LabelledSpan] | None
         try:
             tree = _tree([row[5] for row in rows], source, line)
@@ -89,7 +93,7 @@ def kept_words(sentence: TreebankSentence, keep: list[bool]) -> TreebankSentence
     if all(keep):
         return sentence
     if sentence.heads is not None:
-        raise ValueError(f"sentence {sentence.id}: heads of words that are left out")
+        raise ValueError(f"sentence {sentence.id}: the head of a word is a word that is left out")
     before = list(accumulate(keep, initial=0))
 
     def kept(spans: list[LabelledSpan]) -> list[LabelledSpan]:

@@ -56,7 +56,9 @@ def parse_tsv(
             message = f"expected {message}, found {found}"
             raise FormatError(message, source=source, line=number)
         if not all(cell.strip(_BLANK) for cell in cells):
-            raise FormatError("an empty column", source=source, line=number)
+            raise FormatError(
+                "expected a token and its label, found an empty column", source=source, line=number
+            )
         words.append(unescape(cells[0]))
         label = cells[-1].strip(_BLANK)
         labels.append(_LABELS.get(label, label))
@@ -122,7 +124,12 @@ def _binary(label: str) -> str:
 def _row(word: str, label: str) -> str:
     name = _NAMES.get(label, label)
     if "\t" in word or "\n" in word:
-        raise ValueError(f"the token {word!r} can't stand in a column")
+        raise ValueError(
+            f"the token {word!r} can't stand in a column: it has a tab or an end of line"
+        )
     if not name.strip(_BLANK) or "\t" in name or "\n" in name or label in _LABELS:
-        raise ValueError(f"the type {label!r} can't stand in a column")
+        raise ValueError(
+            f"the type {label!r} can't stand in a column: it is empty, has a tab or an end "
+            "of line, or means something else there"
+        )
     return f"{word}\t{name}\n"

@@ -114,13 +114,21 @@ def parse_m2(text: str, *, source: str = "<string>") -> Iterator[M2Sentence]:
             words, edits, annotators, first = words_of(line[1:]), [], set(), number
         elif line.startswith("A "):
             if words is None:
-                raise FormatError("an edit before any sentence", source=source, line=number)
+                raise FormatError(
+                    "an edit (line A) stands before any sentence (line S)",
+                    source=source,
+                    line=number,
+                )
             edit = _edit(line, len(words), source, number)
             annotators.add(edit.annotator)
             if edit.start >= 0:
                 edits.append(edit)
         elif line.strip():
-            raise FormatError(f"neither S nor A: {line[:40]!r}", source=source, line=number)
+            raise FormatError(
+                f"expected a line that begins with S or A, found {line[:40]!r}",
+                source=source,
+                line=number,
+            )
 
 
 def _edit(line: str, length: int, source: str, number: int) -> Edit:
@@ -133,9 +141,15 @@ def _edit(line: str, length: int, source: str, number: int) -> Edit:
         raise FormatError(message, source=source, line=number)
     span = _SPAN.fullmatch(fields[0])
     if span is None:
-        raise FormatError(f"bad span {fields[0]!r}", source=source, line=number)
+        raise FormatError(
+            f"bad span {fields[0]!r}: expected two numbers of words",
+            source=source,
+            line=number,
+        )
     if not is_number(fields[5].strip()):
-        raise FormatError(f"bad annotator {fields[5]!r}", source=source, line=number)
+        raise FormatError(
+            f"bad annotator {fields[5]!r}: expected a number", source=source, line=number
+        )
     start, end = int(span[1]), int(span[2])
     if fields[1] == "noop":
         start = end = -1

@@ -28,7 +28,11 @@ def read_parallel(original: str | Path, corrected: Sequence[str | Path]) -> Iter
     """
     ours = _lines(original)
     if not corrected:
-        raise FormatError("no corrected file beside this one", source=str(original), line=1)
+        raise FormatError(
+            "this file has no corrected file to be compared with: name one with --corrected",
+            source=str(original),
+            line=1,
+        )
     theirs = [_lines(path) for path in corrected]
     for path, lines in zip(corrected, theirs, strict=True):
         if len(lines) != len(ours):

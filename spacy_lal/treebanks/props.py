@@ -84,11 +84,13 @@ def format_props(sentences: Iterable[PropsSentence]) -> str:
         for frame in sorted(sentence.frames, key=lambda frame: frame.predicate):
             place = f"sentence {number}: frame {frame.roleset!r} at token {frame.predicate}"
             if not 0 <= frame.predicate < sentence.length:
-                raise ValueError(f"{place}: the sentence has {sentence.length} tokens")
+                raise ValueError(
+                    f"{place} lies outside of the sentence, which has {sentence.length} tokens"
+                )
             if columns[0][frame.predicate] != NO_PREDICATE:
                 raise ValueError(f"{place}: another frame has the same predicate")
             if frame.roleset == NO_PREDICATE or frame.roleset.split() != [frame.roleset]:
-                raise ValueError(f"{place}: {frame.roleset!r} can't stand in column 0")
+                raise ValueError(f"{place}: the roleset {frame.roleset!r} can't stand in column 0")
             columns[0][frame.predicate] = frame.roleset
             columns.append(_cells(frame.spans, sentence.length, place))
         widths = [max(map(len, column), default=0) for column in columns]
@@ -178,7 +180,11 @@ def column_spans(cells: Sequence[str], *, source: str, line: int) -> list[Labell
     for i, cell in enumerate(cells):
         match = _ROLE_CELL.fullmatch(cell)
         if match is None:
-            raise FormatError(f"bad role {cell!r}", source=source, line=line + i)
+            raise FormatError(
+                f"bad role {cell!r}: expected one such as (A0*, * or *)",
+                source=source,
+                line=line + i,
+            )
         labels = match[1].split("(")[1:]
         if labels:
             if opened or len(labels) > 1:
@@ -238,11 +244,14 @@ def _cells(spans: Sequence[LabelledSpan], length: int, place: str) -> list[str]:
     latest = 0
     for start, end, label in sorted(spans):
         if not 0 <= start < end <= length:
-            raise ValueError(f"{place}: {label} from {start} to {end}, in {length} tokens")
+            raise ValueError(
+                f"{place}: {label} from {start} to {end} lies outside of the sentence, which "
+                f"has {length} tokens"
+            )
         if start < latest:
             raise ValueError(f"{place}: {label} from {start} to {end} overlaps another role")
         if not _ROLE.fullmatch(label):
-            raise ValueError(f"{place}: bad role {label!r}")
+            raise ValueError(f"{place}: bad role {label!r}: it can't be written in a column")
         cells[start] = f"({label}*"
         cells[end - 1] += ")"
         latest = end

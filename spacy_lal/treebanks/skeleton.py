@@ -82,7 +82,11 @@ def phrases(bits: Sequence[str], *, source: str, line: int) -> list[LabelledSpan
     for i, bit in enumerate(bits):
         match = _PARSE_BIT.fullmatch(bit)
         if match is None:
-            raise FormatError(f"bad parse bit {bit!r}", source=source, line=line + i)
+            raise FormatError(
+                f"bad parse bit {bit!r}: expected one such as (NP* or *)",
+                source=source,
+                line=line + i,
+            )
         for label in match[1].split("(")[1:]:
             opened.append(len(spans))
             spans.append((i, i, label))

@@ -80,7 +80,9 @@ def merge(
         source, line = row.source, row.line
         if len(merged) == len(sentences):
             raise FormatError(
-                f"more than the treebank's {len(sentences)} sentences", source=source, line=line
+                f"this file has more sentences than the treebank, which has {len(sentences)}",
+                source=source,
+                line=line,
             )
         sentence = sentences[len(merged)]
         if [unescape(word) for word in row.words] != list(sentence.words):

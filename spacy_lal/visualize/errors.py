@@ -19,7 +19,7 @@ def errors_html(sentences: Iterable[Sentence], *, threshold: float | None = None
     sentences = list(sentences)
     if threshold is not None:
         if not 0 <= threshold <= 1:
-            raise ValueError(f"threshold must lie in 0..1, got {threshold}")
+            raise ValueError(f"threshold must be from 0 to 1, got {threshold}")
         if any(sentence.error_scores is None for sentence in sentences):
             raise ValueError("no threshold without probabilities of all words (gec_detector)")
     return "".join(

@@ -32,7 +32,7 @@ def layer_attention_svg(
     n_layers, n_heads = weights.shape
     labels = list(names) or [f"layer {k}" for k in range(1, n_layers + 1)]
     if len(labels) != n_layers:
-        raise ValueError(f"{len(labels)} names of {n_layers} layers")
+        raise ValueError(f"labels must name each of the {n_layers} layers: got {len(labels)} names")
     left, top = 90.0, 58.0
     greatest = float(weights.max()) or 1.0
     columns = [(f"head {j + 1}", weights[:, j]) for j in range(n_heads)]

@@ -123,6 +123,7 @@ def bracketed(top: Node) -> str:
 
 
 def preorder(top: Node) -> Iterator[Node]:
+    """A node and all below it, each before its children."""
     stack = [top]
     while stack:
         node = stack.pop()

@@ -37,11 +37,11 @@ def render(
     """Pictures of Docs, as strings of SVG or HTML. They need no JavaScript and no network.
 
     docs: one thing or several. For "tree", "boxes", "srl", "srl_arcs", "heads" and "errors" Docs
-        or Spans; for the first two `ConstituentTree`s as well. For "label_attention" and
+        or Spans; for the first two also a `ConstituentTree`. For "label_attention" and
         "contributions" what `explain` returns, or Docs; for "layers" what
         `interpret.layers_of_words` returns, or Docs; for "probabilities" what
         `interpret.span_probabilities` returns, or Docs. With Docs, these four need
-        `options["nlp"]`, the pipeline or its component. For "diff" `Example`s, or pairs
+        `options["nlp"]`, the pipeline or its component. For "diff" an `Example`, or pairs
         (gold, predicted) in a list.
     style: one of `STYLES`, which says the options of each.
     page: a whole HTML page. minify: without line breaks. jupyter: show the pictures in a notebook
@@ -184,7 +184,7 @@ def _explained(item: Any, nlp: Any, **more: Any) -> list[Any]:
     if not isinstance(item, (Doc, Span)):
         return [item]
     if nlp is None:
-        raise ValueError("of a Doc, this style needs the pipeline: options={'nlp': nlp}")
+        raise ValueError("this style needs the pipeline to draw a Doc: pass options={'nlp': nlp}")
     from ..interpret import explain
 
     return explain(nlp, item if isinstance(item, Doc) else item.as_doc(), **more)
@@ -203,7 +203,9 @@ def _contributions(item: Any, nlp: Any = None, **options: Any) -> str:
 def _layers(item: Any, nlp: Any = None, words: bool = False, styled: bool = True) -> str:
     if isinstance(item, (Doc, Span)):
         if nlp is None:
-            raise ValueError("of a Doc, this style needs the pipeline: options={'nlp': nlp}")
+            raise ValueError(
+                "this style needs the pipeline to draw a Doc: pass options={'nlp': nlp}"
+            )
         from ..interpret import layers_of_words
 
         item = layers_of_words(nlp, item if isinstance(item, Doc) else item.as_doc())
@@ -216,7 +218,9 @@ def _probabilities(item: Any, nlp: Any = None, styled: bool = True) -> str:
     found = [item]
     if isinstance(item, (Doc, Span)):
         if nlp is None:
-            raise ValueError("of a Doc, this style needs the pipeline: options={'nlp': nlp}")
+            raise ValueError(
+                "this style needs the pipeline to draw a Doc: pass options={'nlp': nlp}"
+            )
         from ..interpret import span_probabilities
 
         found = span_probabilities(nlp, item if isinstance(item, Doc) else item.as_doc())

@@ -105,7 +105,7 @@ def _of_doc(item: Doc | Span) -> list[Sentence]:
 def _of_record(record: Record, start: int = 0, end: int | None = None) -> Iterator[Sentence]:
     """The sentences of a record; of tokens from `start` to `end` only what lies within."""
     if "words" not in record:
-        raise ValueError(f"a record for a picture has 'words', this has {sorted(record)}")
+        raise ValueError(f"a record for a picture must have 'words': this one has {sorted(record)}")
     total = len(record["words"])
     end = total if end is None else end
     bounds = [(s["start"], s["end"]) for s in record.get("sentences") or ()] or [(0, total)]

@@ -95,6 +95,7 @@ def scale(x: float, y: float, greatest: str) -> Iterator[str]:
 
 
 def line(x1: float, y1: float, x2: float, y2: float, stroke: str, dashes: str = "") -> str:
+    """A straight line."""
     dashed = f" stroke-dasharray='{dashes}'" if dashes else ""
     return (
         f"<line x1='{n(x1)}' y1='{n(y1)}' x2='{n(x2)}' y2='{n(y2)}' "

@@ -93,10 +93,10 @@ def test_an_actor_that_ends_is_begun_again(
 def test_another_pipeline_on_another_machine(folder: Path, text: Path, tmp_path: Path) -> None:
     work = shards(Texts(str(text)), SMALL)
     run = on_ray(str(folder), work, tmp_path, SMALL, pipeline="en_toy 7", actors=1, threads=1)
-    with pytest.raises(ChildProcessError, match="but en_toy 7 elsewhere"):
+    with pytest.raises(ChildProcessError, match="but en_toy 7 where"):
         next(run)
 
 
 def test_no_such_engine() -> None:
-    with pytest.raises(ValueError, match="there are processes, ray"):
+    with pytest.raises(ValueError, match="expected one of processes, ray"):
         Workers(engine="spark")

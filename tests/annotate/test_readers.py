@@ -43,7 +43,7 @@ def test_json_lines(tmp_path: Path) -> None:
     assert found[0] == {"id": "7", "lang": "en", "text": "One."}
     assert found[1] == {"id": "a.jsonl.gz:2", "lang": {"is": ["en"]}, "text": "Two."}
     assert [("error" in record) for record in found] == [False] * 2 + [True] * 4 + [False]
-    assert found[3]["error"] == "ValueError: no JSON object"
+    assert found[3]["error"] == "ValueError: expected a JSON object on each line, found '[1]'"
     assert found[5] == {"id": "x", "lang": None, "text": "", "error": "no text in 'text'"}
     assert found[2]["text"] == "{"
 
@@ -83,7 +83,7 @@ def test_parquet(tmp_path: Path) -> None:
     assert second["id"] == "a.parquet:2"
     assert "error" in second
     assert texts.position == path.stat().st_size
-    with pytest.raises(ValueError, match=r"a\.parquet: no column 'text'"):
+    with pytest.raises(ValueError, match=r"a\.parquet: expected a column 'text'"):
         list(Texts(str(path)))
     path.write_bytes(path.read_bytes()[:40])
     with pytest.raises(ValueError, match=r"a\.parquet: "):
@@ -100,7 +100,7 @@ def test_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_what_can_not_be_read(tmp_path: Path) -> None:
     (tmp_path / "a.doc").write_text("?")
     (tmp_path / "b.txt").write_text("?")
-    with pytest.raises(ValueError, match=r"a\.doc: say of what kind"):
+    with pytest.raises(ValueError, match=r"a\.doc doesn't say its format"):
         Texts(str(tmp_path / "a.doc"))
     with pytest.raises(FileNotFoundError):
         Texts(str(tmp_path / "c.txt"))

@@ -298,7 +298,7 @@ def test_the_command(folder: Path, tmp_path: Path) -> None:
     assert (result.exit_code, list((tmp_path / "none").glob("part-*"))) == (0, [])
     result = call(str(tmp_path / "none"), "--format", "xml")
     assert result.exit_code == 1
-    assert "there are jsonl" in result.output
+    assert "expected one of jsonl" in result.output
     result = call(str(tmp_path))
     assert "would overwrite the input" in result.output
 

@@ -181,9 +181,11 @@ def test_without_any_layer_rows_are_the_words_vectors():
 
 def test_how_deep_tags_are_predicted_is_checked():
     for depth in (-1, 2):
-        with pytest.raises(ValueError, match=rf"tag_depth must lie in 0\.\.depth-1, got {depth}"):
+        with pytest.raises(
+            ValueError, match=rf"tag_depth must be from 0 to depth - 1, got tag_depth = {depth}"
+        ):
             BiLSTMInputEncoder(5, 4, **{**BILSTM, "tag_depth": depth})
-    with pytest.raises(ValueError, match="got 1 of 0"):
+    with pytest.raises(ValueError, match="got tag_depth = 1 and depth = 0"):
         BiLSTMInputEncoder(5, 4, **{**BILSTM, "depth": 0})
     untagged = {**BILSTM, "tag_depth": 0}
     with pytest.raises(ValueError, match="content = 'tag' needs a BiLSTM that predicts tags"):

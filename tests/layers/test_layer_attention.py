@@ -61,7 +61,7 @@ def test_no_tokens():
 
 
 def test_settings_are_checked():
-    with pytest.raises(ValueError, match="5 heads don't divide 12 features"):
+    with pytest.raises(ValueError, match="12 features can't be shared out evenly to 5 heads"):
         LayerAttention(12, 2, 2, n_heads=5)
     with pytest.raises(ValueError, match="pooling must be"):
         LayerAttention(12, 2, 2, n_heads=3, pooling="max")

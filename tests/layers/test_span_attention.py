@@ -265,5 +265,5 @@ def test_all_trees_are_equally_probable_at_first(rank):
 def test_settings_are_checked():
     with pytest.raises(ValueError, match="must be 'head' or 'concatenation', not 'none'"):
         LinearSpanAttention(6, 2, normalise="none")
-    with pytest.raises(ValueError, match="4 heads don't divide 6 features"):
+    with pytest.raises(ValueError, match="6 features can't be shared out evenly to 4 heads"):
         LinearSpanAttention(6, 4)

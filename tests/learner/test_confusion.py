@@ -192,7 +192,7 @@ def test_corrections_are_counted():
 
 
 def test_bad_edits_and_none():
-    with pytest.raises(ValueError, match="an edit from 1 to 3 of 2 words"):
+    with pytest.raises(ValueError, match="an edit from word 1 to word 3 lies outside"):
         CorrectionCounts().add(["a", "b"], [Edit(1, 3, "", "x")])
     counts = CorrectionCounts()
     counts.add(["a", "b"], [Edit(0, 1, "", None)])

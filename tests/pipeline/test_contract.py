@@ -277,7 +277,7 @@ def test_lengths(case: Case, nlp: Language, saved: Path) -> None:
         pytest.skip("reads sentences of any length")
     limit = {"max_sentence_length": 4, "long_sentences": "error"}
     strict = spacy.load(saved, config={"components": {case.factory: limit}})
-    with pytest.raises(ValueError, match=r"5 words, max_sentence_length is 4: 'She ate"):
+    with pytest.raises(ValueError, match=r"5 words, but max_sentence_length is 4: 'She ate"):
         strict("She ate the fish.")
     same(annotations(strict("Go home!")), annotations(nlp("Go home!")))
     strict.to_disk(saved)

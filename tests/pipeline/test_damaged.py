@@ -242,4 +242,4 @@ def test_a_threshold_that_is_none(pipelines: dict[str, Language], tmp_path: Path
     pipelines["gec_detector"].to_disk(tmp_path)
     path = tmp_path / "gec_detector" / "cfg"
     srsly.write_json(path, {**srsly.read_json(path), "threshold": 2})
-    refused(path.parent, "cfg", "threshold must lie in 0..1")
+    refused(path.parent, "cfg", "threshold must be from 0 to 1")

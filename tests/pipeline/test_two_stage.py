@@ -231,7 +231,7 @@ def test_a_sentence_that_is_too_long(biaffine: Language, tmp_path: Path) -> None
     (tree,) = doc._.trees
     assert (tree.leaves, tree.log_prob) == (LONG, None)
     strict = limited("error")
-    with pytest.raises(ValueError, match="13 words, max_sentence_length is 10"):
+    with pytest.raises(ValueError, match="13 words, but max_sentence_length is 10"):
         strict(pretokenised(strict, LONG))
 
 

@@ -51,7 +51,10 @@ def test_conllx_that_does_not_fit_says_where(tmp_path: Path) -> None:
     text = (ROOT / "assets/toy/ptb/conllx/test.conllx").read_text("utf8")
     path = tmp_path / "test.conllx"
     path.write_text(text, "utf8")
-    with pytest.raises(FormatError, match=r"test.conllx:21: more than the treebank's 2 sentences"):
+    with pytest.raises(
+        FormatError,
+        match=r"test.conllx:21: this file has more sentences than the treebank, which has 2",
+    ):
         merge(sentences, path, Take.both, ptb_unescape)
     path.write_text(text.split("\n\n")[0] + "\n", "utf8")
     with pytest.raises(ValueError, match="1 sentences, the treebank has 2"):

@@ -57,7 +57,7 @@ FOUND = {
         ":1:",
     ),
     "limits of thousands of digits": ("documents", f"weblog-a 0 {LONG}", ":1:"),
-    "lists within lists": ("json", "[" * 100_000, ":1: lists within lists"),
+    "lists within lists": ("json", "[" * 100_000, ":1: too many lists within lists"),
     "half a character pair in a type": (
         "json",
         '{"text": "Go", "edits": [[0, [[0, 2, "x", "\\ud800"]]]]}',

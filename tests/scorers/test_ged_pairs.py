@@ -25,10 +25,10 @@ def test_brackets_are_read(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("wrong\tright\n", "the first line isn't kind, wrong, right"),
-        ("kind\twrong\tright\n", "no pairs"),
+        ("kind\twrong\tright\n", "expected pairs of sentences"),
         ("kind\twrong\tright\nx\tHe [go].\n", "expected 3 columns"),
-        ("kind\twrong\tright\nx\tHe go.\tHe goes.\n", "no .wrong words."),
-        ("kind\twrong\tright\nx\tHe [go.\tHe goes.\n", "a bracket alone"),
+        ("kind\twrong\tright\nx\tHe go.\tHe goes.\n", "expected .brackets. around"),
+        ("kind\twrong\tright\nx\tHe [go.\tHe goes.\n", "no other brackets"),
     ],
 )
 def test_what_is_no_file_of_pairs(tmp_path: Path, text: str, message: str) -> None:

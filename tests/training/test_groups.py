@@ -228,11 +228,11 @@ def test_a_group_without_parameters_is_warned_of() -> None:
     ("group", "message"),
     [
         ({"names": "(", "factor": 1.0}, r"names is no regular expression: '\('"),
-        ({"names": "a", "factor": -1.0}, "factor of 'a' is -1.0"),
-        ({"names": "a", "factor": float("nan")}, "factor of 'a' is nan"),
-        ({"names": "a", "depth_decay": 1.5, "layers": 2}, "depth_decay of 'a' is 1.5"),
-        ({"names": "a", "depth_decay": 0.0, "layers": 2}, "depth_decay of 'a' is 0.0"),
-        ({"names": "a", "depth_decay": 0.5}, "'a': depth_decay and layers belong together"),
+        ({"names": "a", "factor": -1.0}, "factor of the group 'a' is -1.0"),
+        ({"names": "a", "factor": float("nan")}, "factor of the group 'a' is nan"),
+        ({"names": "a", "depth_decay": 1.5, "layers": 2}, "depth_decay of the group 'a' is 1.5"),
+        ({"names": "a", "depth_decay": 0.0, "layers": 2}, "depth_decay of the group 'a' is 0.0"),
+        ({"names": "a", "depth_decay": 0.5}, "the group 'a' has only one of depth_decay"),
         ({"names": "a", "rate": 0.5}, "a group of parameters can't be .*rate"),
         ({"factor": 0.5}, "a group of parameters can't be .*names"),
     ],
@@ -244,7 +244,9 @@ def test_wrong_groups(group: dict[str, Any], message: str) -> None:
 
 def test_more_layers_than_said() -> None:
     group = Group("^encoder", depth_decay=0.9, layers=6)
-    with pytest.raises(ValueError, match=r"'\^encoder' has 6 layers, but there is encoder\.6\.w"):
+    with pytest.raises(
+        ValueError, match=r"'\^encoder' has layers = 6, but the parameter encoder\.6\.w"
+    ):
         group.factor_of("encoder.6.w")
 
 

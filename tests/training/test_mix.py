@@ -104,8 +104,8 @@ def test_only_what_is_asked_for_is_read() -> None:
 @pytest.mark.parametrize(
     ("shares", "words", "message"),
     [
-        ({"b": 1.0}, 1, r"corpora are \['a'\], shares of \['b'\]"),
-        ({"a": 0.0}, 1, "the share of a is 0.0, not above 0"),
+        ({"b": 1.0}, 1, r"corpora are \['a'\], shares are of \['b'\]"),
+        ({"a": 0.0}, 1, "the share of a must be above 0, not 0.0"),
         ({"a": 1.0}, 0, "epoch_words must be at least 1, not 0"),
     ],
 )

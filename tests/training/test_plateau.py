@@ -94,11 +94,11 @@ def test_rates() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"factor": 1.0}, "factor of spacy-lal.plateau.v1 is 1.0"),
-        ({"factor": 0.0}, "factor of spacy-lal.plateau.v1 is 0.0"),
-        ({"patience": -1}, "patience of spacy-lal.plateau.v1 is -1, below 0"),
-        ({"warmup_steps": -1}, "warmup_steps of spacy-lal.plateau.v1 is -1, below 0"),
-        ({"evaluations": 0}, "evaluations of spacy-lal.plateau.v1 is 0, below 1"),
+        ({"factor": 1.0}, "factor of spacy-lal.plateau.v1 must be between 0 and 1, not 1.0"),
+        ({"factor": 0.0}, "factor of spacy-lal.plateau.v1 must be between 0 and 1, not 0.0"),
+        ({"patience": -1}, "patience of spacy-lal.plateau.v1 must be at least 0, not -1"),
+        ({"warmup_steps": -1}, "warmup_steps of spacy-lal.plateau.v1 must be at least 0, not -1"),
+        ({"evaluations": 0}, "evaluations of spacy-lal.plateau.v1 must be at least 1, not 0"),
     ],
 )
 def test_wrong_settings(settings: dict[str, Any], message: str) -> None:
@@ -211,7 +211,7 @@ def test_in_training(rates: list[float], monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_logger_is_missing(rates: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     config = Config().from_str(CONFIG)
     config["training"]["logger"] = {"@loggers": "spacy.ConsoleLogger.v1"}
-    with pytest.warns(UserWarning, match=r"hears of no scores: \[training\.logger\]"):
+    with pytest.warns(UserWarning, match=r"gets no scores: \[training\.logger\]"):
         trained(config, rates, monkeypatch)
     assert rates[-1] == pytest.approx(0.08)
 

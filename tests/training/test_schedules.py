@@ -19,7 +19,7 @@ def test_by_hand() -> None:
 
 @pytest.mark.parametrize("steps", [0, -1])
 def test_no_warmup_steps(steps: int) -> None:
-    with pytest.raises(ValueError, match=rf"warmup_steps .* {steps}, below 1"):
+    with pytest.raises(ValueError, match=rf"warmup_steps .* must be at least 1, not {steps}"):
         make_inverse_sqrt(0.04, steps)
 
 

@@ -132,12 +132,15 @@ def test_file(tmp_path):
     ("line", "message"),
     [
         ("{", "not JSON: Expecting property name"),
-        ("[]", "no text in the record"),
-        ('{"text": 3, "edits": []}', "no text in the record"),
-        ('{"text": "Tea"}', "no list of edits in the record"),
-        ('{"text": "Tea", "edits": [[0]]}', "expected an annotator and edits, found [0]"),
-        ('{"text": "Tea", "edits": [[-1, []]]}', "expected an annotator and edits"),
-        ('{"text": "Tea", "edits": [[true, []]]}', "expected an annotator and edits"),
+        ("[]", 'expected a JSON object with "text"'),
+        ('{"text": 3, "edits": []}', 'expected a JSON object with "text"'),
+        ('{"text": "Tea"}', 'expected a JSON object with "edits"'),
+        (
+            '{"text": "Tea", "edits": [[0]]}',
+            "expected the number of an annotator and a list of edits, found [0]",
+        ),
+        ('{"text": "Tea", "edits": [[-1, []]]}', "expected the number of an annotator"),
+        ('{"text": "Tea", "edits": [[true, []]]}', "expected the number of an annotator"),
         ('{"text": "Tea", "edits": [[0, [[0, 1]]]]}', "bad edit [0, 1]"),
         ('{"text": "Tea", "edits": [[0, [[0, 1, 2]]]]}', "bad edit [0, 1, 2]"),
         ('{"text": "Tea", "edits": [[0, [[0, true, "x"]]]]}', "bad edit"),
@@ -145,12 +148,12 @@ def test_file(tmp_path):
         ('{"text": "Tea", "edits": [[0, [[0, 1, "x", "R", 1]]]]}', "bad edit"),
         (
             '{"text": "Tea", "edits": [[0, [[1, 4, "x"]]]]}',
-            'edit [1, 4, "x"] in a text of 3 characters',
+            'the edit [1, 4, "x"] lies outside of the text, which has 3 characters',
         ),
-        ('{"text": "Tea", "edits": [[0, [[2, 1, "x"]]]]}', 'edit [2, 1, "x"] in a text'),
+        ('{"text": "Tea", "edits": [[0, [[2, 1, "x"]]]]}', 'the edit [2, 1, "x"] lies'),
         (
             '{"text": "Tea", "edits": [[0, [[2, 3, "x"], [1, 2, "y"]]]]}',
-            'edit [1, 2, "y"] after one that starts at 2',
+            'the edit [1, 2, "y"] comes after one that starts at 2',
         ),
     ],
 )

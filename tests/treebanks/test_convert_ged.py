@@ -180,7 +180,7 @@ def test_bad_input_is_one_line_that_names_the_place(run, tmp_path):
     assert f"{tmp_path / 'tea.tsv'}:2: expected a token and its label" in result.output
     result, _ = run("tea.json", "{}", "--lang", "en")
     assert result.exit_code == 1
-    assert f"{tmp_path / 'tea.json'}:1: no text" in result.output
+    assert f"{tmp_path / 'tea.json'}:1: expected a JSON object with" in result.output
     result, _ = run("tea.json", "{}", "--lang", "qq")
     assert result.exit_code == 1
 
@@ -190,15 +190,15 @@ def test_bad_input_is_one_line_that_names_the_place(run, tmp_path):
     [
         ("tea.txt", [], "give --format"),
         ("tea.tsv", ["--block", "1/2", "--without-block", "1/2"], "not both"),
-        ("tea.tsv", ["--block", "3/2"], "isn't K/N"),
-        ("tea.tsv", ["--block", "0/2"], "isn't K/N"),
-        ("tea.tsv", ["--block", "half"], "isn't K/N"),
+        ("tea.tsv", ["--block", "3/2"], "is not a block"),
+        ("tea.tsv", ["--block", "0/2"], "is not a block"),
+        ("tea.tsv", ["--block", "half"], "is not a block"),
         ("tea.tsv", ["--annotator", "1"], "don't name annotators"),
-        ("tea.tsv", ["--types", "operations"], "don't say what to do"),
-        ("tea.txt", ["--format", "parallel"], "belong together"),
-        ("tea.m2", ["--multiged-escapes"], "in tsv files only"),
+        ("tea.tsv", ["--types", "operations"], "don't say which operation"),
+        ("tea.txt", ["--format", "parallel"], "parallel files need --corrected"),
+        ("tea.m2", ["--multiged-escapes"], "only for tsv files"),
         ("tea.m2", ["--annotator", "me"], "neither a number nor union"),
-        ("tea.m2", ["--annotator", "7"], "there is no annotator 7"),
+        ("tea.m2", ["--annotator", "7"], "by an annotator of this number"),
     ],
 )
 def test_options_that_do_not_fit(run, name, options, message):
@@ -220,4 +220,4 @@ def test_one_file_beside_its_corrections(tmp_path):
     command = ["convert", "ged", *(str(tmp_path / name) for name in ("a", "b", "o.spacy"))]
     result = CliRunner().invoke(app, [*command, "--corrected", str(tmp_path / "c")])
     assert result.exit_code == 2
-    assert "2 files to compare" in result.output
+    assert "got 2 files" in result.output

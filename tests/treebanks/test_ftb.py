@@ -88,7 +88,7 @@ def test_files(ftb: Path, capsys: pytest.CaptureFixture[str]) -> None:
     zipped.write_bytes(gzip.compress(train.read_bytes()))
     with pytest.raises(typer.Exit):
         convert_ftb(ftb, ftb / "out")
-    assert f"train: {train} and {zipped}; say which" in capsys.readouterr().err
+    assert f"train: both {train} and {zipped} are there: say which" in capsys.readouterr().err
     train.unlink()
     assert find_file(ftb, "train") == zipped
     zipped.unlink()

@@ -74,9 +74,9 @@ def test_spaces_are_part_of_tokens():
         ("Tea\tc\n\nYes\n", "3: expected a token and its label, found 1 column"),
         ("Tea\ncools\tc\n", "2: expected a token alone, as in the first, found 2 columns"),
         ("Tea\tc\tx\n", "1: expected a token and its label, found 3 columns"),
-        ("Tea\tc\n\tc\n", "2: an empty column"),
-        ("Tea\t\n", "1: an empty column"),
-        (" \tc\n", "1: an empty column"),
+        ("Tea\tc\n\tc\n", "2: expected a token and its label, found an empty column"),
+        ("Tea\t\n", "1: expected a token and its label, found an empty column"),
+        (" \tc\n", "1: expected a token and its label, found an empty column"),
         ("Tea c\nis  i\n", "1: one column: a tab has to stand between a token and its label"),
     ],
 )

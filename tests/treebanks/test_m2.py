@@ -129,8 +129,8 @@ def test_to_sentence(tea):
         ("A 0 1|||R|||x|||a|||b|||me", "bad annotator 'me'"),
         ("A 0 1|||R|||x|||0", "expected span|||type|||correction"),
         ("A 0 1", "expected span|||type|||correction"),
-        ("B 0 1", "neither S nor A: 'B 0 1'"),
-        ("Tea cools", "neither S nor A"),
+        ("B 0 1", "expected a line that begins with S or A, found 'B 0 1'"),
+        ("Tea cools", "expected a line that begins with S or A"),
     ],
 )
 def test_malformed(line, message):
@@ -140,7 +140,9 @@ def test_malformed(line, message):
 
 
 def test_an_edit_of_nothing():
-    with pytest.raises(FormatError, match=r"tea\.m2:1: an edit before any sentence"):
+    with pytest.raises(
+        FormatError, match=r"tea\.m2:1: an edit \(line A\) stands before any sentence"
+    ):
         list(parse_m2("A 0 1|||R|||x|||a|||b|||0\n", source="tea.m2"))
 
 

@@ -88,7 +88,7 @@ def test_splits_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         ({"train": "1.prd", "dev": "9*"}, f"no trees in {tmp_path / '9*'}"),
         ({"train": "1.prd,"}, "no trees in '1.prd,'"),
         ({"train": "/absent/*.prd"}, "no trees in /absent/*.prd"),
-        ({"train": "1.prd", "ratio": "18:1:1"}, "either a ratio or files"),
+        ({"train": "1.prd", "ratio": "18:1:1"}, "not both"),
         ({"ratio": "18:1"}, "ratio '18:1': write it as 18:1:1"),
         ({"ratio": "1000:1:1"}, f"dev: no sentences in 1/1002 of {tmp_path}"),
     ):

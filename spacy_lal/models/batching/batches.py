@@ -65,7 +65,9 @@ def initialize_tok2vec(model: Model, docs: list[Doc] | None) -> int:
     width = tok2vec.maybe_get_dim("nO")
     if width is None:
         if not docs:
-            raise ValueError("the width of tok2vec is not known: initialize with example Docs")
+            raise ValueError(
+                "the width of tok2vec is not known: give nlp.initialize() example Docs"
+            )
         width = tok2vec.predict(docs[:1])[0].shape[1]
     return int(width)
 

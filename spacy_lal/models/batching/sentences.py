@@ -118,8 +118,9 @@ def split_sentences(
                     sentences.append(Sentence(d, start, end, words))
             elif long_policy == "error":
                 raise ValueError(
-                    f"a sentence of {len(words)} words, max_sentence_length is {max_length}: "
-                    f'{doc[start : start + 8].text!r}… (long_sentences = "split" or "flat" parses)'
+                    f"a sentence has {len(words)} words, but max_sentence_length is {max_length}: "
+                    f'{doc[start : start + 8].text!r}… Set long_sentences = "split" or "flat" to '
+                    "read it anyway."
                 )
             elif long_policy == "flat":
                 sentences.append(Sentence(d, start, end, words, parsed=False))

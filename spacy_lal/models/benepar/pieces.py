@@ -47,10 +47,16 @@ class PieceReader:
         self._before, self._behind = encoding.ids[:first], encoding.ids[last:]
         self._types = encoding.type_ids[:first], encoding.type_ids[last:]
         if not (shift or self._before or self._behind):
-            raise ValueError("the tokenizer puts no special piece before or behind a text")
+            raise ValueError(
+                "the tokenizer must put a special piece before and behind a text, and this one "
+                "puts none"
+            )
         self._room = window - len(self._before) - len(self._behind) - shift
         if self._room < 2:
-            raise ValueError(f"a window of {window} pieces has no room for a text")
+            raise ValueError(
+                f"a window of {window} pieces is filled by special pieces alone: the encoder "
+                "needs a longer one"
+            )
 
     def read(self, texts: Sequence[Text]) -> list[Pieces]:
         joined = [

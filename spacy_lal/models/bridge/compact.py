@@ -83,7 +83,9 @@ def _half(tensors: dict[str, Tensor]) -> None:
         if tensor.is_floating_point() and not name.endswith(SCALE):
             tensors[name] = tensor.half()
             if not torch.isfinite(tensors[name]).all():
-                raise ValueError(f"{name} has values that 16 bits don't hold")
+                raise ValueError(
+                    f"{name} has values that 16 bits don't hold: package without --half"
+                )
 
 
 def _bytes(tensors: dict[str, Tensor]) -> None:

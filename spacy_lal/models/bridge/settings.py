@@ -49,4 +49,6 @@ def from_any(values: dict[str, Any], *classes: type[Settings]) -> Settings:
     for cls in classes:
         if values.get(NAME) == cls.name:
             return cls.from_json(values)
-    raise ValueError(f"unknown settings: {values.get(NAME)!r}")
+    raise ValueError(
+        f"the weights name settings of a kind that is not known here: {values.get(NAME)!r}"
+    )

@@ -151,7 +151,9 @@ class TorchShim(Shim):
             with torch.device("meta"), _WithoutFirstValues(), _at_most(len(tensors)):
                 module = self._build(header)
         except Exception as err:
-            raise ValueError(f"the header describes no module: {err!r}") from err
+            raise ValueError(
+                f"the header of the weights describes no module that is known here: {err!r}"
+            ) from err
         have = {name: tuple(t.shape) for name, t in tensors.items()}
         want = {name: tuple(t.shape) for name, t in module.state_dict().items()}
         for name in sorted(have.keys() | want.keys()):
@@ -179,7 +181,9 @@ class TorchShim(Shim):
         if data:
             headers, tensors = read_weights(data)
             if len(headers) != 1:
-                raise ValueError(f"weights of {len(headers)} modules, not of one")
+                raise ValueError(
+                    f"expected the weights of one module, found those of {len(headers)}"
+                )
             self.load(headers[0], tensors)
         return self
 
@@ -223,7 +227,9 @@ def _check_sizes(settings: dict[str, Any], most: int) -> None:
         if isinstance(value, dict):
             _check_sizes(value, most)
         elif isinstance(value, int) and abs(value) > most and name != "hash_seed":
-            raise ValueError(f"{name} can't be {value}")
+            raise ValueError(
+                f"the header of the weights has {name} = {value}, more than the weights can be of"
+            )
 
 
 @contextlib.contextmanager
@@ -238,7 +244,10 @@ def _at_most(parameters: int) -> Iterator[None]:
         nonlocal registered
         registered += threading.get_ident() == thread
         if registered > 2 * parameters:
-            raise ValueError(f"more parameters than the {parameters} tensors that are there")
+            raise ValueError(
+                f"the header of the weights describes more parameters than the {parameters} "
+                "tensors that the file has"
+            )
 
     hook = register_module_parameter_registration_hook(count)
     try:

@@ -54,12 +54,18 @@ def load_weights(model: Model, path: Path) -> None:
     try:
         headers, tensors = read_weights(path.read_bytes())
         if len(headers) not in (0, len(shims)):
-            raise ValueError(f"weights of {len(headers)} modules, but the model has {len(shims)}")
+            raise ValueError(
+                f"the file has the weights of {len(headers)} modules, but the model has "
+                f"{len(shims)}"
+            )
         module_tensors: list[dict[str, Tensor]] = [{} for _ in headers]
         for name, tensor in tensors.items():
             number, _, own_name = name.partition(".")
             if number not in map(str, range(len(headers))):
-                raise ValueError(f"{name} belongs to none of the {len(headers)} modules")
+                raise ValueError(
+                    f"the tensor {name} of the file belongs to none of the model's {len(headers)} "
+                    "modules"
+                )
             module_tensors[int(number)][own_name] = tensor
         for shim, header, own in zip(shims, headers, module_tensors, strict=False):
             shim.load(header, own)

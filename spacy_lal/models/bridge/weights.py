@@ -44,7 +44,7 @@ def read_weights(data: bytes) -> tuple[list[Header], dict[str, Tensor]]:
         tensors = safetensors.torch.load(data)
         headers = json.loads(metadata(data)["headers"])
         if not (isinstance(headers, list) and all(isinstance(h, dict) for h in headers)):
-            raise ValueError("headers must be JSON objects in a list")
+            raise ValueError("the headers of the weights must be a list of JSON objects")
         for name in [name for name in tensors if name.endswith(SCALE)]:
             rows = name.removesuffix(SCALE)
             tensors[rows] = tensors[rows].float() * tensors.pop(name)

@@ -57,7 +57,7 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
     layers = model.get_ref("layers")
     layers.initialize(X=X)
     if not X:
-        raise ValueError("the number of layers is not known: initialize with example Docs")
+        raise ValueError("the number of layers is not known: give nlp.initialize() example Docs")
     n_layers, _, width = layers.predict(X[:1]).shape
     torch_shim(model).initialize(
         {

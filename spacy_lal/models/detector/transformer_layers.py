@@ -64,7 +64,9 @@ def build_transformer_layers_v1(
             "pip install 'spacy-lal[transformers]'"
         ) from error
     if not 1 <= stride <= window:
-        raise ValueError(f"stride must lie in 1..window, got {stride} and {window}")
+        raise ValueError(
+            f"stride must be from 1 to window, got stride = {stride} and window = {window}"
+        )
     transformer = TransformerModel(
         name,
         get_spans=None,  # type: ignore[arg-type]

@@ -52,7 +52,7 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
     layers.initialize(X=X)
     width = initialize_tok2vec(model, X)
     if not X:
-        raise ValueError("the width of the layers is not known: initialize with example Docs")
+        raise ValueError("the width of the layers is not known: give nlp.initialize() example Docs")
     torch_shim(model).initialize(
         {
             "d": int(layers.predict(X[:1]).shape[2]),

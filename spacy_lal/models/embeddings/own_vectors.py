@@ -112,7 +112,7 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
     embed = model.get_ref("embed")
     embed.initialize(X=X)
     if not X:
-        raise ValueError("word vectors are those of the Docs: initialize with example Docs")
+        raise ValueError("the word vectors come from the example Docs: give nlp.initialize() some")
     take_vectors(model, X[0].vocab.vectors)
     if embed.has_dim("nO"):
         model.set_dim("nO", embed.get_dim("nO") + model.attrs["width"])

@@ -121,7 +121,9 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
     most = config.get("max_position_embeddings")
     # RoBERTa and its kin keep two positions for themselves
     if most and model.attrs["window"] > most - 2:
-        raise ValueError(f"window is {model.attrs['window']}, but {path} has {most} positions")
+        raise ValueError(
+            f"window = {model.attrs['window']} is too long: {path} has {most} positions"
+        )
     shim.initialize(
         {"transformer": config, "tokenizer": tokenizer, "settings": model.attrs["settings"]}
     )

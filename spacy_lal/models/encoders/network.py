@@ -52,7 +52,7 @@ class PretrainedNetwork(nn.Module):
         self.padding = padding_of(transformer)
         self.width, self.n_layers = width_and_depth(transformer)
         if output == "mix" and not 1 <= layers <= self.n_layers:
-            raise ValueError(f"layers must lie in 1..{self.n_layers}, got {layers}")
+            raise ValueError(f"layers must be from 1 to {self.n_layers}, got {layers}")
         self.output, self.pooling = output, pooling
         self.first = {"last": self.n_layers, "mix": self.n_layers - layers + 1, "all": 1}[output]
         self.mix = LayerMix(layers) if output == "mix" else None

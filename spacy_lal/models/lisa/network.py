@@ -48,7 +48,9 @@ class LisaScores(NamedTuple):
     def relations(self) -> LabelFactors:
         """What `label_scores` takes for pairs of dependent and head; ValueError without syntax."""
         if self.dependent is None or self.head is None or self.relation_weight is None:
-            raise ValueError("these scores are of a model without syntax")
+            raise ValueError(
+                "this model finds no heads (syntax_layer = null), so it has no scores of relations"
+            )
         return LabelFactors(self.dependent, self.head, self.relation_weight)
 
 

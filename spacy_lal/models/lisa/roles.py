@@ -22,7 +22,7 @@ def scores_of_roles(
     added = None
     if scores.paths is not None:
         if heads is None:
-            raise ValueError("a model with paths needs heads")
+            raise ValueError("a model with role_paths = true needs heads, and got none")
         paths = dependency_paths(heads, sentences, predicates)
         relations = _relations(scores, heads)
         added = path_vectors(scores.paths, paths, relations, sentences, predicates)
@@ -41,7 +41,9 @@ def _relations(scores: LisaScores, heads: Tensor) -> Tensor:
 def likely_heads(scores: LisaScores, lengths: Tensor, given: Tensor | None = None) -> Tensor:
     """Each word's most probable head [B,n], a root its own, or the one given, if it is not -1."""
     if scores.arcs is None:
-        raise ValueError("these scores are of a model without syntax")
+        raise ValueError(
+            "this model finds no heads (syntax_layer = null), so it has no scores of heads"
+        )
     words = torch.arange(scores.arcs.shape[1], device=scores.arcs.device)
     words = words < lengths.to(words.device).unsqueeze(1)
     heads = scores.arcs.masked_fill(~words.unsqueeze(1), -torch.inf).argmax(-1)

@@ -38,9 +38,11 @@ class LisaSettings(Settings):
     def __post_init__(self) -> None:
         layers, syntax_layer = self.layers, self.syntax_layer
         if not 1 <= self.tag_layer <= layers:
-            raise ValueError(f"tag_layer must lie in 1..{layers}, got {self.tag_layer}")
+            raise ValueError(f"tag_layer must be from 1 to {layers}, got {self.tag_layer}")
         if syntax_layer is not None and not 1 <= syntax_layer <= layers:
-            raise ValueError(f"syntax_layer must lie in 1..{layers} or be null, got {syntax_layer}")
+            raise ValueError(
+                f"syntax_layer must be from 1 to {layers} or be null, got {syntax_layer}"
+            )
         self.one_of("syntactic_head", "biaffine", "copied")
         if self.syntactic_head == "copied" and syntax_layer == 1:
             raise ValueError("with syntactic_head = 'copied' syntax_layer must be at least 2")

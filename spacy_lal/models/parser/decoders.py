@@ -38,6 +38,8 @@ class SpanMarginals(NamedTuple):
 
 
 class Decoder(Protocol):
+    """What every span and every arc would add to the score of a tree."""
+
     def spans(
         self, scores: Tensor, marginals: SpanMarginals | None, lengths: Tensor, sub_head: int | None
     ) -> SpanValues:
@@ -140,7 +142,7 @@ def make_map_decoder(share: float = 0.5) -> Decoder:
     share: in a joint model, the constituents' share of the score; arcs have the rest.
     """
     if not 0 < share <= 1:
-        raise ValueError(f"share must lie in (0, 1], got {share}")
+        raise ValueError(f"share must be above 0 and at most 1, got {share}")
     return MaximumAPosteriori(share)
 
 
@@ -153,5 +155,5 @@ def make_mbr_decoder(threshold: float | None = 0.45, arc_weight: float = 1.0) ->
     Raises ValueError for a threshold that is not in [0, 1).
     """
     if threshold is not None and not 0 <= threshold < 1:
-        raise ValueError(f"threshold must lie in [0, 1), got {threshold}")
+        raise ValueError(f"threshold must be at least 0 and below 1, got {threshold}")
     return MinimumBayesRisk(threshold, arc_weight)

@@ -27,6 +27,8 @@ from .network import TwoStageScores
 
 
 class Objective(Protocol):
+    """A loss of constituents."""
+
     probabilistic: ClassVar[bool]
     """Whether scores are trained as log-probabilities."""
 

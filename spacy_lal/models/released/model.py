@@ -72,8 +72,8 @@ def build_released_parser_v1(
 def _init(model: Model, X: Any = None, Y: Any = None) -> None:
     if cast(ReleasedShim, model.shims[0]).header is None:
         raise ValueError(
-            "spacy-lal.ReleasedParser.v1 has no first weights: python -m spacy lal import makes "
-            "a pipeline of published ones"
+            "spacy-lal.ReleasedParser.v1 begins with published weights: import them with "
+            "`python -m spacy lal import`, and let the config take the component from there"
         )
 
 
@@ -81,7 +81,10 @@ def _forward(
     model: Model[list[Doc], ParserScores], docs: list[Doc], is_train: bool
 ) -> tuple[ParserScores, Callable[[ParserScores], list[Doc]]]:
     if is_train:
-        raise ValueError("an imported parser predicts; it is not trained: freeze its component")
+        raise ValueError(
+            "an imported parser can't be trained: name its component in frozen_components "
+            "of [training]"
+        )
     shim = cast(ReleasedShim, model.shims[0])
     attrs = model.attrs
     sentences = split_sentences(

@@ -135,7 +135,7 @@ def test_what_was_trained_with_the_pipelines_vectors(folder: Path, tmp_path: Pat
     numpy.testing.assert_allclose(layer(own).predict([doc])[0], theirs, atol=0.05)
     again = CliRunner().invoke(app, ["own-vectors", str(tmp_path / "own"), str(tmp_path / "twice")])
     assert again.exit_code == 1
-    assert "no component has spacy-lal.WithVectors.v1" in again.stderr
+    assert "no component of the pipeline has spacy-lal.WithVectors.v1" in again.stderr
 
 
 def embedding_of_shared(nlp: Language, doc: Doc) -> numpy.ndarray:

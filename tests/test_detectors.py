@@ -1,31 +1,43 @@
-"""The shipped detector on a pretrained encoder, as a user meets it."""
+"""The shipped detectors, as a user meets them."""
 
 from __future__ import annotations
+
+from functools import cache
 
 import pytest
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-pytest.importorskip("en_lal_ged_md", reason="pip install ./packages/en_lal_ged_md")
-
+PACKAGES = ("en_lal_ged_sm", "en_lal_ged_md")
 WRONG = [
     ("She have been to Paris twice .", "have"),
     ("He go to school every day .", "go"),
     ("There are many informations in this graph .", "informations"),
     ("The number of people were growed in 2010 .", "growed"),
-    ("I am agree with you .", "am"),
 ]
 
 
-@pytest.fixture(scope="module")
-def nlp() -> Language:
-    return spacy.load("en_lal_ged_md")
+@cache
+def loaded(package: str) -> Language:
+    pytest.importorskip(package, reason=f"pip install ./packages/{package}")
+    return spacy.load(package)
+
+
+@pytest.fixture(scope="module", params=PACKAGES)
+def nlp(request: pytest.FixtureRequest) -> Language:
+    return loaded(request.param)
 
 
 @pytest.mark.parametrize(("text", "error"), WRONG)
 def test_the_wrong_word_is_the_most_suspicious(nlp: Language, text: str, error: str) -> None:
     doc = nlp(text)
+    assert max(doc, key=lambda token: token._.error_score).text == error
+
+
+@pytest.mark.parametrize(("text", "error"), [*WRONG, ("I am agree with you .", "am")])
+def test_en_lal_ged_md_marks_the_wrong_word(text: str, error: str) -> None:
+    doc = loaded("en_lal_ged_md")(text)
     assert max(doc, key=lambda token: token._.error_score).text == error
     assert next(token for token in doc if token.text == error)._.is_error
 

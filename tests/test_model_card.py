@@ -1,0 +1,103 @@
+"""Scores by label, and the README of a package that shows them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_lal.annotations import set_constituents
+from spacy_lal.cli.card import LEAST, model_card, write_card
+from spacy_lal.cli.package import performance
+from spacy_lal.evaluation.parses import measure
+
+META = {
+    "lang": "en",
+    "name": "toy",
+    "version": "1.0",
+    "spacy_version": ">=3.8",
+    "license": "MIT",
+    "notes": "What it gets wrong: all.",
+    "labels": {},
+    "performance": {"tag_acc": 0.5, "speed": 3.0},
+}
+
+
+@Language.component("test_model_card_parser")
+def flat_parser(doc: Doc) -> Doc:
+    """One NP over the first word, one S over all; each word depends on the first."""
+    doc[0].dep_ = "ROOT"
+    for token in doc[1:]:
+        token.head, token.dep_ = doc[0], "obj"
+    set_constituents(doc, [(0, len(doc), "S"), (0, 1, "NP")])
+    return doc
+
+
+def gold(nlp: Language, last: str) -> Example:
+    words = ["Dogs", "see", "cats"]
+    doc = Doc(nlp.vocab, words, heads=[0, 0, 0], deps=["ROOT", "dep", "obj"])
+    set_constituents(doc, [(0, 3, "S"), (0, 1, "NP"), (1, 3, "VP"), (2, 3, last)])
+    return Example(Doc(nlp.vocab, words), doc)
+
+
+def test_scores_by_label() -> None:
+    """By hand: two sentences, one with a second NP."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("test_model_card_parser")
+    scores, counts = measure(nlp, [gold(nlp, "NP"), gold(nlp, "ADVP")])
+    assert counts["by_label"]["constituents"] == {
+        "ADVP": {"p": 0.0, "r": 0.0, "f": 0.0, "gold": 1},
+        "NP": {"p": 100.0, "r": pytest.approx(66.67), "f": 80.0, "gold": 3},
+        "S": {"p": 100.0, "r": 100.0, "f": 100.0, "gold": 2},
+        "VP": {"p": 0.0, "r": 0.0, "f": 0.0, "gold": 2},
+    }
+    assert counts["by_label"]["relations"] == {
+        "dep": {"p": 0.0, "r": 0.0, "f": 0.0, "gold": 2},
+        "obj": {"p": 50.0, "r": 100.0, "f": pytest.approx(66.67), "gold": 2},
+        "root": {"p": 100.0, "r": 100.0, "f": 100.0, "gold": 2},
+    }
+    stored = performance(scores | counts)
+    assert stored["spans_constituents_per_type"]["NP"]["p"] == 1.0
+    assert stored["dep_las_per_type"]["obj"]["r"] == 1.0
+    assert "by_label" not in stored
+
+
+def of(count: int) -> dict[str, float]:
+    return {"p": 12.34, "r": 100.0, "f": 21.97, "gold": count}
+
+
+def test_card(tmp_path: Path) -> None:
+    """Frequent labels first, rare ones left out; texts of meta.json before the tables."""
+    parses = {"by_label": {"constituents": {"VP": of(LEAST), "NP": of(1234), "X": of(LEAST - 1)}}}
+    roles = {"results": [{"by_label": {"roles": {"ARG0": of(99)}}}, {"by_label": {"roles": {}}}]}
+    few = {"by_label": {"relations": {"obj": of(1)}}}
+    row = {"pairs": 8, "found": 25.0, "marked_elsewhere": 0.0, "right_marked": 12.5}
+    errors = {"kinds": {"articles": row}, "all": row}
+    card = model_card(META, [parses, few, roles, errors])
+    assert card.index("What it gets wrong") < card.index("### Constituents by label")
+    assert (
+        "| `NP` | 1,234 | 12.3 | 100.0 | 22.0 |\n| `VP` | 20 | 12.3 | 100.0 | 22.0 |\n\n###" in card
+    )
+    assert "| `ARG0` | 99 |" in card
+    assert "`X`" not in card
+    assert "Relations" not in card
+    assert card.endswith("| articles | 8 | 25.0 % | 12.5 % |\n| all | 8 | 25.0 % | 12.5 % |\n")
+    inside = tmp_path / "en_toy/en_toy-1.0"
+    inside.mkdir(parents=True)
+    (inside / "README.md").write_text("old")
+    write_card(tmp_path, META, [parses])
+    written = (tmp_path / "README.md").read_text("utf8")
+    assert written == (inside / "README.md").read_text("utf8") == model_card(META, [parses])
+
+
+def test_scores_of_roles_and_errors_for_meta() -> None:
+    keys = [f"srl_{part}{key}" for part in ("", "pred_") for key in "prf"]
+    first = dict.fromkeys(keys, 50.0) | {"by_label": {"roles": {"ARG0": of(9)}}}
+    stored = performance({"results": [first]})
+    assert stored["srl_f"] == 0.5
+    assert stored["srl_per_type"] == {"ARG0": {"p": 0.1234, "r": 1.0, "f": 0.2197}}
+    assert performance({"kinds": {}, "all": {}}) == {}
