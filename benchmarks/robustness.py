@@ -74,7 +74,8 @@ def formats(examples: int = 100_000, seed: int = 0) -> Counter[str]:
             counts["refused, file named"] += bool(said)
             counts["refused, place named"] += readers.PLACE.search(said) is not None
             if not (k + 1) % 1000:
-                print(f"… {k + 1:,}", file=sys.stderr, flush=True)
+                said = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+                print(f"… {said}, CPU s {time.process_time():,.0f}", file=sys.stderr, flush=True)
     return _reported("", counts)
 
 
