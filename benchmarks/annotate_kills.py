@@ -59,6 +59,7 @@ def main(
                 parts = {n: b for n, b in files(output).items() if n.startswith("part-")}
                 there += len(parts)
                 assert parts == {name: whole[name] for name in parts}, output
+                print(f"{killed} kills, {len(parts)} files there", flush=True)
                 continue
             assert process.returncode == 0, f"exit status {process.returncode}"
             assert files(output) == whole, output

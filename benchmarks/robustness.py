@@ -4,6 +4,7 @@ python benchmarks/robustness.py pipelines MODEL [--examples 1000] [--seed 0]
 python benchmarks/robustness.py formats [--examples 100000] [--seed 0]
 python benchmarks/robustness.py models [--examples 1000] [--seed 0]
 python benchmarks/robustness.py together MODEL [--outputs 1200]
+python benchmarks/robustness.py all MODEL... [--seed 0]
 
 The long form of `tests/robust`: the same inputs, more of them. What fails is
 raised, with its input.
@@ -34,7 +35,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def pipelines(model: str, examples: int = 1000, seed: int = 0) -> None:
+def pipelines(model: str, examples: int = 1000, seed: int = 0) -> Counter[str]:
     """Batches of up to six Docs, through the pipeline together and alone, and on to elsewhere."""
     torch.set_num_threads(1)
     nlp = spacy.load(model)
@@ -56,11 +57,11 @@ def pipelines(model: str, examples: int = 1000, seed: int = 0) -> None:
         try_batch(nlp, batch)
 
     run()
-    _report(counts)
+    return _reported(f"{model}: ", counts)
 
 
 @app.command()
-def formats(examples: int = 100_000, seed: int = 0) -> None:
+def formats(examples: int = 100_000, seed: int = 0) -> Counter[str]:
     """Damaged files of each format in turn, given to the command that reads them."""
     rng = random.Random(seed)
     counts = Counter[str]()
@@ -73,12 +74,13 @@ def formats(examples: int = 100_000, seed: int = 0) -> None:
             counts["refused, file named"] += bool(said)
             counts["refused, place named"] += readers.PLACE.search(said) is not None
             if not (k + 1) % 1000:
-                print(f"… {k + 1:,}", file=sys.stderr, flush=True)
-    _report(counts)
+                said = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+                print(f"… {said}, CPU s {time.process_time():,.0f}", file=sys.stderr, flush=True)
+    return _reported("", counts)
 
 
 @app.command()
-def models(examples: int = 1000, seed: int = 0) -> None:
+def models(examples: int = 1000, seed: int = 0) -> Counter[str]:
     """Each file of a pipeline's folder in turn, damaged."""
     rng = random.Random(seed)
     counts = Counter[str]()
@@ -90,11 +92,11 @@ def models(examples: int = 1000, seed: int = 0) -> None:
             counts["loaded all the same"] += not said
             counts["refused"] += bool(said)
             counts["refused, file named"] += names[k % len(names)] in said
-    _report(counts)
+    return _reported("", counts)
 
 
 @app.command()
-def together(model: str, outputs: int = 1200) -> None:
+def together(model: str, outputs: int = 1200) -> Counter[str]:
     """Eight threads over one pipeline, and processes begun in each way there is."""
     torch.set_num_threads(1)
     nlp = spacy.load(model)
@@ -104,13 +106,33 @@ def together(model: str, outputs: int = 1200) -> None:
         counts["outputs of 8 threads"] = concurrency.in_threads(nlp, serial, 8, outputs)
     for method in ("fork", "spawn", "forkserver"):
         counts[f"outputs of a process by {method}"] = concurrency.in_process(nlp, serial, method)
-    _report(counts)
+    return _reported(f"{model}: ", counts)
 
 
-def _report(counts: Counter[str]) -> None:
+@app.command("all")
+def every(
+    names: list[str],
+    files: int = 190_000,
+    folders: int = 2_000,
+    batches: int = 1_000,
+    outputs: int = 1200,
+    seed: int = 0,
+) -> None:
+    """All of it, so many batches and outputs with each of the pipelines; adds up what was tried."""
+    tried = 0
+    for name in names:
+        together(name, outputs)
+        tried += pipelines(name, batches, seed)["Docs"]
+    tried += models(folders, seed)["folders"]
+    tried += formats(files, seed)["files"]
+    print(f"damaged files, damaged folders and Docs: {tried:,}")
+
+
+def _reported(of: str, counts: Counter[str]) -> Counter[str]:
     for name, count in counts.items():
-        print(f"{name}: {count:,}")
-    print(f"CPU seconds: {time.process_time():,.0f}")
+        print(f"{of}{name}: {count:,}")
+    print(f"CPU seconds until here: {time.process_time():,.0f}", flush=True)
+    return counts
 
 
 if __name__ == "__main__":
