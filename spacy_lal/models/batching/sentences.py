@@ -13,6 +13,8 @@ LongSentencePolicy = Literal["split", "flat", "error"]
 _FINAL = {".", "!", "?", "…", "。", "！", "？", "।", "۔", "؟"}
 _CLOSING = {"”", "’", ")", "]", "}", "»"}
 _STRAIGHT = {'"', "'", "''"}
+# The first two close in German and Czech, the others in Danish; elsewhere they open.
+_EITHER = {"“", "‘", "«", "‹"}
 _BREAKS = {";", ":", ",", "--", "—", "–", "-", "...", "…"}
 
 
@@ -82,12 +84,14 @@ def _closes(token: Token) -> bool:
     if token.text in _STRAIGHT:
         # a straight quote opens if there is a space before it and none behind
         return bool(token.whitespace_) or not token.nbor(-1).whitespace_
+    if token.text in _EITHER:
+        return not token.nbor(-1).whitespace_
     return token.text in _CLOSING
 
 
 def _begins(token: Token) -> bool:
     first = token.text[0]
-    return not first.islower() and (first.isalnum() or first in "\"'“‘([`¿¡#*-•")
+    return not first.islower() and (first.isalnum() or first in "\"'“‘„‚«‹»›([`¿¡#*-•")
 
 
 def split_sentences(
