@@ -1,7 +1,8 @@
 """The sentences of a CoNLL-U file as edited text, on which a detector should mark next to nothing.
 
 The text is that of the comments "# text = ", in the tokens of spaCy's tokenizer, as users have it,
-and none of the tokens is wrong. A .spacy file of one Doc a sentence.
+and none of the tokens is wrong. Two .spacy files of one Doc a sentence: one document after the
+other goes to OUTPUT-threshold, to choose a threshold by, and to OUTPUT-measure, to measure on.
 """
 
 from __future__ import annotations
@@ -17,28 +18,34 @@ from spacy_lal.grammar_errors import CORRECT, set_errors
 from spacy_lal.treebanks.docbins import write_spacy
 from spacy_lal.treebanks.files import read_text
 
-TEXT = "# text = "
+TEXT, DOCUMENT = "# text = ", "# newdoc"
 
 
 def main(
     treebank: Annotated[Path, typer.Argument(help="A CoNLL-U file.", exists=True)],
-    output: Annotated[Path, typer.Argument(help="The .spacy file to write.")],
+    output: Annotated[str, typer.Argument(help="How the .spacy files' names begin.")],
     lang: Annotated[str, typer.Option(help="Language code.")],
 ) -> None:
     """Write the text of a treebank as sentences without errors."""
-    lines = read_text(treebank).split("\n")
-    texts = [line.removeprefix(TEXT) for line in lines if line.startswith(TEXT)]
-    if not texts:
-        raise ValueError(f"{treebank} has no comments {TEXT!r}")
-    docs = list(spacy.blank(lang).pipe(texts))
-    for doc in docs:
-        doc[0].is_sent_start = True
-        for token in doc[1:]:
-            token.is_sent_start = False
-        set_errors(doc, [CORRECT] * len(doc))
-    output.parent.mkdir(parents=True, exist_ok=True)
-    write_spacy(docs, output)
-    msg.good(f"{output.name}: {len(docs):,} sentences, {sum(map(len, docs)):,} tokens")
+    texts: tuple[list[str], list[str]] = ([], [])
+    documents = 0
+    for line in read_text(treebank).split("\n"):
+        documents += line.startswith(DOCUMENT)
+        if line.startswith(TEXT):
+            texts[documents % 2].append(line.removeprefix(TEXT))
+    nlp = spacy.blank(lang)
+    for name, of_half in zip(("threshold", "measure"), texts, strict=True):
+        if not of_half:
+            raise ValueError(f"{treebank}: no sentences for {name}")
+        docs = list(nlp.pipe(of_half))
+        for doc in docs:
+            for token in doc:
+                token.is_sent_start = token.i == 0
+            set_errors(doc, [CORRECT] * len(doc))
+        path = Path(f"{output}-{name}.spacy")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_spacy(docs, path)
+        msg.good(f"{path.name}: {len(docs):,} sentences, {sum(map(len, docs)):,} tokens")
 
 
 if __name__ == "__main__":
