@@ -101,9 +101,9 @@ $(VENV)/.package: pyproject.toml $(VENV)/.torch
 	@$(PIP) -c $(VENV)/constraints.txt -e .
 	@touch $@
 
-$(VENV)/.en_%: packages/en_%/meta.json $(VENV)/.package
-	@echo "Installing en_$*"
-	@$(PIP) -c $(VENV)/constraints.txt ./packages/en_$*
+$(VENV)/.%: packages/%/meta.json $(VENV)/.package
+	@echo "Installing $*"
+	@$(PIP) -c $(VENV)/constraints.txt ./packages/$*
 	@touch $@
 
 $(VENV)/.page: $(VENV)/.package

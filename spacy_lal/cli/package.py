@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -59,7 +60,8 @@ def package(
 ) -> None:
     """Package MODEL as OUTPUT/LANG_NAME, to be installed with `pip install OUTPUT/LANG_NAME`.
 
-    Absolute paths in the config's [paths] are shortened to their last part.
+    Absolute paths in the config's [paths] are shortened to their last part. A language model that a
+    detector learned beside errors is left out: only training reads it.
     """
     from ..models.bridge.compact import has_weights, store_bytes, store_half
 
@@ -89,6 +91,7 @@ def package(
             shutil.copytree(model, source)
             if no_vectors:
                 contents["vectors"] = _drop_vectors(source)
+            _drop_language_models(source)
             srsly.write_json(source / "meta.json", contents)
             for component in bytes_of or ():
                 store_bytes(source / component)
@@ -115,6 +118,32 @@ def _drop_vectors(source: Path) -> dict[str, Any]:
     nlp.vocab.to_disk(source / "vocab")
     vectors: dict[str, Any] = nlp.meta["vectors"]
     return vectors
+
+
+def _drop_language_models(source: Path) -> None:
+    """Write detectors that learned a language model beside errors without it."""
+    from ..models.detector.bilstm_layers import drop_language_models
+    from ..pipeline.loading import load_pipeline
+
+    config = Config().from_disk(source / "config.cfg", interpolate=False)
+    for name, component in config.get("components", {}).items():
+        encoders = list(_having("language_weight", component))
+        if encoders:
+            pipe = load_pipeline(source).get_pipe(name)
+            drop_language_models(pipe.model)
+            pipe.to_disk(source / name, exclude=["vocab"])
+        for encoder in encoders:
+            encoder["language_weight"] = 0.0
+    config.to_disk(source / "config.cfg")
+
+
+def _having(name: str, section: Any) -> Iterator[dict[str, Any]]:
+    """The sections of a config in which a value of this name is set to something."""
+    if isinstance(section, dict):
+        if section.get(name):
+            yield section
+        for below in section.values():
+            yield from _having(name, below)
 
 
 def _forget_places(source: Path) -> None:

@@ -6,6 +6,7 @@ Learners' text has an error every tenth token, other text has not, and a user re
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -21,25 +22,37 @@ def threshold(
         Path, typer.Argument(help="Where to write the pipeline with its new threshold.")
     ],
     correct: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(
             help=".spacy files without errors, one per kind of text: `corrupt --rate 0`.",
             exists=True,
         ),
-    ],
+    ] = None,
     most: Annotated[
         float,
         typer.Option(
             "--most", min=0, max=1, help="Share of each file's tokens that may be marked."
         ),
     ] = 0.015,
+    tune: Annotated[
+        Path | None,
+        typer.Option(
+            "--tune",
+            help="A .spacy file with errors: no threshold below the one with its best F0.5.",
+            exists=True,
+        ),
+    ] = None,
 ) -> None:
-    """Write MODEL to OUTPUT with the lowest threshold that is high enough for each of CORRECT."""
-    from ..evaluation.errors import detector_of, lowest_threshold, scored
+    """Write MODEL to OUTPUT with the lowest threshold that is high enough for each of CORRECT,
+    and not below the best of another file."""
+    from ..evaluation.errors import best_threshold, detector_of, lowest_threshold, scored
     from ..pipeline.loading import load_pipeline
 
+    correct = correct or []
     with clear_errors("threshold"):
-        check_folder(output, [model, *correct])
+        if not correct and tune is None:
+            raise ValueError("no files to choose a threshold by")
+        check_folder(output, [model, *correct, *([tune] if tune else [])])
         nlp = load_pipeline(model)
         pipe = detector_of(nlp)
         scores = {}
@@ -49,6 +62,12 @@ def threshold(
                 raise ValueError(f"{path} has tokens that are labelled as errors")
         # of all files together, a small one would say nothing
         needed = {path: lowest_threshold(of_file, most) for path, of_file in scores.items()}
+        if tune is not None:
+            gold, scores[tune], _ = scored(nlp, pipe, tune)
+            if not gold.any():
+                raise ValueError(f"no token in {tune} is labelled as an error")
+            # as many decimals as are stored, and no token less that is marked
+            needed[tune] = math.floor(best_threshold(gold, scores[tune]) * 1e9) / 1e9
         chosen = max(needed.values())
         pipe.cfg["threshold"] = chosen
         nlp.get_pipe_config(pipe.name)["threshold"] = chosen

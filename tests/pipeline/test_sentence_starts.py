@@ -34,6 +34,25 @@ def test_learned_boundaries_come_before_the_rule(nlp):
     assert [doc[start].text for start in ruled] == ["tea", "it", "Yes"]
 
 
+@pytest.mark.parametrize(
+    ("lang", "sentences"),
+    [
+        (
+            "de",
+            ["Sie rief: „Es brennt!“", "Sie lief.", "„Wohin?“, fragte er.", "„Heim.“"],
+        ),
+        ("cs", ["Řekla: „Prší.“", "Šel dál.", "„Kam?“ zeptala se.", "„Domů.“"]),
+        ("it", ["Ha detto: «Piove.»", "Poi è uscito.", "«Dove?» ha chiesto.", "«A casa.»"]),
+        ("da", ["Hun sagde: »Det regner.«", "Så gik han."]),
+        ("en", ["She said: “It rains.”", "He left.", "“Where?” she asked.", "‘Home.’"]),
+    ],
+)
+def test_quotes_of_other_languages_by_rule(lang, sentences):
+    doc = spacy.blank(lang)(" ".join(sentences))
+    starts = [doc[start].idx for start in sentence_starts(doc, "split")]
+    assert starts == [len(" ".join([*sentences[:k], ""])) for k in range(len(sentences))]
+
+
 def test_boundaries_that_are_there_stay(nlp):
     doc = nlp.make_doc(TEXT)
     for token in doc:

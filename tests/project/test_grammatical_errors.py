@@ -14,6 +14,7 @@ import srsly
 import torch
 
 from spacy_lal.grammar_errors import error_scores
+from spacy_lal.models.bridge.shim import torch_shims
 
 from ..tiny_transformers import write_bert
 from .running import FEW_STEPS, ROOT, load_benchmark, read_docs, weight_types
@@ -110,16 +111,53 @@ def test_train_multiged(
         path = tmp_path / f"{name}_{part}.tsv"
         path.parent.mkdir(exist_ok=True)
         shutil.copy(TOY_GED / f"{part}.tsv", path)
+    documents = ["# newdoc id = 1\n# text = Si.\n1\tSi\n\n", "# newdoc id = 2\n# text = No, no.\n"]
+    (tmp_path / f"{lang}_pud-ud-test.conllu").write_text("".join(documents))
     run_here(
-        "all",
+        "make",
         "projects/multiged",
         lang=lang,
         data=str(tmp_path / name),
+        edited=str(tmp_path),
         train_options=f"{FEW_STEPS} {DETECTOR} {EMBEDDED}",
     )
-    assert spacy.load(project / f"projects/multiged/training/{lang}/model-best").lang == lang
-    assert len(read_docs(project / f"projects/multiged/corpus/{lang}/held-out.spacy")) == 6
-    assert len(detected(project / f"projects/multiged/metrics/{lang}.json")) == 1
+    here = project / "projects/multiged"
+    trained = spacy.load(here / f"training/{lang}-chosen")
+    assert trained.lang == lang
+    assert len(read_docs(here / f"corpus/{lang}/held-out.spacy")) == 6
+    (result,) = detected(here / f"metrics/{lang}.json")
+    path = project / f"packages/{lang}_lal_ged_sm"
+    meta = srsly.read_json(path / "meta.json")
+    assert meta["performance"]["ged_f05"] == pytest.approx(result["f05"] / 100)
+    assert meta["sources"][0]["license"] == "CC BY-SA 4.0"
+    # the language model of the training isn't in it, and nothing is found otherwise
+    inside = next((path / f"{lang}_lal_ged_sm").glob(f"{lang}_lal_ged_sm-*"))
+    packed = spacy.load(inside)
+    names = [
+        {
+            name
+            for _, shim in torch_shims(nlp.get_pipe("gec_detector").model)
+            for name in shim.tensors()
+        }
+        for nlp in (trained, packed)
+    ]
+    assert {name.partition(".")[0] for name in names[0] - names[1]} == {"language"}
+    assert not names[1] - names[0]
+    assert weight_types(path) == {torch.float16, torch.int8, torch.float32}
+    text = "He walk to the station now."
+    assert error_scores(packed(text)) == pytest.approx(error_scores(trained(text)), abs=0.02)
+    threshold = packed.get_pipe("gec_detector").cfg["threshold"]
+    component = packed.config["components"]["gec_detector"]
+    assert component["threshold"] == pytest.approx(threshold, abs=1e-12)
+    run_here("measure", "projects/multiged", lang=lang)
+    of_dev, _, edited = detected(here / f"metrics/{lang}-package.json")
+    assert of_dev["tokens"] == result["tokens"]
+    halves = [
+        read_docs(here / f"corpus/{lang}/edited-{half}.spacy") for half in ("threshold", "measure")
+    ]
+    assert sorted(doc.text for docs in halves for doc in docs) == ["No, no.", "Si."]
+    assert (edited["tokens"], edited["errors"]) == (len(halves[1][0]), 0)
+    assert srsly.read_json(here / f"metrics/{lang}-pairs.json")["all"]["pairs"] >= 18
 
 
 def test_make_en_lal_ged_sm(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:

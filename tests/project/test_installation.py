@@ -100,6 +100,28 @@ def test_make_stops_at_the_step_that_fails_and_shows_why(
     assert ("scripts/demo.py" in result.stdout) == (broken is None)
 
 
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_make_test_installs_every_pipeline_of_the_repository(tmp_path: Path) -> None:
+    """Whatever its language."""
+    venv = tmp_path / "venv"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin/pip").touch()
+    python = venv / "bin/python"
+    python.write_text('#!/bin/sh\necho "ran $*"\n')
+    python.chmod(0o755)
+    result = subprocess.run(
+        ["make", "test", f"VENV={venv}"],
+        cwd=ROOT,
+        env=clean_environment(),
+        capture_output=True,
+        encoding="utf8",
+        check=True,
+    )
+    names = {path.parent.name for path in (ROOT / "packages").glob("*/meta.json")}
+    assert {"en_lal_sm", "it_lal_ged_sm"} <= names
+    assert set(re.findall(r"ran .*pip install .* \./packages/(\w+)$", result.stdout, re.M)) == names
+
+
 def test_constraints_pin_every_dependency_within_its_range() -> None:
     lines = (ROOT / "constraints.txt").read_text("utf8").splitlines()
     pinned = {}

@@ -195,3 +195,41 @@ def test_the_strictest_kind_of_text_decides(tmp_path, monkeypatch):
     assert chosen > 0.6
     assert "large.spacy: 1.00% of 100 tokens" in result.output
     assert "small.spacy: 25.00% of 4 tokens" in result.output
+
+
+def test_a_threshold_for_learners(tmp_path, monkeypatch):
+    """By hand: F0.5 is best at 0.5, with three of four marks right. Correct text may ask for more,
+    not for less."""
+    scores = {"learners": [0.9, 0.7, 0.6, 0.5, 0.2], "strict": [0.8, 0.1], "lenient": [0.3, 0.1]}
+    errors_of = {"learners": [True, False, True, True, False]}
+    nlp = spacy.blank("de")
+    nlp.add_pipe("gec_detector")
+    wrong = Doc(nlp.vocab, words=["Er", "gehen"])
+    set_errors(wrong, ["", "ERROR"])
+    nlp.initialize(lambda: [Example(Doc(nlp.vocab, words=["Er", "gehen"]), wrong)])
+    nlp.to_disk(tmp_path / "model")
+    paths = {name: tmp_path / f"{name}.spacy" for name in scores}
+    for path in paths.values():
+        path.touch()
+
+    def known(nlp, pipe, path):
+        of_file = numpy.asarray(scores[path.stem])
+        return numpy.asarray(errors_of.get(path.stem, [False] * 2)), of_file, 1.0
+
+    monkeypatch.setattr(errors, "scored", known)
+    for correct, expected in (([], 0.5), (["lenient"], 0.5), (["strict"], 0.8)):
+        files = [paths[name] for name in correct]
+        output = tmp_path / f"chosen-{'-'.join(correct)}"
+        options = ["--tune", paths["learners"], "--most", 0.0]
+        result = run("threshold", tmp_path / "model", output, *files, *options)
+        assert result.exit_code == 0, result.output
+        chosen = spacy.load(output).get_pipe("gec_detector").cfg["threshold"]
+        assert chosen == pytest.approx(expected, abs=1e-8)
+        if not correct:
+            assert chosen <= 0.5
+    output = tmp_path / "none"
+    refused = run("threshold", tmp_path / "model", output)
+    assert "no files to choose a threshold by" in refused.output
+    refused = run("threshold", tmp_path / "model", output, "--tune", paths["strict"])
+    assert "labelled as an error" in refused.output
+    assert not output.exists()

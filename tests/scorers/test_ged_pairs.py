@@ -81,3 +81,20 @@ def test_the_textbook() -> None:
         inside = " ".join(pair.wrong[start:end] for start, end in pair.places)
         assert inside
         assert 3 <= len(pair.wrong.split()) <= 12
+
+
+@pytest.mark.parametrize("lang", ["de", "it", "cs"])
+def test_textbooks_of_other_languages(lang: str) -> None:
+    """What isn't between brackets is the same in both sentences, or has only moved."""
+    pairs = read_pairs(TEXTBOOK / f"{lang}.tsv")
+    texts = [text for pair in pairs for text in (pair.wrong, pair.right)]
+    assert len(set(texts)) == 2 * len(pairs)
+    nlp = spacy.blank(lang)
+    for pair in pairs:
+        wrong = nlp(pair.wrong)
+        changed = {
+            token.i for token in wrong for start, end in pair.places if start <= token.idx < end
+        }
+        kept = Counter(token.text for token in wrong if token.i not in changed)
+        assert changed
+        assert not kept - Counter(token.text for token in nlp(pair.right))

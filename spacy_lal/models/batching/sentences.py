@@ -12,9 +12,9 @@ LongSentencePolicy = Literal["split", "flat", "error"]
 
 _FINAL = {".", "!", "?", "…", "。", "！", "？", "।", "۔", "؟"}
 _CLOSING = {"”", "’", ")", "]", "}"}
-# these open in some languages and close in others
-_EITHER = {"«", "“", "‘"}
 _STRAIGHT = {'"', "'", "''"}
+# The first two close in German and Czech, the others in Danish; elsewhere they open.
+_EITHER = {"“", "‘", "«", "‹"}
 _BREAKS = {";", ":", ",", "--", "—", "–", "-", "...", "…"}
 
 
@@ -82,7 +82,7 @@ def _starts_by_rule(doc: Doc) -> list[int]:
 def _closes(token: Token) -> bool:
     """Whether a token after final punctuation still belongs to that sentence."""
     apart = bool(token.nbor(-1).whitespace_)
-    if token.text in _STRAIGHT or token.text == "»":
+    if token.text in _STRAIGHT or token.text in {"»", "›"}:
         # a straight quote opens if there is a space before it and none behind; so does » in German,
         # while a French one closes with spaces on both sides
         return bool(token.whitespace_) or not apart
@@ -93,7 +93,7 @@ def _closes(token: Token) -> bool:
 
 def _begins(token: Token) -> bool:
     first = token.text[0]
-    return not first.islower() and (first.isalnum() or first in "\"'“‘„‚«»([`¿¡#*-•")
+    return not first.islower() and (first.isalnum() or first in "\"'“‘„‚«‹»›([`¿¡#*-•")
 
 
 def split_sentences(

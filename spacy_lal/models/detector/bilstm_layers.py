@@ -15,12 +15,16 @@ from torch import Tensor
 from ...layers.layered_encoder import LayeredBiLSTM
 from ..batching.batches import initialize_tok2vec, read_docs, token_batches
 from ..batching.sentences import SentencePolicy
-from ..bridge.shim import to_rows, torch_shim
+from ..bridge.shim import to_rows, torch_shim, torch_shims
 from ..bridge.weights import Header
 from ..embeddings.vocabulary import VocabularyShim, distinct_words, word_form
 
 LAYER_SENTENCE_WORDS = 5000
 """Of a longer "sentence", text without any boundary, pieces are read one by one."""
+
+
+LANGUAGE = "language."
+"""Begins the names of the language model's parameters."""
 
 
 class BiLSTMLayersNetwork(LayeredBiLSTM):
@@ -44,6 +48,11 @@ class LanguageShim(VocabularyShim):
             forms[word_form(word)] += count
         most = attrs["language_words"] if attrs["language_weight"] else 0
         self.cfg["vocabulary"] = [form for form, _ in forms.most_common(most)]
+
+    def drop_language_model(self) -> None:
+        """Keep what prediction reads."""
+        kept = {name: t for name, t in self.tensors().items() if not name.startswith(LANGUAGE)}
+        self.load({**(self.header or {}), "vocabulary": []}, kept)
 
 
 def _build(header: Header) -> BiLSTMLayersNetwork:
@@ -101,6 +110,14 @@ def build_bilstm_layers_v1(
             "dropout_rate": 0.0,
         },
     )
+
+
+def drop_language_models(model: Model) -> None:
+    """Take the language models, which only training reads, out of a trained model."""
+    for node, shim in torch_shims(model):
+        if isinstance(shim, LanguageShim):
+            shim.drop_language_model()
+            node.attrs["language_weight"] = 0.0
 
 
 def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:

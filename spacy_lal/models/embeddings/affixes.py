@@ -14,6 +14,12 @@ from .vocabulary import WordEmbedding, word_embedding_model, word_form
 
 PREFIXES = (1, 2, 3)
 SUFFIXES = (1, 2, 3, 4)
+_PLAIN = str.maketrans(
+    dict.fromkeys("‘’‚‛‹›", "'")
+    | dict.fromkeys("“”„‟«»", '"')
+    | dict.fromkeys("‐‑‒–—―−", "-")
+    | {"…": "..."}
+)
 FEATURES = ("word", "shape", *(f"prefix{k}" for k in PREFIXES), *(f"suffix{k}" for k in SUFFIXES))
 
 
@@ -32,6 +38,11 @@ def word_features(text: str) -> tuple[str, ...]:
         *(word[:k] for k in PREFIXES),
         *(word[-k:] for k in SUFFIXES),
     )
+
+
+def plain_signs(text: str) -> str:
+    """A word with the apostrophes, quotes, dashes and dots that keyboards have."""
+    return text.translate(_PLAIN)
 
 
 class WordAffixEmbedding(WordEmbedding):
@@ -62,15 +73,17 @@ class WordAffixEmbedding(WordEmbedding):
             nn.init.normal_(cast(nn.Embedding, table).weight, std=0.3)
         self.keep = [1 - word_dropout, *[1 - feature_dropout] * (len(FEATURES) - 1)]
 
-    @staticmethod
-    def values(word: str) -> list[tuple[str]]:
-        return [(value,) for value in word_features(word)]
+    features = staticmethod(word_features)
+
+    @classmethod
+    def values(cls, word: str) -> list[tuple[str]]:
+        return [(value,) for value in cls.features(word)]
 
     def encode(self, words: list[str]) -> tuple[Tensor]:
         """The rows of words in the tables [U, F]."""
         ids = [
             [index.get(value, 0) for index, value in zip(self.index, features, strict=True)]
-            for features in map(word_features, words)
+            for features in map(self.features, words)
         ]
         return (torch.tensor(ids, dtype=torch.long).view(-1, len(FEATURES)),)
 
@@ -82,18 +95,29 @@ class WordAffixEmbedding(WordEmbedding):
         return torch.cat([table(ids[:, k]) for k, table in enumerate(self.tables)], -1)
 
 
+class PlainWordAffixEmbedding(WordAffixEmbedding):
+    """Reads "l’" as "l'", and any double quote as the keyboard's."""
+
+    @staticmethod
+    def features(word: str) -> tuple[str, ...]:
+        return word_features(plain_signs(word))
+
+
 def build_word_affix_embed_v1(
     word_width: int = 128,
     affix_width: int = 32,
     min_count: int = 2,
     word_dropout: float = 0.25,
     feature_dropout: float = 0.05,
+    plain_signs: bool = False,
 ) -> Model[list[Doc], list[Floats2d]]:
     """Embed words by their form, their shape and seven affixes.
 
     word_width: width of the word table. affix_width: width of each of the other tables.
     min_count: values seen less often in the training data share the row "unknown".
     word_dropout, feature_dropout: probability of an unknown word or other feature in training.
+    plain_signs: read typographic quotes, apostrophes, dashes and dots as those of keyboards, for
+    training data that has one kind alone.
 
     The vocabularies of the tables are learned by `learn_vocabulary`, which a component of this
     package calls with the training data when it is initialised. A shared `tok2vec` pipe does
@@ -107,7 +131,7 @@ def build_word_affix_embed_v1(
     }
     return word_embedding_model(
         "word_affix_embed",
-        WordAffixEmbedding,
+        PlainWordAffixEmbedding if plain_signs else WordAffixEmbedding,
         settings,
         min_count=min_count,
         width=word_width + (len(FEATURES) - 1) * affix_width,

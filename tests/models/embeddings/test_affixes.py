@@ -1,0 +1,37 @@
+"""Words by form, affixes and shape; with the signs of keyboards if asked for."""
+
+import numpy
+import pytest
+import spacy
+import torch
+from spacy.tokens import Doc
+
+from spacy_lal.models.embeddings.affixes import build_word_affix_embed_v1
+from spacy_lal.models.embeddings.vocabulary import learn_vocabulary
+
+TYPED = ["l'", "amico", "ha", "detto", '"', "no", '"', "-", "e", "poi", "..."]
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        ["l’", "amico", "ha", "detto", "“", "no", "”", "–", "e", "poi", "…"],
+        ["l‘", "amico", "ha", "detto", "«", "no", "»", "—", "e", "poi", "…"],
+        ["l‛", "amico", "ha", "detto", "„", "no", "“", "−", "e", "poi", "..."],
+    ],
+)
+@pytest.mark.parametrize("plain_signs", [True, False])
+def test_typographic_signs(printed: list[str], plain_signs: bool) -> None:
+    """Only where it is asked for do they look like the signs that were seen in training."""
+    vocab = spacy.blank("it").vocab
+    docs = [Doc(vocab, words=words) for words in (TYPED, printed)]
+    torch.manual_seed(0)
+    model = build_word_affix_embed_v1(
+        word_width=8, affix_width=4, min_count=1, plain_signs=plain_signs
+    )
+    learn_vocabulary(model, docs[:1])
+    model.initialize(X=docs[:1])
+    first, second = model.predict(docs)
+    changed = [one != other for one, other in zip(TYPED, printed, strict=True)]
+    same = [numpy.array_equal(one, other) for one, other in zip(first, second, strict=True)]
+    assert same == [plain_signs or not other for other in changed]
