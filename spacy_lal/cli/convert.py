@@ -175,6 +175,9 @@ def convert_conllu(
         Path | None,
         typer.Option("--documents", help="Take only the `newdoc id`s that this file lists."),
     ] = None,
+    tags: Annotated[
+        conllu.TagColumn, typer.Option("--tags", help="The column of tags.")
+    ] = conllu.TagColumn.xpos,
     no_tags: NoTagsOption = "",
     report: ReportOption = None,
 ) -> None:
@@ -187,7 +190,7 @@ def convert_conllu(
             for found in conllu.read_conllu(file):
                 if taken is not None and not taken(found.document, found.number):
                     continue
-                sentence, fault = conllu.to_sentence(found)
+                sentence, fault = conllu.to_sentence(found, tags)
                 yield sentence
                 if fault:
                     headless.append((f"{found.source}:{found.line}", fault))
