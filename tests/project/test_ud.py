@@ -65,29 +65,28 @@ def test_train(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> N
 
 
 def test_compare(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
-    options = " --minutes 0.02 --systems lal,lal-without,spacy,spacy-constant"
+    options = " --minutes 0.01 --systems lal,lal-without,spacy"
     variables = write_treebank(tmp_path, crossing=40, plain=40)
     run_here("compare", "projects/ud", **variables, options=options)
     path = project / "projects/ud/metrics/ud.jsonl"
     runs = load_benchmark("results").read(path, "ud/")
     assert set(runs) == {f"UD_Toy-{name}-1" for name in options.split()[-1].split(",")}
     for run in runs.values():
-        assert 1.2 <= run["cpu_seconds"] < 20
+        assert 0.6 <= run["cpu_seconds"] < 20
         assert run["data"]["train"] == {"sentences": 80, "words": 440, "nonprojective": 40}
         assert run["curve"][-1]["seconds"] == pytest.approx(run["cpu_seconds"], abs=0.1)
-    # three words of one sentence are learned in no time, by whomever
-    assert runs["UD_Toy-spacy-1"]["results"][0]["conll18_las"] > 0.8
+        assert all(0 <= row["conll18_las"] <= row["conll18_uas"] <= 1 for row in run["results"])
     before = path.read_text("utf8")
-    variables["options"] = options.replace("lal,", "")
+    variables["options"] = options.replace("lal,lal-without,", "")
     assert "ud/UD_Toy-spacy-1 is there" in run_here("compare-parsers", "projects/ud", **variables)
     assert path.read_text("utf8") == before
+    variables["options"] = " --minutes 1"
     with pytest.raises(AssertionError, match=r"ud\.py"):
-        variables["options"] = " --minutes 1"
         run_here("compare-parsers", "projects/ud", **variables)
 
     tables = load_benchmark("ud_tables")
     assert "| Toy | 80 | 80 | 80 | 440 | 50.0 % | 50.0 % |" in tables.data("ud", path)
-    assert tables.systems("ud", path).count("| Toy |") == 4
+    assert tables.systems("ud", path).count("| Toy |") == 3
     (row,) = (line for line in tables.decoders("ud", path).splitlines() if "Toy" in line)
     assert row.split("|")[5].strip() == "0.0 %"  # Eisner's trees are projective
     assert "without label attention | 1 |" in tables.label_attention("ud", path)
