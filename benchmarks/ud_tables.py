@@ -53,6 +53,8 @@ def systems(group: str = "ud", table: Path = TABLE) -> str:
     """A row for every run: its scores on the test set."""
     rows = []
     for run in sorted(results.read(table, f"{group}/").values(), key=_name):
+        if not run["results"]:
+            continue
         row = _row(run)
         scores = [f"{100 * row[key]:.2f}" for key in ("conll18_las", "conll18_uas", "tag_acc")]
         words = f"{run['training_words'] / run['data']['train']['words']:.1f}"
