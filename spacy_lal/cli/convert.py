@@ -183,6 +183,9 @@ def convert_conllu(
     as_written: Annotated[
         bool, typer.Option("--written", help='Contractions as one word: "du", not "de" and "le".')
     ] = False,
+    tags: Annotated[
+        conllu.TagColumn, typer.Option("--tags", help="The column of tags.")
+    ] = conllu.TagColumn.xpos,
     no_tags: NoTagsOption = "",
     report: ReportOption = None,
 ) -> None:
@@ -195,8 +198,8 @@ def convert_conllu(
             for found in conllu.read_conllu(file):
                 if taken is not None and not taken(found.document, found.number):
                     continue
-                sentence, fault = conllu.to_sentence(found)
-                yield written(found) if as_written else sentence
+                sentence, fault = conllu.to_sentence(found, tags)
+                yield written(found, tags) if as_written else sentence
                 if fault:
                     headless.append((f"{found.source}:{found.line}", fault))
 

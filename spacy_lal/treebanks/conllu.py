@@ -8,12 +8,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 
 from spacy.parts_of_speech import IDS as UNIVERSAL_TAGS
 
 from .docs import TreebankSentence, tree_fault
 from .files import FormatError, is_number, read_text
+
+
+class TagColumn(StrEnum):
+    """Where a word's tag comes from: the treebank's own tags, or the universal ones."""
+
+    xpos = "xpos"
+    upos = "upos"
+
 
 _FEATS = re.compile(r"(?:[^=|]+=[^=|]+(?:\|[^=|]+=[^=|]+)*)?")
 
@@ -131,9 +140,12 @@ def read_conllu(path: str | Path) -> Iterator[ConlluSentence]:
     return parse_conllu(read_text(path), source=str(path))
 
 
-def to_sentence(sentence: ConlluSentence) -> tuple[TreebankSentence, str]:
+def to_sentence(
+    sentence: ConlluSentence, tags: TagColumn = TagColumn.xpos
+) -> tuple[TreebankSentence, str]:
     """The sentence, and why its heads were left out ("" if they weren't).
 
+    tags: which column is the word's tag.
     A Doc holds one tree a sentence: heads with several roots or a cycle are left out, so that
     the sentence still serves whatever doesn't need them. So are tags that aren't universal and
     features that aren't `Key=Value`, as CoNLL-X may have in these columns.
@@ -147,7 +159,7 @@ def to_sentence(sentence: ConlluSentence) -> tuple[TreebankSentence, str]:
     return TreebankSentence(
         words=sentence.words,
         spaces=sentence.spaces,
-        tags=_if_any(sentence.xpos),
+        tags=_if_any(sentence.upos if tags is TagColumn.upos else sentence.xpos),
         pos=_if_any(sentence.upos) if set(sentence.upos) <= UNIVERSAL_TAGS.keys() else None,
         lemmas=_if_any(sentence.lemmas),
         morphs=_if_any(sentence.feats) if all(map(_FEATS.fullmatch, sentence.feats)) else None,

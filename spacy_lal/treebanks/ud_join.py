@@ -15,7 +15,7 @@ from itertools import accumulate
 
 from spacy.parts_of_speech import IDS as UNIVERSAL_TAGS
 
-from .conllu import ConlluSentence
+from .conllu import ConlluSentence, TagColumn
 from .docs import TreebankSentence, tree_fault
 
 COMPOUND = "_"
@@ -56,9 +56,13 @@ def surface(sentence: ConlluSentence) -> list[SurfaceToken]:
     return tokens
 
 
-def written(ud: ConlluSentence) -> TreebankSentence:
+def written(ud: ConlluSentence, column: TagColumn = TagColumn.xpos) -> TreebankSentence:
     """The sentence in tokens as they are written, each contraction one word; without lemmas and
-    features, of which a contraction has several. Heads that aren't one tree are left out."""
+    features, of which a contraction has several. Heads that aren't one tree are left out.
+
+    column: which one is the word's tag.
+    """
+    column_of_tags = ud.upos if column is TagColumn.upos else ud.xpos
     tokens = surface(ud)
     groups = [token.words for token in tokens]
     tops = [_top(ud, group) for group in groups]
@@ -67,7 +71,7 @@ def written(ud: ConlluSentence) -> TreebankSentence:
     return TreebankSentence(
         words=[token.text for token in tokens],
         spaces=[token.space for token in tokens],
-        tags=[ud.xpos[top] for top in tops] if any(ud.xpos) else None,
+        tags=[column_of_tags[top] for top in tops] if any(column_of_tags) else None,
         pos=[ud.upos[top] for top in tops] if set(ud.upos) <= UNIVERSAL_TAGS.keys() else None,
         heads=None if fault else heads,
         deps=None if fault else relations,

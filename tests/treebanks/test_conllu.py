@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from spacy_lal.treebanks.conllu import parse_conllu, to_sentence
+from spacy_lal.treebanks.conllu import TagColumn, parse_conllu, to_sentence
 from spacy_lal.treebanks.docs import language_vocab, to_doc
 from spacy_lal.treebanks.files import FormatError
 
@@ -69,6 +69,14 @@ def test_docs():
     assert [token.is_sent_start for token in doc] == [True, *[False] * 5]
     assert doc.user_data == {"sent_id": "tea-one-1", "paragraph": "tea-one:1"}
     assert not doc.spans
+
+
+def test_tags_of_either_column():
+    first, _ = parse_conllu(TEXT)
+    assert to_sentence(first)[0].tags == ["PRP", "VBP", "RB", "-LRB-", "LS", "-RRB-"]
+    universal = ["PRON", "AUX", "PART", "PUNCT", "X", "PUNCT"]
+    sentence, _ = to_sentence(first, TagColumn.upos)
+    assert sentence.tags == sentence.pos == universal
 
 
 def test_conll_x():

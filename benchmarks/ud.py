@@ -1,0 +1,248 @@
+"""`lal_dependency` and spaCy's parser, from scratch for the same processor time, on any treebanks.
+
+A treebank is LANG=FOLDER, a folder of train.spacy, dev.spacy and test.spacy (projects/ud). Every
+treebank, system and seed is a run GROUP/FOLDER-SYSTEM-SEED in RESULTS (results.py); one that is
+there is not trained again. Words are gold, one sentence a Doc; all else is predicted.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import results
+import spacy
+import torch
+import typer
+from measure import processor
+from spacy.cli.init_config import init_config
+from spacy.language import Language
+from spacy.schemas import ConfigSchemaTraining
+from spacy.tokens import Doc
+from spacy.training.initialize import init_nlp
+from spacy.training.loop import create_train_batches
+from spacy.util import load_config, registry
+from thinc.api import Config
+from wasabi import msg
+
+from spacy_lal.evaluation.parses import measure
+from spacy_lal.pipeline.lal_dependency import DECODERS, LabelAttentionDependency
+from spacy_lal.structure.arborescence import is_projective
+from spacy_lal.training.corpus import Corpus
+
+CONFIG = Path(__file__).parents[1] / "configs/ud.cfg"
+PARSER = "components.lal_dependency"
+WARM_UP = 0.05
+"""The part of the time in which the rate rises."""
+CHECKS = 5
+"""How often the development set is scored, the last time in the end; the best weights are taken."""
+CHECK_SENTENCES = 300
+SCORES = ("conll18_uas", "conll18_las", "dep_uas", "dep_las", "tag_acc")
+PACKAGES = ("spacy-lal", "spacy", "thinc", "torch", "numpy")
+
+
+class System(NamedTuple):
+    """A config, by the dotted settings in it that are other than there.
+
+    rate: the learning rate that it is trained with, at its height; falls: whether it falls to 0.
+    """
+
+    config: Callable[[], Config]
+    rate: float
+    falls: bool = True
+    settings: dict[str, Any] = {}  # noqa: RUF012
+
+
+def ours() -> Config:
+    return load_config(CONFIG)
+
+
+def spacys(optimize: str = "efficiency") -> Config:
+    """What `spacy init config` writes for a tagger and a parser on a CPU."""
+    config = init_config(lang="xx", pipeline=["tagger", "parser"], optimize=optimize)
+    return Config(config).copy()
+
+
+def spacys_large() -> Config:
+    """The same with --optimize accuracy, but no vectors from elsewhere."""
+    config = spacys("accuracy")
+    config["components"]["tok2vec"]["model"]["embed"]["include_static_vectors"] = False
+    config["initialize"]["vectors"] = config["paths"]["vectors"] = None
+    return config
+
+
+SYSTEMS = {
+    "lal": System(ours, rate=0.003),
+    "lal-without": System(ours, rate=0.003, settings={f"{PARSER}.model.encoder.heads": 0}),
+    "spacy": System(spacys, rate=0.001),
+    "spacy-constant": System(spacys, rate=0.001, falls=False),
+    "spacy-large": System(spacys_large, rate=0.001),
+}
+
+
+DATA = "data"
+"""In place of a system: nothing is trained, the treebank's trees are counted."""
+
+
+def configured(system: System, lang: str, folder: Path, seed: int) -> Config:
+    """The system's config for one treebank."""
+    config = system.config()
+    places = {f"paths.{part}": str(folder / f"{part}.spacy") for part in ("train", "dev")}
+    settings = places | {
+        "nlp.lang": lang,
+        # without what segments words; the words are the treebank's
+        "nlp.tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"},
+        "system.seed": seed,
+        "training.seed": seed,
+        "training.optimizer.learn_rate": system.rate,
+        **system.settings,
+    }
+    for place, value in settings.items():
+        *sections, last = place.split(".")
+        section: dict[str, Any] = config
+        for name in sections:
+            section = section[name]
+        section[last] = value
+    for part in ("train", "dev"):  # one reader for all systems
+        path = places[f"paths.{part}"]
+        config["corpora"][part] = {"@readers": "spacy-lal.Corpus.v1", "path": path}
+    return config.interpolate()
+
+
+class Trained(NamedTuple):
+    """A pipeline with its best weights, and how it came to them."""
+
+    nlp: Language
+    about: dict[str, Any]
+    curve: list[dict[str, Any]]
+
+
+def train(config: Config, seconds: float, falls: bool) -> Trained:
+    """Train for so many seconds of processor time, initialisation and scoring not counted.
+
+    The learning rate follows the time: it rises from 0 and falls to 0, or stays as it is.
+    """
+    nlp = init_nlp(config)
+    config = nlp.config.interpolate()
+    settings = registry.resolve(config["training"], schema=ConfigSchemaTraining)
+    optimizer, rate = settings["optimizer"], settings["optimizer"].learn_rate
+    dev = list(Corpus(config["corpora"]["dev"]["path"])(nlp))
+    dev = dev[:: max(1, len(dev) // CHECK_SENTENCES)]
+    corpus = Corpus(config["corpora"]["train"]["path"])
+    batches = create_train_batches(nlp, corpus, settings["batcher"], 0)
+    coming = next(batches)  # the data is read here, before the clock runs
+    curve: list[dict[str, Any]] = []
+    best = b""
+    spent, steps, words, epoch = 0.0, 0, 0, 0
+    while spent < seconds:
+        begin = time.process_time()
+        epoch, batch = coming
+        done = spent / seconds
+        optimizer.learn_rate = rate * (min(done / WARM_UP, 1 - done) if falls else 1.0)
+        nlp.update(batch, drop=settings["dropout"], sgd=optimizer)
+        optimizer.step_schedules()
+        coming = next(batches)
+        spent += time.process_time() - begin
+        steps += 1
+        words += sum(len(example) for example in batch)
+        if spent < seconds * (len(curve) + 1) / CHECKS:
+            continue
+        with nlp.use_params(optimizer.averages or {}):
+            found = nlp.evaluate(dev)
+            point = {key: round(found[key], 5) for key in ("dep_las", "tag_acc")}
+            curve.append({"step": steps, "seconds": round(spent, 1), **point})
+            if point["dep_las"] == max(p["dep_las"] for p in curve):
+                best = nlp.to_bytes(exclude=["vocab", "tokenizer"])
+        msg.text(f"  {curve[-1]}")
+    nlp.from_bytes(best, exclude=["vocab", "tokenizer"])
+    about = {"steps": steps, "epochs": epoch, "training_words": words, "cpu_seconds": spent}
+    return Trained(nlp, about | {"words_per_cpu_second": round(words / spent)}, curve)
+
+
+def scored(nlp: Language, test: Path) -> list[dict[str, Any]]:
+    """What it comes to on the test set: with each decoder, if it is ours."""
+    pipes = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, LabelAttentionDependency)]
+    found = []
+    for decoder in (*DECODERS,) if pipes else ("transitions",):
+        for pipe in pipes:
+            pipe.decoder = decoder
+        scores, counts = measure(nlp, list(Corpus(test)(nlp)))
+        kept = {key: round(scores[key], 5) for key in SCORES}
+        found.append({"decoder": decoder, **kept, **counts})
+    return found
+
+
+def heads_of(doc: Doc) -> list[int]:
+    """Of every word its head, 0 the root and k word k."""
+    return [0 if token.head == token else token.head.i + 1 for token in doc]
+
+
+def about_data(lang: str, folder: Path) -> dict[str, Any]:
+    """Sentences and words of each part, and how many trees have crossing arcs."""
+    found: dict[str, Any] = {}
+    nlp = spacy.blank("xx")
+    for part in ("train", "dev", "test"):
+        docs = list(Corpus(folder / f"{part}.spacy").docs(nlp))
+        crossing = [not is_projective(heads_of(doc)) for doc in docs if doc.has_annotation("DEP")]
+        words = sum(len(doc) for doc in docs)
+        found[part] = {"sentences": len(docs), "words": words, "nonprojective": sum(crossing)}
+    return {"treebank": folder.name, "lang": lang, "data": found}
+
+
+def run(name: str, lang: str, folder: Path, seed: int, minutes: float) -> dict[str, Any]:
+    """Train one system on one treebank, and score it; or count its trees."""
+    about = about_data(lang, folder) | {"system": name}
+    if name == DATA:
+        return about | {"results": []}
+    system = SYSTEMS[name]
+    trained = train(configured(system, lang, folder, seed), 60 * minutes, system.falls)
+    return about | {
+        "seed": seed,
+        "minutes": minutes,
+        "rate": system.rate,
+        **trained.about,
+        "processor": processor(),
+        "versions": {"python": platform.python_version()}
+        | {package: version(package) for package in PACKAGES},
+        "curve": trained.curve,
+        "results": scored(trained.nlp, folder / "test.spacy"),
+    }
+
+
+def main(
+    table: Annotated[Path, typer.Argument(metavar="RESULTS", help="Table of results, .jsonl.")],
+    treebanks: Annotated[list[str], typer.Argument(help="LANG=FOLDER, each.")],
+    minutes: Annotated[float, typer.Option(help="Processor time of a training.")] = 5.0,
+    systems: Annotated[
+        str, typer.Option(help=f"Of {', '.join((DATA, *SYSTEMS))}, commas between.")
+    ] = "lal,spacy",
+    seeds: Annotated[str, typer.Option(help="Seeds, commas between.")] = "1",
+    group: Annotated[str, typer.Option(help="Of the runs.")] = "ud",
+) -> None:
+    """Train and score every run that has no result yet; print the scores."""
+    torch.set_num_threads(1)
+    there = results.read(table)
+    for treebank, seed, name in product(treebanks, seeds.split(","), systems.split(",")):
+        lang, _, path = treebank.partition("=")
+        of = f"{group}/{Path(path).name}-{name}-{seed}"
+        if of in there:
+            if there[of].get("minutes", minutes) != minutes:
+                typer.echo(f"ud: {of} had {there[of]['minutes']} minutes", err=True)
+                raise typer.Exit(1)
+            msg.info(f"{of} is there")
+            continue
+        msg.info(of)
+        found = run(name, lang, Path(path), int(seed), minutes)
+        results.add(of, found, table)
+        for row in found["results"]:
+            scores = "  ".join(f"{key} {100 * row[key]:.2f}" for key in SCORES)
+            msg.good(f"{row['decoder']}  {scores}")
+
+
+if __name__ == "__main__":
+    typer.run(main)
