@@ -129,7 +129,7 @@ def _drop_language_models(source: Path) -> None:
     for name, component in config.get("components", {}).items():
         encoders = list(_having("language_weight", component))
         if encoders:
-            pipe = load_pipeline(source).get_pipe(name)
+            pipe: Any = load_pipeline(source).get_pipe(name)
             drop_language_models(pipe.model)
             pipe.to_disk(source / name, exclude=["vocab"])
         for encoder in encoders:
