@@ -207,7 +207,7 @@ def test_tensors_of_no_module(stored: Path) -> None:
     write(stored, {**tensors, "9.more": torch.zeros(3)}, headers)
     refused(stored, "model.safetensors", "9.more")
     write(stored, tensors, [])
-    refused(stored, "model.safetensors", "none of the 0 modules")
+    refused(stored, "model.safetensors", "none of the model's 0 modules")
 
 
 def test_a_damaged_vocabulary_of_its_own(pipelines: dict[str, Language], tmp_path: Path) -> None:

@@ -32,5 +32,5 @@ def test_a_cell_for_every_layer_and_head_and_the_mean():
 
 def test_names():
     assert "embeddings, head 1" in layer_attention_svg(ALPHA, names=["embeddings", "first"])
-    with pytest.raises(ValueError, match="3 names of 2 layers"):
+    with pytest.raises(ValueError, match="each of the 2 layers: got 3 names"):
         layer_attention_svg(ALPHA, names=["a", "b", "c"])

@@ -319,7 +319,7 @@ def test_the_call_is_that_of_displacy():
         (RECORD, {}, "manual = False, but this is a dict"),
         (ConstituentTree("A"), {"manual": True}, "manual = True, but this is a ConstituentTree"),
         (RECORD, {"manual": True, "options": {"colour": 1}}, "no option 'colour'; it has edges"),
-        ({"text": "a"}, {"manual": True}, "a record for a picture has 'words'"),
+        ({"text": "a"}, {"manual": True}, "a record for a picture must have 'words': this one has"),
         ({"words": ["a"]}, {"manual": True}, "no parser of constituents annotated"),
         (RECORD, {"manual": True, "options": {"edges": "round"}}, "edges must be one of"),
         (doc_of(["a"]), {"style": "srl"}, "no component for semantic roles annotated 'a '"),
