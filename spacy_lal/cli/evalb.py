@@ -16,7 +16,12 @@ def evalb(
     gold: Annotated[Path, typer.Argument(help="Gold trees, one per line.")],
     test: Annotated[Path, typer.Argument(help="Trees to evaluate, one per line.")],
     prm: Annotated[
-        str, typer.Option("--prm", "-p", help="nk, new, collins, sample, or a .prm file.")
+        str,
+        typer.Option(
+            "--prm",
+            "-p",
+            help="nk, new, collins, sample, sequoia, icon, greynir, niivtb, or a .prm file.",
+        ),
     ] = "nk",
     cutoff: Annotated[
         int | None,
