@@ -4,7 +4,8 @@ python scripts/matrix.py FOLDER [--cells NAME,NAME] [--list] [--torch WHAT] [--t
 
 Builds a wheel and a source distribution, and in FOLDER makes a virtual environment a cell, in which
 neither the repository nor a configuration of it is seen but for the tests. A cell whose interpreter
-or whose wheels aren't there says so. Prints a table as Markdown, and returns 1 if a cell failed.
+or whose wheels aren't there says so. Prints a table as Markdown, and returns 1 if a cell failed; of
+those the environments stay.
 """
 
 from __future__ import annotations
@@ -102,6 +103,8 @@ def main() -> int:
         begun = time.perf_counter()
         versions, result = run(known[name], folder / name, wheel, sdist, options)
         failed |= result.startswith("failed")
+        if not result.startswith("failed"):
+            shutil.rmtree(folder / name, ignore_errors=True)  # gigabytes each
         print(
             f"| {name} | {versions} | {result} ({time.perf_counter() - begun:.0f} s) |", flush=True
         )

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,10 @@ NAMES = {
         "spacy-lal.srl_scorer.v1",
     ],
 }
+ENCODERS = [
+    f"spacy-lal.{name}.v1"
+    for name in ("BeneparParser", "EncoderLayers", "PretrainedEncoder", "ReleasedParser")
+]
 FACTORIES = [
     "gec_detector",
     "lal_constituency",
@@ -74,7 +79,11 @@ CLI = ["lal"]
 
 @pytest.mark.parametrize(("kind", "name"), [(k, n) for k, names in NAMES.items() for n in names])
 def test_registered_functions(kind: str, name: str) -> None:
-    assert callable(registry.get(kind, name))
+    if name in ENCODERS and find_spec("tokenizers") is None:
+        with pytest.raises(ImportError, match=r"pip install 'spacy-lal\[encoders\]'"):
+            registry.get(kind, name)
+    else:
+        assert callable(registry.get(kind, name))
 
 
 @pytest.mark.parametrize("name", FACTORIES)

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tokenizers import Tokenizer
 from torch import Tensor
 
 from ..layers.released import dependency_scorer_state, encoder_state, span_scorer_state
+from ..models.bridge.tokenizers import Tokenizer
 from ..structure.binarise import JOIN
 from .imported import Imported
 from .released import released_pipeline

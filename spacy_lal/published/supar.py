@@ -290,7 +290,7 @@ def _same(checkpoint: Path, name: str, found: int, expected: int, kind: str) -> 
 
 def _same_pieces(checkpoint: Path, vocabulary: dict[str, int], encoder: EncoderFolder) -> None:
     """Raise ValueError if the folder's tokenizer has another vocabulary than the checkpoint."""
-    from tokenizers import Tokenizer
+    from ..models.bridge.tokenizers import Tokenizer
 
     found = Tokenizer.from_str(encoder.tokenizer).get_vocab(with_added_tokens=True)
     if found != vocabulary:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from tokenizers import Tokenizer
 from torch import Tensor
 
+from ..models.bridge.tokenizers import Tokenizer
 from ..models.encoders.transformers import HuggingFace, build_transformer
 from .tokenizers import FAST, read_tokenizer
 

@@ -43,12 +43,8 @@ class BeneparShim(TorchShim):
 def _reader(header: Header) -> Any:
     if header["characters"] is not None:
         return CharacterReader(header["characters"])
-    try:
-        from .pieces import PieceReader
-    except ImportError as error:
-        raise ImportError(
-            "this encoder needs tokenizers: pip install 'spacy-lal[encoders]'"
-        ) from error
+    from .pieces import PieceReader
+
     config = header["transformer"]
     shift = int(reads_shifted(config))
     return PieceReader(header["tokenizer"], header["window"], padding_of(config), shift)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 from torch import Tensor, from_numpy
 
+from ..bridge.tokenizers import Tokenizer
 from ..encoders.windows import Window, deepest, overlapping
 from .text import Text
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Token
-from tokenizers import Tokenizer
+
+from ..bridge.tokenizers import Tokenizer
 
 Numbers = NDArray[numpy.int64]
 

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy
 import torch
-from tokenizers import Encoding, Tokenizer
 from torch import Tensor
+
+from ..bridge.tokenizers import Encoding, Tokenizer
 
 ESCAPED = {"(": "-LRB-", ")": "-RRB-", "{": "-LCB-", "}": "-RCB-", "[": "-LSB-", "]": "-RSB-"}
 """Brackets as the words of the Penn Treebank."""
