@@ -8,8 +8,8 @@ transformers; the tests need nothing of that:
 It writes, for every variant, NAME.pt (as the released training saves it), NAME.npz (scores of every
 sentence alone) and NAME.json (sentences, trees, heads, relations), and the folders `xlnet` and
 `bert` of the transformers' configurations and tokenizers. Nothing of the code is in any of them.
-With --odd behind, sentences are those of `odd_sentences.py`, the trees are spans, and there are no
-scores: `compare_odd.py` reads that.
+With --odd behind, sentences are those of `odd_sentences.py`, with --conllu FILE those of a
+treebank, the trees are spans, and there are no scores: `compare_odd.py` reads that.
 Three things are set from outside: masks are boolean (the released code takes Python 3.11 for 3.1),
 the number of label heads is that of the labels (112 in the code), and transformers come from
 folders.
@@ -22,11 +22,12 @@ import json
 import sys
 import tempfile
 import types
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import numpy
 import torch
-from odd_sentences import odd_sentences, spans_of
+from odd_sentences import Odd, asked, spans_of
 
 SENTENCES = [
     "DT_The NN_dog VBZ_enjoys DT_the NN_sea ._.",
@@ -206,13 +207,17 @@ def record(parser: object, sentences: list) -> tuple[dict, dict]:
     return arrays, result
 
 
-def main_(code: Path, output: Path, odd: bool) -> None:
+def main_(code: Path, output: Path, others: list[Odd] | None) -> None:
     sys.path.insert(0, str(code))
     # the decoders are compiled
     sys.modules["pyximport"] = types.SimpleNamespace(install=lambda **_: None)
     # what it would download with
     for name in ("boto3", "botocore", "botocore.exceptions"):
-        sys.modules[name] = types.SimpleNamespace(ClientError=Exception)
+        module = types.ModuleType(name)
+        # transformers, too, looks whether it is there
+        module.__spec__ = ModuleSpec(name, None)
+        module.ClientError = Exception
+        sys.modules[name] = module
     import KM_parser
 
     KM_parser.DTYPE = torch.bool
@@ -235,9 +240,9 @@ def main_(code: Path, output: Path, odd: bool) -> None:
                 "trainer": trainer.state_dict(),
             }
             torch.save(state, output / f"{name}.pt", _use_new_zipfile_serialization=name != "bert")
-            if odd:
-                others = [list(zip(s.tags, s.words, strict=True)) for s in odd_sentences()]
-                result = record_odd(parser, others)
+            if others is not None:
+                pairs = [list(zip(s.tags, s.words, strict=True)) for s in others]
+                result = record_odd(parser, pairs)
             else:
                 arrays, result = record(parser, sentences)
                 numpy.savez_compressed(output / f"{name}.npz", **arrays)
@@ -245,4 +250,4 @@ def main_(code: Path, output: Path, odd: bool) -> None:
 
 
 if __name__ == "__main__":
-    main_(Path(sys.argv[1]), Path(sys.argv[2]).absolute(), "--odd" in sys.argv)
+    main_(Path(sys.argv[1]), Path(sys.argv[2]).absolute(), asked(sys.argv))

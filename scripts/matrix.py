@@ -162,7 +162,7 @@ def run(
         ROOT / "tests", venv / "run/tests", ignore=shutil.ignore_patterns("__pycache__")
     )
     shutil.copy(ROOT / "pyproject.toml", venv / "run")
-    done = _python(venv, "-m", "pytest", "-q", *options.tests.split(), cwd=venv / "run")
+    done = _python(venv, "-m", "pytest", *options.tests.split(), cwd=venv / "run")
     lines = done.stdout.strip().splitlines() or done.stderr.strip().splitlines() or ["nothing"]
     (venv / "pytest.txt").write_text(done.stdout + done.stderr)
     return versions, f"{'failed: ' if done.returncode else ''}{lines[-1].strip('= ')}"

@@ -63,6 +63,24 @@ def odd_sentences(number: int = 500, longest: int = 60, seed: int = 5) -> list[O
     return found
 
 
+def conllu_sentences(path: Path) -> list[Odd]:
+    """Those of a treebank, in the place of odd ones: words and tags, as if all had spaces."""
+    found = []
+    for block in path.read_text("utf-8").strip().split("\n\n"):
+        rows = [line.split("\t") for line in block.splitlines() if not line.startswith("#")]
+        rows = [row for row in rows if row[0].isdigit()]
+        words, tags = ([row[column] for row in rows] for column in (1, 4))
+        found.append(Odd(words, tags, [True] * len(rows)))
+    return found
+
+
+def asked(arguments: Sequence[str]) -> list[Odd] | None:
+    """The sentences that `--odd` or `--conllu FILE` asks for."""
+    if "--conllu" in arguments:
+        return conllu_sentences(Path(arguments[arguments.index("--conllu") + 1]))
+    return odd_sentences() if "--odd" in arguments else None
+
+
 def spans_of(tree: Any, children: Callable[[Any], Sequence[Any] | None]) -> list[list[Any]]:
     """The phrases of a tree in preorder, as [start, end, label]: what has children that have some.
 

@@ -6,13 +6,15 @@ Run it where supar is installed, with its dependencies; the tests need nothing o
 
 It writes, for every variant, NAME.pt (`Parser.save`), NAME.npz (scores of every sentence alone) and
 NAME.json (sentences, tags, trees or heads), and the folder `bert` of the transformer's
-configuration and tokenizer. With --odd behind, sentences are those of `odd_sentences.py`, the trees
+configuration and tokenizer. With --odd behind, sentences are those of `odd_sentences.py`, with
+--conllu FILE those of a treebank that supar can read (brackets are words of their own), the trees
 are spans, and there are no scores: `compare_odd.py` reads that.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -20,7 +22,7 @@ from pathlib import Path
 import nltk
 import numpy
 import torch
-from odd_sentences import odd_sentences, spans_of
+from odd_sentences import Odd, asked, spans_of
 from supar.parsers import BiaffineDependencyParser, CRFConstituencyParser
 from supar.utils.common import BOS
 from transformers import BertConfig, BertModel, BertTokenizerFast
@@ -152,9 +154,10 @@ def record(parser: torch.nn.Module, sentences: list[list[tuple[str, str]]]) -> t
 
 
 INPUTS = ("words", "chars", "bert", "tags")
+BRACKETED = re.compile(r".[()]|[()].")
 
 
-def main(output: Path, odd: bool) -> None:
+def main(output: Path, others: list[Odd] | None) -> None:
     torch.manual_seed(3)
     output.mkdir(parents=True, exist_ok=True)
     sentences = [[tuple(w.rsplit("/", 1)) for w in s.split()] for s in SENTENCES]
@@ -180,9 +183,10 @@ def main(output: Path, odd: bool) -> None:
                 null = [k for k, label in enumerate(parser.CHART.vocab.itos) if label.endswith(">")]
                 parser.model.label_attn.weight.data[null, -1, -1] -= 3
             parser.save(str(output / f"{name}.pt"))
-            if odd:
-                others = [list(zip(s.words, s.tags, strict=True)) for s in odd_sentences()]
-                result = record_odd(parser, others) | {"sentences": others}
+            if others is not None:
+                readable = [s for s in others if not any(map(BRACKETED.search, s.words))]
+                pairs = [list(zip(s.words, s.tags, strict=True)) for s in readable]
+                result = record_odd(parser, pairs) | {"sentences": pairs}
             else:
                 arrays, result = record(parser, sentences)
                 numpy.savez_compressed(output / f"{name}.npz", **arrays)
@@ -195,4 +199,4 @@ def main(output: Path, odd: bool) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).absolute(), "--odd" in sys.argv)
+    main(Path(sys.argv[1]).absolute(), asked(sys.argv))

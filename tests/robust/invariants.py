@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_lal.annotations import get_constituents, get_frames
@@ -14,15 +15,17 @@ CLOSE = 1e-4
 """How near scores are that are the same."""
 
 
-def check(doc: Doc, pipes: list[str], *, own_heads: bool = False) -> None:
+def check(doc: Doc, nlp: Language, *, own_heads: bool = False) -> None:
     """own_heads: the Doc came with heads, which are its maker's affair."""
+    pipes = nlp.pipe_names
     sentences: list[tuple[int, int]] = []
     if len(doc) and "gec_detector" not in pipes:  # which writes no boundaries
         sentences = [(sentence.start, sentence.end) for sentence in doc.sents]
         assert [i for start, end in sentences for i in range(start, end)] == [*range(len(doc))]
     if "lal_constituency" in pipes:
         _check_trees(doc, sentences)
-        if not own_heads:
+        joint = nlp.config["components"]["lal_constituency"]["joint_dependencies"]
+        if joint and not own_heads:
             _check_heads(doc, sentences)
         assert all(token.tag_ for token in doc if not token.is_space)
     if "lisa_srl" in pipes:
