@@ -15,6 +15,7 @@ from ..models.encoders.transformers import HuggingFace, build_transformer
 from .tokenizers import FAST, read_tokenizer
 
 CONFIG = "config.json"
+"""The file with the settings of a transformer."""
 Json = dict[str, Any]
 
 

@@ -12,6 +12,7 @@ from .svg import rect, scale, svg, text
 from .widths import shortened, width
 
 CELL_X, CELL_Y = 46.0, 24.0
+"""The width and the height of a cell, in pixels."""
 
 
 def layer_attention_svg(
