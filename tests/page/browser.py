@@ -168,7 +168,7 @@ def test_the_keyboard_reaches_everything(page: Browser) -> None:
     for wanted in ("model", "go", "view-tree", "lal-node", "copy-json"):
         assert wanted in reached
     page.js("document.querySelector('#picture .lal-node').focus()")
-    page.wait("document.getElementById('details').textContent != ''")
+    page.wait("document.getElementById('details').textContent.includes('probability')")
     page.js("document.getElementById('view-tree').focus()")
     page.key("ArrowRight", 39)
     page.wait("document.activeElement.id == 'view-boxes'")
@@ -183,6 +183,7 @@ def test_the_threshold(page: Browser, url: str) -> None:
         "t.dispatchEvent(new Event('input'));t.dispatchEvent(new Event('change'))})()"
     )
     assert page.js("document.querySelectorAll('.lal-wrong').length") == 0
+    assert "no words are marked" in page.js("document.getElementById('details').textContent")
     assert "threshold=1" in page.js("location.hash")
 
 
