@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from typing import Annotated
 
 import typer
@@ -63,9 +64,12 @@ def serve(
             limit_concurrency=8 * waiting,
             timeout_keep_alive=5,
         )
+        # who reads the address may ask at once; who comes before the server runs waits for it
+        listening.listen()
         where = listening.getsockname()
         shown = f"[{where[0]}]" if ":" in where[0] else where[0]
         msg.good(f"http://{shown}:{where[1]} shows {', '.join(pipelines)}; Ctrl-C stops it")
+        sys.stdout.flush()
         uvicorn.Server(config).run(sockets=[listening])
 
 
