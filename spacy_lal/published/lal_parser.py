@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tokenizers import Tokenizer
 from torch import Tensor
 
 from ..layers.released import dependency_scorer_state, encoder_state, span_scorer_state
@@ -14,6 +13,7 @@ from ..structure.binarise import JOIN
 from .imported import Imported
 from .released import released_pipeline
 from .restricted import read_checkpoint
+from .tokenizers import Tokenizer
 from .transformer import EncoderFolder, read_encoder, transformer_state
 
 CLASSES = ["vocabulary.Vocabulary", "makehp.HParams"]

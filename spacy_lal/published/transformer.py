@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from tokenizers import Tokenizer
 from torch import Tensor
 
 from ..models.encoders.transformers import HuggingFace, build_transformer
-from .tokenizers import FAST, read_tokenizer
+from .tokenizers import FAST, Tokenizer, read_tokenizer
 
 CONFIG = "config.json"
 """The file with the settings of a transformer."""
