@@ -2,7 +2,8 @@
 # make demo TEXT="…"      the same with a text of yours
 # make test               run the tests; ARGS="-k trees" goes to pytest
 # make matrix             install and try the package in every supported surrounding; CELLS=… for some
-# make page               a page in the browser where you type text and see what pipelines find
+# make page               a page in the browser where you type text and see what pipelines find;
+#                         ARGS="--port 8001" goes to the server
 # make test-page          test the page in a real Chromium (Debian: apt-get install chromium)
 # make lint               style and types
 # make docs               write the tables and pictures of docs anew from docs/training/results.jsonl

@@ -1,8 +1,25 @@
-"""CPU time of the page for one sentence of 20 words: `python benchmarks/page.py MODEL`."""
+"""Speed of the page, and what it does with many texts at once: `python benchmarks/page.py MODEL`.
+
+It times one sentence of 20 words in this process, then over HTTP: `lal serve` runs beside it, on
+one thread and a free port of this machine.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import subprocess
+import sys
 import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import NamedTuple
 
 import spacy
 import torch
@@ -12,23 +29,103 @@ from spacy_lal.page.answers import Question, answer
 
 SENTENCE = (
     "The committee promised to publish the long report before the end of the year, but nobody "
-    "believed it then ."
+    "really believed it then."
 )
+AT_ONCE = 50
+SENTENCES = (1, 1, 2, 2, 5, 10, 17, 30, 1000)
+"""Of the texts that are sent at once, one after the other; the last two are too long."""
+VIEWS = ("", "tree")
 
 
-def main(model: str, times: int = 40) -> None:
-    """Without a picture, and with the tree and the heads' contributions; on one thread."""
+class Server(NamedTuple):
+    """A running `lal serve`."""
+
+    process: int
+    address: str
+
+
+@contextmanager
+def serving(model: str) -> Iterator[Server]:
+    command = [sys.executable, "-m", "spacy", "lal", "serve", model, "--port", "0"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as started:
+        assert started.stdout is not None
+        for said in started.stdout:
+            if found := re.search(r"http://(\S+)", said):
+                try:
+                    yield Server(started.pid, found[1])
+                finally:
+                    started.terminate()
+                return
+
+
+def post(server: Server, text: str, view: str) -> tuple[int, str]:
+    """The status, and what the server says if it is not 200."""
+    connection = HTTPConnection(server.address, timeout=120)
+    body = json.dumps({"text": text, "view": view})
+    connection.request("POST", "/parse", body, {"Content-Type": "application/json"})
+    response = connection.getresponse()
+    found = json.loads(response.read())
+    connection.close()
+    return response.status, found.get("error", "")
+
+
+def memory(server: Server) -> dict[str, float]:
+    """Resident memory of the process now (VmRSS) and at most (VmHWM), in MB. Linux tells it."""
+    status = Path(f"/proc/{server.process}/status").read_text(encoding="utf8")
+    found = re.findall(r"(VmRSS|VmHWM):\s+(\d+) kB", status)
+    return {name: int(kilobytes) * 1024 / 1e6 for name, kilobytes in found}
+
+
+def computed(server: Server) -> float:
+    """CPU seconds of the process so far."""
+    fields = Path(f"/proc/{server.process}/stat").read_text(encoding="utf8").rpartition(")")[2]
+    user, system = fields.split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def percentiles(do: Callable[[], object], clock: Callable[[], float], times: int) -> str:
+    taken = []
+    for _ in range(times + 5):
+        begun = clock()
+        do()
+        taken.append(1000 * (clock() - begun))
+    taken = sorted(taken[5:])  # the first ones set things up
+    half, most = taken[len(taken) // 2], taken[int(0.95 * len(taken))]
+    return f"p50 {half:.0f} ms, p95 {most:.0f} ms"
+
+
+def all_at_once(server: Server) -> Counter[tuple[int, str]]:
+    """How often each answer came to so many requests of mixed size."""
+    texts = [" ".join([SENTENCE] * SENTENCES[k % len(SENTENCES)]) for k in range(AT_ONCE)]
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        views = [VIEWS[k % 2] for k in range(AT_ONCE)]
+        return Counter(threads.map(partial(post, server), texts, views))
+
+
+def main(model: str, times: int = 40, rounds: int = 5) -> None:
+    """Without a picture, and with the tree and the heads' contributions."""
     torch.set_num_threads(1)
     nlp = spacy.load(model)
-    for view in ("", "tree"):
-        taken = []
-        for _ in range(times + 5):
-            begun = time.process_time()
-            answer(nlp, Question(SENTENCE, view))
-            taken.append(1000 * (time.process_time() - begun))
-        taken = sorted(taken[5:])  # the first ones set things up
-        half, most = taken[len(taken) // 2], taken[int(0.95 * len(taken))]
-        print(f"{view or 'no picture'}: p50 {half:.0f} ms, p95 {most:.0f} ms")
+    for view in VIEWS:
+        said = percentiles(lambda: answer(nlp, Question(SENTENCE, view)), time.process_time, times)  # noqa: B023
+        print(f"{view or 'no picture'}: {said} of CPU time")
+    with serving(model) as server:
+        for view in VIEWS:
+            before = computed(server)
+            said = percentiles(lambda: post(server, SENTENCE, view), time.perf_counter, times)  # noqa: B023
+            mean = 1000 * (computed(server) - before) / (times + 5)
+            print(
+                f"{view or 'no picture'}, over HTTP: {said}; {mean:.0f} ms of CPU time on average"
+            )
+        print(f"memory of the server: {memory(server)['VmRSS']:.0f} MB")
+        for k in range(rounds):
+            answers = all_at_once(server)
+            print(f"{AT_ONCE} requests at once, {k + 1}:")
+            for (status, said), count in sorted(answers.items()):
+                print(f"  {count} times {status}" + (f": {said}" if said else ""))
+            held = memory(server)
+            print(f"  memory {held['VmRSS']:.0f} MB, at most {held['VmHWM']:.0f} MB")
 
 
 if __name__ == "__main__":

@@ -75,9 +75,15 @@ def parameters_as_list(*arguments: Any) -> None:
 def skip_member(
     app: Any, what: str, name: str, value: Any, skip: bool, options: Any
 ) -> bool | None:
-    """Keep public functions and methods without a docstring: autodoc would leave them out."""
-    ours = str(getattr(getattr(value, "fget", value), "__module__", "")).startswith("spacy_lal")
-    return False if skip and ours and not name.startswith("_") else None
+    """Keep public functions and methods without a docstring: autodoc would leave them out.
+
+    A function that has its module's name has its entry there alone: in the package it would have
+    the module's address.
+    """
+    home = str(getattr(getattr(value, "fget", value), "__module__", ""))
+    if home.endswith(f".{name}") and app.env.current_document.autodoc_module != home:
+        return True
+    return False if skip and home.startswith("spacy_lal") and not name.startswith("_") else None
 
 
 def setup(app: Any) -> None:

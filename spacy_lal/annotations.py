@@ -34,8 +34,11 @@ from .passes import LeftToRight
 from .trees import ConstituentTree, LabelledSpan
 
 CONSTITUENTS_KEY = "constituents"
+"""The key of the span group in `doc.spans` that holds the constituents."""
 ROOT = "TOP"
+"""The label of the node above a sentence's tree."""
 UNKNOWN_TAG = "XX"
+"""The tag, in a tree, of a word whose tag is not set."""
 
 Scores = Sequence[float | None]
 

@@ -18,8 +18,11 @@ from spacy.tokens import Doc, Span, SpanGroup, Token
 from .trees import LabelledSpan
 
 FRAMES_KEY = "srl"
+"""The key of the span group in `doc.spans` that holds the semantic frames."""
 PREDICATE = "V"
+"""The label of a frame's predicate."""
 CONTINUATION = "C-"
+"""What the label of an argument's later piece begins with."""
 
 _SENSE = re.compile(r"(?<=.)\.(?:\d+|[A-Z]+)$")
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from spacy.tokens import Doc, Span, SpanGroup
 
 ERRORS_KEY = "errors"
+"""The key of the span group in `doc.spans` that holds the grammatical errors."""
 ERROR = "ERROR"
 """The label of an error whose type is not known."""
 CORRECT = ""

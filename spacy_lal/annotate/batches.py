@@ -13,6 +13,7 @@ from .pieces import Record
 T = TypeVar("T")
 
 BATCH_TOKENS = 10_000
+"""Tokens that are annotated together by default."""
 
 
 class Found(NamedTuple, Generic[T]):

@@ -7,7 +7,9 @@ import os
 from spacy.language import Language
 
 PRIMITIVES = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
+"""The environment variable that says how many prepared operations oneDNN keeps."""
 KEPT = "64"
+"""How many it keeps here, unless the variable is set."""
 
 
 def load(model: str, threads: int = 0, gpu: int = -1) -> Language:

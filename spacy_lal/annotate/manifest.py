@@ -15,7 +15,9 @@ from spacy.language import Language
 from ..treebanks.files import whole_file
 
 SETTINGS = "annotate.json"
+"""The file in the output folder with the settings that it was made with."""
 SHARDS = "shards.jsonl"
+"""The file in the output folder with a line for every complete shard."""
 
 Counts = dict[str, Any]
 """Of a shard: "shard" (its number), "digest" (of its texts), "texts", "words", "failed"."""

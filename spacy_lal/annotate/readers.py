@@ -19,7 +19,9 @@ from .pieces import Record
 from .records import FIELDS
 
 STDIN = "-"
+"""In place of a path: the texts come from standard input."""
 KINDS = ("txt", "jsonl", "parquet")
+"""The kinds of files that texts are read from, as their names end."""
 
 _PLAIN = (str, int, float, bool, type(None))
 _AT_ONCE = 1000

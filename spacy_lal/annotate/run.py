@@ -20,6 +20,7 @@ from .shards import AnnotateSettings, Shard, annotate_shard, check_finds, shard_
 from .shards import shards as shards_of
 
 ENGINES = ("processes", "ray")
+"""What may make shards: processes of this machine, or actors of Ray."""
 Engine = Callable[[Iterable[Shard]], Iterator[tuple[Shard, Counts]]]
 
 

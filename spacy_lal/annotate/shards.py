@@ -21,6 +21,7 @@ from .readers import Texts, pyarrow
 from .writers import NEEDS, WRITERS
 
 SHARD_CHARS = 500_000
+"""Characters of text in a shard by default."""
 
 
 @dataclass(frozen=True)

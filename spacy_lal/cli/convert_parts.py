@@ -27,6 +27,7 @@ RulesOption = Annotated[
 ]
 
 NOTHING = Annotation()
+"""No annotation beside trees and heads."""
 
 Read = Callable[[Path, Losses], Iterable[TreebankSentence]]
 """Reads a file's sentences, and notes what it leaves out."""

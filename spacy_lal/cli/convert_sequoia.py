@@ -15,6 +15,7 @@ from .convert_parts import PartsArgument, shown, write_parts
 from .converting import Counts, ReportOption, counts_of, finish
 
 TOKENS = "train-tokens"
+"""The name of the file with the training sentences that only have tokens."""
 
 
 def convert_sequoia(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import sys
 from typing import Annotated
 
 import typer
@@ -43,6 +45,7 @@ def serve(
         from ..annotate.loading import load
         from ..page.limits import Limits
 
+        listening = _listen(host, port)
         names = models or sorted(name for name in get_installed_models() if "_lal_" in name)
         if not names:
             raise ValueError("no pipeline is installed: name one, or a folder")
@@ -54,8 +57,6 @@ def serve(
         app = make_app(pipelines, limits, hosts=hosts)
         config = uvicorn.Config(
             app,
-            host=host,
-            port=port,
             log_level="warning",
             access_log=False,
             server_header=False,
@@ -63,7 +64,23 @@ def serve(
             limit_concurrency=8 * waiting,
             timeout_keep_alive=5,
         )
-        socket = config.bind_socket()
-        where = socket.getsockname()
-        msg.good(f"http://{where[0]}:{where[1]} shows {', '.join(pipelines)}; Ctrl-C stops it")
-        uvicorn.Server(config).run(sockets=[socket])
+        # who reads the address may ask at once; who comes before the server runs waits for it
+        listening.listen()
+        where = listening.getsockname()
+        shown = f"[{where[0]}]" if ":" in where[0] else where[0]
+        msg.good(f"http://{shown}:{where[1]} shows {', '.join(pipelines)}; Ctrl-C stops it")
+        sys.stdout.flush()
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Bound before pipelines are loaded. Raises OSError, which says what to do about it."""
+    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        said = f"can't listen on {host}, port {port}: {error.strerror}"
+        raise OSError(f"{said}; --port names another port, 0 a free one") from None
+    return listening

@@ -25,6 +25,7 @@ from ..published.benepar import MODEL, read_benepar
 BRACKETS = dict(zip("(){}[]", ("-LRB-", "-RRB-", "-LCB-", "-RCB-", "-LSB-", "-RSB-"), strict=True))
 """What brackets are written as in trees."""
 OWN = "the extensions and the factory of benepar itself are there: import one of the two packages"
+"""What an ImportError says if benepar itself was imported before."""
 
 if Language.has_factory("benepar") or Doc.has_extension("_constituent_data"):
     raise ImportError(OWN)
@@ -172,6 +173,7 @@ EXTENSIONS: list[tuple[Any, str, Callable]] = [
     (Token, "parse_string", _token_parse_string),
     (Token, "parent", _token_parent),
 ]
+"""Benepar's extension attributes: the class that has one, its name and its getter."""
 
 
 def install_extensions() -> None:
@@ -241,6 +243,7 @@ def make_benepar(
 
 
 SENTENCES = ("sentences", "max_sentence_length", "long_sentences")
+"""The settings about sentences that the component shares with the parser inside."""
 
 
 @cache

@@ -27,6 +27,7 @@ from . import about
 from .errors import detector_of
 
 COLUMNS = ("kind", "wrong", "right")
+"""The columns of a file of pairs, which its first line names."""
 Place = tuple[int, int]
 
 

@@ -22,6 +22,7 @@ from . import about
 
 Given = Literal["nothing", "sentences", "tokens", "both"]
 GIVEN: tuple[Given, ...] = ("nothing", "sentences", "tokens", "both")
+"""How much of the gold annotation a pipeline is given, from nothing to both."""
 
 
 def measure(nlp: Language, gold: Iterable[Doc], given: Given = "nothing") -> RawTextScores:

@@ -36,7 +36,9 @@ from ..training.corpus import Corpus
 from . import about
 
 LENGTHS = (10, 20, 30, 40)
+"""The greatest length in words of each group of sentences but the last."""
 DISTANCES = (0, 2, 5, 10)
+"""The greatest distance, in words between, of each group of arguments but the last."""
 
 Bins = dict[str, SrlReport]
 

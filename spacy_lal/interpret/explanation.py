@@ -40,6 +40,7 @@ from .earlier_pipes import through_earlier_pipes
 from .label_heads import Normalisation, label_heads, span_contributions
 
 START, STOP = "<START>", "<STOP>"
+"""In place of words: the row before a sentence's first word, and the row after its last."""
 
 ExplainedDoc = list[tuple[Sentence, "Explanation"]]
 

@@ -17,6 +17,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu_new": partial(F.gelu, approximate="tanh"),
     "relu": F.relu,
 }
+"""Activation functions by their names in config.json."""
 
 
 class Bert(nn.Module):

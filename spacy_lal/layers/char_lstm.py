@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from .bilstm import BiLSTM
 
 WORDS_AT_ONCE = 256
+"""Words whose characters are read together."""
 
 
 class CharLSTM(nn.Module):

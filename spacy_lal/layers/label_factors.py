@@ -52,8 +52,9 @@ def label_scores(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends:
     return scores
 
 
-# Left vectors at a time when all pairs of a sentence are scored: each is projected to L b numbers.
 ROWS = 256
+"""Left vectors at a time when all pairs of a sentence are scored: each is projected to L b
+numbers."""
 
 
 def _of_all_pairs(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
@@ -79,8 +80,8 @@ def _of_all_pairs(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends
     return scores
 
 
-# Pairs at a time in the backward pass, so that their outer products are few.
 CHUNK = 64
+"""Pairs at a time in the backward pass, so that their outer products are few."""
 
 
 class _Bilinear(torch.autograd.Function):

@@ -8,8 +8,9 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 EPSILON = 1e-3
-# Keeps the gradient of a constant row finite; far below EPSILON, so values do not change.
+"""What is added to the standard deviation, unless the layer is given another number."""
 TINY = 1e-12
+"""Keeps the gradient of a constant row finite; far below EPSILON, so values do not change."""
 
 
 class LayerNorm(nn.Module):

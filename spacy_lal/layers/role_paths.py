@@ -10,6 +10,7 @@ from ..structure.paths import MAX_DOWN, MAX_UP, DependencyPaths
 from .dropout import Dropout
 
 UPS, DOWNS = MAX_UP + 2, MAX_DOWN + 2
+"""How many numbers of steps up, and of steps down, are told apart; the last stands for more."""
 
 
 class RolePaths(nn.Module):

@@ -17,8 +17,8 @@ from .dropout import FeatureDropout
 
 Normalise = Literal["head", "concatenation"]
 
-# Values worked on at once in prediction: with all that is made of them they fit a core's cache.
 CHUNK_SIZE = 1 << 16
+"""Values worked on at once in prediction: with all that is made of them they fit a core's cache."""
 
 
 def rows_at_once(x: Tensor, width: int) -> int:

@@ -11,9 +11,10 @@ from torch.autograd.function import once_differentiable
 from .dropout import Dropout
 from .layer_norm import LayerNorm, centred, deviation_of_centred
 
-# Hidden values a chunk holds: some fit the cache of a core, many keep an accelerator busy.
 CHUNK_SIZE = 1 << 18
+"""Hidden values a chunk holds: some fit the cache of a core, many keep an accelerator busy."""
 ACCELERATOR_CHUNK_SIZE = 1 << 24
+"""The same on an accelerator, which many values keep busy."""
 
 
 def fenceposts(

@@ -31,6 +31,7 @@ Families = dict[str, dict[str, float]]
 Alternation = tuple[str, str]
 
 FORM, SPACING, FUNCTION, PUNCTUATION = "form", "spacing", "function words", "punctuation"
+"""The kinds of errors that are learned from correct text."""
 SPELLING: Weights = {TRANSPOSE: 1.0, OMIT: 3.0, DOUBLE: 2.0, SUBSTITUTE: 4.0}
 """How frequent misspellings are, relative to each other."""
 SHARES: Weights = {

@@ -31,6 +31,7 @@ from .letters import SHORTEST
 from .sites import key_of
 
 CORRECTIONS = "corrections"
+"""The one kind of errors that are learned from corrections."""
 
 _LONGEST = 3
 """Words of the longest phrase that is learned."""

@@ -96,7 +96,9 @@ CLOSED = (
     "inserted_prepositions",
     "wrong_prepositions",
 )
+"""The lists of closed classes: errors in their words are kinds of their own, not forms."""
 INSERTED = ("inserted_prepositions", "inserted_determiners", "inserted_others")
+"""The lists of words that learners write where there should be none."""
 
 
 def english_model(counts: TextCounts) -> ErrorModel:

@@ -23,7 +23,9 @@ ANY = "*"
 START = ""
 """In an insertion's table of words before: the sentence's start."""
 TRANSPOSE, OMIT, DOUBLE, SUBSTITUTE = "transpose", "omit", "double", "substitute"
+"""Misspellings; see `LETTER_NOISE`."""
 LOWER, CAPITAL, SWAP = "lower", "capital", "swap"
+"""Errors of capitals and of order; see `NOISE`."""
 LETTER_NOISE = (TRANSPOSE, OMIT, DOUBLE, SUBSTITUTE)
 """Misspellings: two letters change places; one is left out, doubled, or replaced by `letters`.
 Only consonants after vowels are doubled."""
@@ -34,6 +36,7 @@ Weights = Mapping[str, float]
 Choice = tuple[tuple[str, ...], tuple[float, ...], float]
 """What replaces a phrase, the weights, their sum."""
 FORMAT = "spacy-lal.error-model.v1"
+"""What the field `format` of an error model's file says."""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from .verbs import Verb, plural, regular, verbs_of
 
 Table = dict[str, dict[str, float]]
 AGREEMENT = (("is", "are"), ("was", "were"), ("has", "have"), ("does", "do"))
+"""Auxiliary verbs: the form for one, and the form for many."""
 
 
 def grammar_kinds(counts: TextCounts, given: Mapping[str, Any]) -> dict[str, ErrorKind]:

@@ -11,6 +11,7 @@ from random import Random
 from .error_model import DOUBLE, OMIT, SUBSTITUTE, TRANSPOSE, Weights
 
 VOWELS = frozenset("aeiouyäöüáéíóúýěůàèìòùâêîôûœåøæ")
+"""Letters, in lower case, behind which writers double a consonant by mistake."""
 SHORTEST = 4
 """Letters of the shortest word that is misspelled."""
 

@@ -10,6 +10,7 @@ from .error_model import CAPITAL, LETTER_NOISE, LOWER, START, SWAP, Choice, Erro
 from .letters import SHORTEST, misspelled
 
 REPLACE, INSERT = "replace", "insert"
+"""What a `Site` does with its tokens besides noise."""
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from ..visualize import render
 HEADS = 5
 """Of each constituent, how many heads' contributions are told."""
 NEEDS_PIPELINE = {"label_attention", "layers", "probabilities"}
+"""Views whose pictures need the pipeline besides the Doc."""
 
 
 @dataclass(frozen=True)

@@ -31,11 +31,13 @@ except ImportError as error:  # pragma: no cover
     raise ImportError("the page needs a web server: pip install 'spacy-lal[demo]'") from error
 
 STATIC = Path(__file__).parent / "static"
+"""The folder of the page's own files."""
 FILES = {
     "/": ("index.html", "text/html"),
     "/page.js": ("page.js", "text/javascript"),
     "/page.css": ("page.css", "text/css"),
 }
+"""The page's own files and their media types, by path of the address."""
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -47,7 +49,9 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+"""Headers of all answers; they forbid what the page has no need of."""
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+"""The names by which this machine calls itself."""
 
 logger = logging.getLogger(__name__)
 

@@ -43,6 +43,7 @@ ASSIGNS = [
     "doc._.trees",
     "span._.tree",
 ]
+"""What parsers of constituents set, as spaCy's `analyze_pipes` tells it."""
 
 SCORE_WEIGHTS = {
     "const_evalb_f": 1.0,
@@ -55,6 +56,7 @@ SCORE_WEIGHTS = {
     "spans_constituents_r": None,
     "spans_constituents_per_type": None,
 }
+"""How much each score counts when training picks its best model; None: not shown."""
 
 
 class ConstituencyPipe(ParserPipe):

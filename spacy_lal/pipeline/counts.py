@@ -23,7 +23,9 @@ from ..trees import LabelledSpan
 from .gold import in_words, token_heads
 
 SAMPLE = 10
+"""How many Docs of the training data are kept, to initialise layers with."""
 OUTSIDE = "O"
+"""The label of a word outside all spans."""
 
 Names = dict[str, list[str]]
 """Names of what a model has outputs for, by kind."""

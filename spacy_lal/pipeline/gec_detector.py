@@ -39,6 +39,7 @@ DEFAULT_MODEL = Config().from_str(
     affix_width = 32
     """
 )["model"]
+"""The model of a component whose config names none."""
 
 READING = ("sentences", "max_batch_spans")
 """Attributes of encoders that no weights depend on."""

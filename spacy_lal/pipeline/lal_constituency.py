@@ -23,6 +23,7 @@ DEFAULT_MODEL = Config().from_str(
     """
     + DEFAULT_ENCODER
 )["model"]
+"""The model of a component whose config names none."""
 
 
 @Language.factory(

@@ -36,9 +36,11 @@ DEFAULT_MODEL = Config().from_str(
     """
     + DEFAULT_ENCODER
 )["model"]
+"""The model of a component whose config names none."""
 
 HeadDecoderName = Literal["projective", "nonprojective", "greedy"]
 DECODERS = {"projective": projective, "nonprojective": nonprojective, "greedy": greedy}
+"""What finds the heads of a batch, by the values of `decoder` in the config."""
 
 
 @Language.factory(

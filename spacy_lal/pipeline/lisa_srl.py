@@ -21,6 +21,7 @@ DEFAULT_MODEL = Config().from_str(
     """
     + DEFAULT_INPUT
 )["model"]
+"""The model of a component whose config names none."""
 
 
 @Language.factory(

@@ -16,7 +16,9 @@ from ..models.embeddings.own_vectors import OwnVectors, take_vectors
 from .weights import WeightsPipe
 
 ABOUT = ("name", "version", "description", "author", "email", "url", "license", "sources", "notes")
+"""Fields of meta.json that the other pipeline takes over."""
 SHARED, OWN = "spacy-lal.WithVectors.v1", "spacy-lal.WithOwnVectors.v1"
+"""The architectures whose vectors are the vocabulary's, and the component's own."""
 
 
 def own_vectors(nlp: Language) -> Language:

@@ -37,6 +37,7 @@ DEFAULT_MODEL = Config().from_str(
     layers = 1
     """
 )["model"]
+"""The model of a component whose config names none."""
 
 
 @Language.factory(

@@ -19,7 +19,9 @@ Parses = tuple[list[Sentence], dict[int, SentenceParse]]
 """The sentences of Docs, and what was found in those that were parsed, by their index."""
 
 ROOT = "ROOT"
+"""The relation of a sentence's root, as spaCy has it."""
 UNKNOWN_RELATION = "dep"
+"""The relation of a word whose relation is not known."""
 
 
 def write_tags(

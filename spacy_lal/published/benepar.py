@@ -23,7 +23,9 @@ from .tokenizers import TOKENIZERS
 from .transformer import CONFIG, EncoderFolder, Json, check_pieces, read_encoder, read_json
 
 KIND = "benepar"
+"""The format, as messages and meta.json name it."""
 MODEL = "benepar_model.bin"
+"""The file with the weights in a folder of benepar's."""
 KNOWN = "bert, electra, roberta, xlm-roberta, t5"
 """Encoders that are read, by model_type."""
 WINDOW = 512

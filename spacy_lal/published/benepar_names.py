@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from torch import Tensor
 
 ENCODER = "content.transformer."
+"""What the names of a transformer's parameters begin with here."""
 EMBEDDINGS = {
     **dict.fromkeys(
         ("bert", "electra", "roberta", "xlm-roberta"),
@@ -22,6 +23,7 @@ UNUSED = re.compile(
     # the same as `shared`; and what T5 had once and never read
     r"|(en|de)coder\.embed_tokens\.weight|.*EncDecAttention\.relative_attention_bias\.weight)"
 )
+"""Parameters that are in files and that nothing reads."""
 PREFIXES = {
     "pretrained_model.": ENCODER,
     "project_pretrained.": "project.",
@@ -32,6 +34,7 @@ PREFIXES = {
     "f_label.3.": "scorer.output.",
     "f_tag.": "tags.",
 }
+"""How names begin there, and how the same names begin here."""
 LAYER = {
     "norm_attn.": "attention_layers.{}.layer_norm.",
     "norm_ff.": "feed_forward_layers.{}.layer_norm.",
@@ -41,6 +44,7 @@ LAYER = {
         for part in "cp"
     },
 }
+"""The same for the parts of a layer of self-attention, whose number takes the place of {}."""
 PARTS = {"c": 1, "p": 2}
 """Content and position."""
 

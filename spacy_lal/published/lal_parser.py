@@ -14,11 +14,15 @@ from ..structure.binarise import JOIN
 from .imported import Imported
 from .released import released_pipeline
 from .restricted import read_checkpoint
+from .tokenizers import Tokenizer
 from .transformer import EncoderFolder, read_encoder, transformer_state
 
 CLASSES = ["vocabulary.Vocabulary", "makehp.HParams"]
+"""Classes in the pickle whose objects are read as data."""
 START, STOP, UNKNOWN, UNKNOWN_TAG = "<START>", "<STOP>", "<UNK>", "UNK"
+"""Words and tags of the parser's vocabularies that stand for no word of the text."""
 UNKNOWN_CHARACTER, START_SENTENCE, START_WORD, STOP_WORD, STOP_SENTENCE = "\0\1\2\3\4"
+"""Characters of the parser's vocabulary that stand for no character of the text."""
 DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(("use_elmo", "use_bert", "use_bert_only", "use_xlnet", "use_roberta"), False),
     **dict.fromkeys(("use_lal", "lal_resdrop", "lal_pwff", "lal_partitioned"), False),
@@ -34,12 +38,14 @@ SETTINGS = (
     *("lal_d_kv", "lal_d_proj", "lal_partitioned", "lal_q_as_matrix", "lal_combine_as_self"),
     *("lal_pwff", "lal_resdrop", "d_label_hidden", "d_biaffine"),
 )
+"""Hyperparameters that decide what the network is."""
 BOUNDARY = 3
 """How many times the character of a sentence's start or end stands in its row."""
 SPECIAL = {
     "bert": {"cls": "[CLS]", "sep": "[SEP]", "unk": "[UNK]", "pad": "[PAD]"},
     "xlnet": {"cls": "<cls>", "sep": "<sep>", "unk": "<unk>", "pad": "<pad>"},
 }
+"""Pieces that are no part of a word, by transformer."""
 
 
 def read_lal_parser(checkpoint: Path, encoder: Path | None = None, lang: str = "en") -> Imported:

@@ -34,6 +34,7 @@ STORAGES = {
     "torch.ByteStorage": torch.uint8,
     "torch.BoolStorage": torch.bool,
 }
+"""Storages of tensors, by the names that PyTorch's files have for them."""
 OLD_MODULES = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 """Names in pickles of protocol 2."""
 LEGACY = 0x1950A86A20F9469CFC6C

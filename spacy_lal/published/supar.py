@@ -16,6 +16,7 @@ from .restricted import Inert, read_checkpoint
 from .transformer import EncoderFolder, read_encoder, transformer_state
 
 FORMATS = {"crf-constituency": "supar-constituency", "biaffine-dependency": "supar-dependency"}
+"""What can be read, by supar's names of its architectures."""
 CLASSES = [
     f"supar.utils.{name}"
     for name in (
@@ -23,6 +24,7 @@ CLASSES = [
         *("field.RawField", "field.Field", "field.SubwordField", "field.ChartField"),
     )
 ]
+"""Classes in the pickle whose objects are read as data."""
 FUNCTIONS = [
     *("dill.", "builtins.getattr", "transformers.", "tokenizers."),
     *("supar.utils.transform.__dict__", "supar.utils.transform.CoNLL.get_arcs"),

@@ -8,10 +8,19 @@ from pathlib import Path
 
 from ..models.encoders.transformers import import_transformers
 
+try:
+    from tokenizers import Tokenizer as Tokenizer
+except ImportError:
+    raise ImportError(
+        "models that others have published need tokenizers: pip install 'spacy-lal[encoders]'"
+    ) from None
+
 TOKENIZERS = "tokenizers>=0.21"
 """What a package of an imported pipeline needs besides this one."""
 FAST = "tokenizer.json"
+"""The file that all tokenizers are read from."""
 SENTENCE_PIECES = ("spiece.model", "sentencepiece.bpe.model")
+"""Files of sentence pieces."""
 OLD = ("vocab.txt", *SENTENCE_PIECES, "vocab.json")
 """What folders have that were written before there was a tokenizer.json."""
 OF_PIECES = {"sentencepiece": "sentencepiece", "protobuf": "google.protobuf"}

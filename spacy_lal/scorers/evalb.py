@@ -18,6 +18,7 @@ from importlib import resources
 from pathlib import Path
 
 OK, ERROR, SKIPPED = 0, 1, 2
+"""The status of a sentence, as EVALB prints it."""
 NAMED = {
     "collins": "COLLINS",
     "new": "new",
@@ -28,6 +29,7 @@ NAMED = {
     "greynir": "greynir",
     "niivtb": "niivtb",
 }
+"""Parameter files of this package: their names in commands, and their files' names."""
 
 # C's isspace: only these separate, so that a no-break space stays part of its word
 _SPACE = " \t\n\v\f\r"

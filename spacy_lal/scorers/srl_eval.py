@@ -20,8 +20,11 @@ Piece = tuple[int, int]
 Pair = tuple[str | None, str | None]
 
 RULE = "-" * 60
+"""The lines between parts of the first table."""
 WIDE_RULE = "-" * 68
+"""The lines between parts of the other tables."""
 TITLES = f"{'corr.':>19}{'excess':>8}{'missed':>8}{'prec.':>9}{'rec.':>8}{'F1':>8}"
+"""The titles of the columns."""
 
 
 @dataclass(frozen=True)

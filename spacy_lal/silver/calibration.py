@@ -17,6 +17,7 @@ from ..scorers.frames import score_frames
 from .certainty import Certainty, annotated
 
 THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.925, 0.95, 0.975, 0.99)
+"""Certainties from which on it is counted what is right, by default."""
 
 Pairs = list[tuple[Example, Certainty]]
 

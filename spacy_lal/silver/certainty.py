@@ -18,6 +18,7 @@ from ..pipeline.parser import ParserPipe
 from .sentences import sentence_docs
 
 LAYERS = ("tags", "trees", "heads", "roles")
+"""The layers of annotation whose certainty is known."""
 
 Certainty = dict[str, float]
 """Of a sentence, by layer, from 0 to 1; a layer that nothing finds is not there."""

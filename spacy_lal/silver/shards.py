@@ -21,6 +21,7 @@ from .certainty import annotated, count_layers, only_layers, sure_layers
 from .text import Seen, lines
 
 SETTINGS = "silver.json"
+"""The file in the output folder with the settings that it was made with."""
 
 
 @dataclass(frozen=True)

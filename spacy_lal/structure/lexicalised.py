@@ -42,10 +42,10 @@ from .chart import (
     width_offset,
 )
 
-# Numbers in the sums of one operation: they stay in the cache.
 BLOCK = 1 << 19
-# Numbers in the tables of sentences decoded together.
+"""Numbers in the sums of one operation: they stay in the cache."""
 TABLE = 1 << 24
+"""Numbers in the tables of sentences decoded together."""
 
 
 class JointTree(NamedTuple):

@@ -24,8 +24,8 @@ from torch import Tensor
 from .chart import packed_spans, span_position
 from .lexicalised import JointTree
 
-# Numbers in the sums of one operation, unless one span has more.
 BLOCK = 1 << 19
+"""Numbers in the sums of one operation, unless one span has more."""
 
 Floats = NDArray[np.floating]
 Ints = NDArray[np.int64]

@@ -24,7 +24,9 @@ WIDTHS = (40, 80)
 """Characters of a line, where lines are broken."""
 
 FULL_STOPS = frozenset({".", "...", "!", "?"})
+"""Words that noise may leave out at the end of a sentence."""
 INNER_MARKS = frozenset({",", ":", ";", "--", "-", '"', "“", "”"})
+"""Punctuation inside a sentence, which noise leaves out with all full stops."""
 
 
 @dataclass(frozen=True)

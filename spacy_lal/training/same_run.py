@@ -20,6 +20,7 @@ MAY_CHANGE = ("training.max_steps", "training.patience", "training.logger")
 """Settings that decide when training stops and what it prints, not what it computes."""
 
 MISSING = "not there"
+"""In place of the value of a setting that is not there."""
 
 Described = dict[str, Any]
 

@@ -13,6 +13,7 @@ from .docs import TreebankSentence
 from .files import read_text
 
 TRACE = "-NONE-"
+"""The tag of words that were not said."""
 
 _FEATURES = re.compile(r"##.*?(?:##|$)")
 _FUNCTION = re.compile(r"(?<=.)[-=].*")  # never at the beginning: -LRB- is a tag

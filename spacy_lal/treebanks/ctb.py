@@ -38,6 +38,7 @@ SPLITS: dict[Split, dict[str, str]] = {
         "test": "816-885,1137-1147",
     },
 }
+"""Of each split, the numbers of the files of each part."""
 
 
 def numbered_files(folder: Path) -> dict[int, Path]:

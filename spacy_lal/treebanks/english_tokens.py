@@ -54,12 +54,14 @@ INFIXES = (
 """Where words come apart besides."""
 
 PREFIX_RULES = (r"-(?=[$\d])", r"'\d\d(?!\d)s?", *RUNS, rf"/(?={_LETTER}+$)", rf"-(?={_LETTER}+$)")
+"""What is split off the beginning of a word, beside spaCy's own rules."""
 SUFFIX_RULES = (
     *RUNS,
     "-{2,}",
     rf"(?<={_LETTER}{{2}})-",
     r"(?<=\d)(?:k|[AaPp]\.?[Mm]\.?)",
 )
+"""What is split off the end of a word, beside spaCy's own rules."""
 SPECIAL = {
     "alot": ("a", "lot"),
     "CANT": ("CA", "NT"),

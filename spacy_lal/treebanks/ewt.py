@@ -24,12 +24,19 @@ from .files import FormatError, decoded, read_text
 from .skeleton import SkeletonSentence, parse_skeleton
 
 SPLITS = ("train", "dev", "test")
-SHIFTED_RUN = 5  # consecutive tags that disagree; corrections come at most three in a row
+"""The parts of the treebank, as UD splits it."""
+SHIFTED_RUN = 5
+"""So many consecutive tags disagree if tokens are split differently; corrections come at most three
+in a row."""
 
 NO_DOCUMENT = "document has no skeleton"
+"""Why a sentence is left out."""
 NO_PARTNER = "no partner: sentences are split differently"
+"""Why a sentence is left out."""
 TOKENISATION = "number of tokens differs"
+"""Why a sentence is left out."""
 SHIFTED = "tags are shifted: tokens are split differently"
+"""Why a sentence is left out."""
 
 DocumentName = tuple[str, str]
 """(genre, document), as in `weblog-<document>` and `weblog/00/<document>.xml.gold_skel`."""

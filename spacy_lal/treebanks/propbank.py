@@ -15,6 +15,7 @@ from .props import Drop
 from .skeleton import parse_skeleton
 
 CONLLU_SUFFIXES = frozenset({".conllu", ".conllx", ".conll"})
+"""What the names of files in CoNLL-U and CoNLL-X end in."""
 
 
 def read_propbank(

@@ -21,6 +21,7 @@ from ..trees import LabelledSpan
 from .files import FormatError
 
 NO_PREDICATE = "-"
+"""In the first column, in place of a predicate's sense."""
 
 Drop = tuple[str, str]
 """The place (file and line) of something left out, and the reason."""

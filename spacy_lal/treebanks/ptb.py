@@ -12,6 +12,7 @@ from .head_rules import HeadRules
 from .splits import numbers
 
 SUFFIXES = {".mrg", ".tree", ".ptb"}
+"""What the names of files with trees end in."""
 
 
 def sections(text: str) -> list[str]:

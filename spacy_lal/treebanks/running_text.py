@@ -20,6 +20,7 @@ from ..trees import LabelledSpan
 from .docs import PARAGRAPH
 
 WHITESPACE_RELATION = "dep"
+"""The relation of a token that is whitespace."""
 _MARKS = {"-": "HYPH", ".": ".", "!": ".", "?": ".", ",": ",", ":": ":", ";": ":"}
 _LINKS = frozenset("-–/")
 

@@ -15,6 +15,7 @@ from .head_rules import HeadRules
 from .props import Drop
 
 PARTS = ("train", "dev", "test")
+"""The parts of a treebank."""
 
 
 class Take(StrEnum):

@@ -31,8 +31,10 @@ SUFFIXES = {".prd", ".mrg", ".ptb", ".tree"}
 """Files to take from a folder; beside them are raw texts of the same names."""
 
 NULL_WORDS = re.compile(r"\*[A-Z0]\*(?:-\d+)?")
+"""Words that were not said."""
 
 BRACKETS = {"LBKT": "(", "RBKT": ")"}
+"""How the treebank writes brackets that are words."""
 
 # (N-H hiện nay): a tag and two words or more.
 _SYLLABLES = re.compile(r"(?<=\()([^\s()]+[ \t]+)([^\s()]+(?:[ \t]+[^\s()]+)+)(?=[ \t]*\))")

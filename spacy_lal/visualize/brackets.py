@@ -11,7 +11,9 @@ from .widths import shortened, width
 from .word_line import WordLine, levels, word_line
 
 LABEL = 12
+"""The size of a label, in pixels."""
 LEVEL = 24.0
+"""The distance from one row of brackets to the next, in pixels."""
 MARKS = {
     "": ("", INK, "", 1.0),
     "matched": ("", MATCHED, "", 1.0),
@@ -100,3 +102,4 @@ def legend(x: float, y: float) -> list[str]:
 
 
 LEGEND_WIDTH = 300.0
+"""The width of the legend, in pixels."""

@@ -12,6 +12,7 @@ from .palette import DARK, FAINT, INK, MISSED, PAPER, ROLES, RULE, doubt, style
 from .svg import xml
 
 TENTHS = 10
+"""In how many steps classes of HTML elements tell a probability."""
 
 
 def figure(kind: str, title: str, parts: Iterable[str], *, direction: str = "") -> str:

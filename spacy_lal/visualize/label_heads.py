@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..interpret import Explanation, TopHeads
 
 LONGEST_WORD = 20
+"""Characters of a word that are shown; longer ones are cut."""
 
 
 def contributions_svg(heads: TopHeads, *, n: int | None = 12, k: int = 3, columns: int = 2) -> str:

@@ -12,6 +12,7 @@ from .svg import rect, scale, svg, text
 from .widths import shortened, width
 
 CELL_X, CELL_Y = 46.0, 24.0
+"""The width and the height of a cell, in pixels."""
 
 
 def layer_attention_svg(
@@ -35,13 +36,14 @@ def layer_attention_svg(
         raise ValueError(f"labels must name each of the {n_layers} layers: got {len(labels)} names")
     left, top = 90.0, 58.0
     greatest = float(weights.max()) or 1.0
-    columns = [(f"head {j + 1}", weights[:, j]) for j in range(n_heads)]
-    columns.append(("mean", weights.mean(1)))
+    columns = [(f"head {j + 1}", str(j + 1), weights[:, j]) for j in range(n_heads)]
+    columns.append(("mean", "mean", weights.mean(1)))
     parts = [text(16, 22, title, size=15, weight="bold")]
-    for column, (name, head_weights) in enumerate(columns):
+    parts.append(text(left - 8, top - 8, "head", size=11, anchor="end", fill=FAINT))
+    for column, (name, shown, head_weights) in enumerate(columns):
         # the mean stands apart
         x = left + CELL_X * column + (10 if column == n_heads else 0)
-        parts.append(text(x + CELL_X / 2, top - 8, name, size=11, anchor="middle", fill=FAINT))
+        parts.append(text(x + CELL_X / 2, top - 8, shown, size=11, anchor="middle", fill=FAINT))
         for k, weight in enumerate(head_weights.tolist()):
             y = top + CELL_Y * (n_layers - 1 - k)
             fill = shade(weight / greatest)

@@ -15,8 +15,11 @@ import re
 from collections.abc import Iterable
 
 INK, FAINT, PAPER, RULE = "#1c2430", "#5b6676", "#ffffff", "#8592a3"
+"""Colours in the light: of text, of faint text, of the background and of lines."""
 BAR, TOP, GRID = "#b9c4d4", "#c2410c", "#d8dde3"
+"""Colours in the light: of bars, of what stands out and of the lines of a grid."""
 MATCHED, MISSED, SPURIOUS = "#6b7686", "#b3400a", "#0b5fa5"
+"""Colours in the light: of what is right, missing and too much."""
 STEPS = 20
 """Shades between nothing and all."""
 

@@ -21,8 +21,11 @@ COLOURS = (
     "#a6761d",
     "#666666",
 )
+"""Of curves, in their order; after the last comes the first."""
 WIDTH, HEIGHT, LEFT, TOP = 460.0, 260.0, 56.0, 44.0
+"""The size of a plot's area, and the room at its left and above it, in pixels."""
 THICK = "stroke-width='1.5'"
+"""The width of a curve, as an attribute of SVG."""
 Points = Sequence[tuple[float, float]]
 """From left to right, the place on the horizontal axis and the one on the vertical axis."""
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..interpret import SpanProbabilities
 
 CELL_X, CELL_Y = 36.0, 22.0
+"""The width and the height of a cell, in pixels."""
 LABELLED = 0.2
 """From which probability on a cell bears its label."""
 SHOWN = 0.005

@@ -10,6 +10,7 @@ from .palette import FAINT, INK, PAPER, shade, style
 from .widths import known, width
 
 FONT = "font-family='Helvetica, Arial, sans-serif'"
+"""The fonts of all pictures."""
 # what XML has no place for
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SPACE = re.compile("[\t\n\r]")

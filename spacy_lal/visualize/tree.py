@@ -14,11 +14,13 @@ from .widths import shortened, width
 Edges = Literal["straight", "elbow"]
 
 WORD, TAG, LABEL = 14, 11, 12
+"""The sizes of words, tags and labels, in pixels."""
 CHIP = 20.0
 """Height of a phrase's chip."""
 LEVEL = 42.0
 """From one row of phrases to the next."""
 GAP, MARGIN = 12.0, 12.0
+"""The room between neighbours and around the picture, in pixels."""
 LEAF = 34.0
 """Height of a tag over its word."""
 

@@ -9,7 +9,9 @@ from .svg import text
 from .widths import shortened, width
 
 WORD = 14
+"""The size of a word, in pixels."""
 GAP, MARGIN = 12.0, 12.0
+"""The room between words and around the picture, in pixels."""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import subprocess
 import sys
 import threading
@@ -14,6 +15,9 @@ import pytest
 pytest.importorskip("starlette", reason="no web server: pip install -e .[demo]")
 httpx = pytest.importorskip("httpx", reason="pip install httpx")
 
+from typer.testing import CliRunner  # noqa: E402
+
+from spacy_lal.cli import app as lal  # noqa: E402
 from spacy_lal.page import app as module  # noqa: E402
 from spacy_lal.page.app import make_app  # noqa: E402
 from spacy_lal.page.limits import Limits  # noqa: E402
@@ -208,6 +212,15 @@ def test_importing_the_package_imports_no_server():
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout.strip() == "[]"
+
+
+def test_a_taken_port_is_said_before_pipelines_are_loaded():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        said = CliRunner().invoke(lal, ["serve", "no_such_pipeline", "--port", port])
+    assert said.exit_code == 1
+    assert f"can't listen on 127.0.0.1, port {port}: " in said.output
+    assert "--port names another port, 0 a free one" in said.output
 
 
 # The queue

@@ -1,5 +1,6 @@
 """Bad input to `import lal-parser` and `import supar`: one line that names the file; no folder."""
 
+import importlib
 import json
 import os
 import pickle
@@ -182,3 +183,10 @@ def test_what_the_folder_says(tmp_path):
     assert meta["imported"]["source"] == source.name
     assert len(meta["imported"]["sha256"]) == 64
     assert not [path for path in (tmp_path / "out").rglob("*") if path.suffix in (".pt", ".pkl")]
+
+
+def test_without_tokenizers_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    monkeypatch.delitem(sys.modules, "spacy_lal.published.tokenizers", raising=False)
+    with pytest.raises(ImportError, match=r"pip install 'spacy-lal\[encoders\]'"):
+        importlib.import_module("spacy_lal.published.tokenizers")

@@ -12,10 +12,13 @@ INSIDE = {
 """What stands for these within words, replaced in this order."""
 
 OPENING = ("-LRB-", "-LCB-", "-LSB-", "``", "`", "$", "#")
+"""What words end in that no space follows."""
 CLOSING = ("-RRB-", "-RCB-", "-RSB-", "''", *"%.,!?:;")
+"""What words begin with that no space precedes."""
 DASHES = ("-RRB-", "-RCB-", "-RSB-", "-LRB-", "-LCB-", "-LSB-", "--")
 """What begins or ends in a dash and is no part of a word."""
 CLITICS = frozenset(["'", "'s", "'ll", "'re", "'d", "'m", "'ve", "n't"])
+"""Words that no space precedes."""
 
 
 def unescaped(words: list[str]) -> list[str]:

@@ -10,8 +10,6 @@ from torch import nn
 
 from .shim import TorchShim, torch_shims
 
-# Parameters with one row (or column) for each name of a list in the header: which list, which
-# dimension, and how many rows come before the first name (one in two stages: "no constituent").
 NAMED = {
     "scorer.output.weight": ("labels", 0, 0),
     "scorer.output.bias": ("labels", 0, 0),
@@ -41,9 +39,9 @@ NAMED = {
     "output.weight": ("labels", 0, 0),
     "output.bias": ("labels", 0, 0),
 }
+"""Parameters with one row (or column) for each name of a list in the header: which list, which
+dimension, and how many rows come before the first name (one in two stages: "no constituent")."""
 
-# What reads the words' vectors, and may find more features behind those it was trained on: static
-# vectors, which `spacy-lal.WithVectors.v1` puts behind the embedding's, or a pretrained encoder's.
 READS_WORDS = {
     *(
         f"input_encoder.{branch}lower.{direction}.0.weight_ih_l0"
@@ -53,6 +51,8 @@ READS_WORDS = {
     # LISA's, which reads what a BiLSTM makes of the words behind them
     "encoder.project.weight",
 }
+"""What reads the words' vectors, and may find more features behind those it was trained on: static
+vectors, which `spacy-lal.WithVectors.v1` puts behind the embedding's, or a pretrained encoder's."""
 
 
 def adopt_vocabulary(model: Model, source: Model) -> None:
@@ -130,8 +130,8 @@ def _embedding_widths(model: Model) -> set[int]:
     return widths
 
 
-# Networks over sentences whose parts of the same name are the same.
 OVER_SENTENCES = {"label_attention_parser", "lisa"}
+"""Networks over sentences whose parts of the same name are the same."""
 
 
 def _pairs(model: Model, source: Model) -> list[tuple[TorchShim, TorchShim | None]]:

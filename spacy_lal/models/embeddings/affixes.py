@@ -13,7 +13,9 @@ from torch import Tensor, nn
 from .vocabulary import WordEmbedding, word_embedding_model, word_form
 
 PREFIXES = (1, 2, 3)
+"""The lengths of prefixes, in characters."""
 SUFFIXES = (1, 2, 3, 4)
+"""The lengths of suffixes, in characters."""
 _PLAIN = str.maketrans(
     dict.fromkeys("‘’‚‛‹›", "'")
     | dict.fromkeys("“”„‟«»", '"')
@@ -21,6 +23,7 @@ _PLAIN = str.maketrans(
     | {"…": "..."}
 )
 FEATURES = ("word", "shape", *(f"prefix{k}" for k in PREFIXES), *(f"suffix{k}" for k in SUFFIXES))
+"""What the embedding reads of a word, in the order of its tables."""
 
 
 def word_features(text: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from torch import Tensor
 from .transformers import HuggingFace, build_transformer, import_transformers
 
 WEIGHTS = "model.safetensors"
+"""The file with the weights in the folder of a pretrained transformer."""
 
 
 def read_transformer(

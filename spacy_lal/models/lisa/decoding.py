@@ -34,6 +34,7 @@ from .roles import likely_heads, scores_of_roles
 RoleDecoding = Literal["probabilities", "viterbi", "valid", "greedy"]
 
 CONTINUED = f"C-{PREDICATE}"
+"""The label of a predicate's later piece."""
 CORE = re.compile(r"B-A(RG)?[0-5A]")
 """Where a core role begins: ARG0 to ARG5 and ARGA, in CoNLL-2005 A0 to A5 and AA."""
 SMOOTHING = 0.1

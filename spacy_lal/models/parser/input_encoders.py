@@ -94,3 +94,4 @@ class BranchInput(Settings):
 
 InputEncoder = BiLSTMInput | PositionInput | BranchInput
 INPUT_ENCODERS = (BiLSTMInput, PositionInput, BranchInput)
+"""All settings of what label attention reads."""

@@ -78,3 +78,4 @@ class TransformerSpanSettings(Settings):
 
 SpanSettings = BiaffineSpanSettings | TransformerSpanSettings
 SPANS = (BiaffineSpanSettings, TransformerSpanSettings)
+"""All settings of what scores the spans of a two-stage parser."""

@@ -118,7 +118,9 @@ async function ask() {
   $("copies").hidden = false;
   $("copy-brackets").hidden = !answer.brackets;
   $("copy-svg").hidden = !$("picture").querySelector("svg");
-  for (const node of $("picture").querySelectorAll(".lal-node")) node.setAttribute("tabindex", "0");
+  const nodes = $("picture").querySelectorAll(".lal-node");
+  for (const node of nodes) node.setAttribute("tabindex", "0");
+  if (nodes.length) $("details").textContent = "Point at a phrase, or reach it with Tab, to learn more of it.";
   if (view === "errors") beginThreshold();
 }
 
@@ -166,18 +168,23 @@ function beginThreshold() {
   $("threshold").value = state.threshold === null ? shown.threshold : state.threshold;
   $("threshold-value").textContent = Number($("threshold").value).toFixed(2);
   if (state.threshold !== null) mark();
+  else sayMarked();
 }
 
 function mark() {
   const least = Number($("threshold").value);
   $("threshold-value").textContent = least.toFixed(2);
-  let count = 0;
   for (const token of $("picture").querySelectorAll(".lal-token[data-score]")) {
     const wrong = Number(token.dataset.score) >= least;
     token.classList.toggle("lal-wrong", wrong);
-    count += wrong;
   }
-  $("details").textContent = `${count} marked from ${least.toFixed(2)} on`;
+  sayMarked();
+}
+
+function sayMarked() {
+  const count = $("picture").querySelectorAll(".lal-wrong").length;
+  const words = `${count || "no"} word${count === 1 ? " is" : "s are"} marked`;
+  $("details").textContent = `${words}, from a probability of ${$("threshold-value").textContent} on`;
 }
 
 async function copy(what, text) {
@@ -222,7 +229,7 @@ async function begin() {
   }
   $("trees").max = about.max_trees;
   $("text").maxLength = about.max_chars;
-  $("hint").textContent = `Ctrl+Enter shows it. At most ${about.max_chars} characters.`;
+  $("hint").textContent = `Ctrl+Enter shows it. At most ${about.max_chars.toLocaleString("en")} characters.`;
   $("form").addEventListener("submit", (event) => {
     event.preventDefault();
     change({ text: $("text").value });
