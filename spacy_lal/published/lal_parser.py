@@ -14,7 +14,6 @@ from ..structure.binarise import JOIN
 from .imported import Imported
 from .released import released_pipeline
 from .restricted import read_checkpoint
-from .tokenizers import Tokenizer
 from .transformer import EncoderFolder, read_encoder, transformer_state
 
 CLASSES = ["vocabulary.Vocabulary", "makehp.HParams"]

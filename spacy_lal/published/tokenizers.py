@@ -8,13 +8,6 @@ from pathlib import Path
 
 from ..models.encoders.transformers import import_transformers
 
-try:
-    from tokenizers import Tokenizer as Tokenizer
-except ImportError:
-    raise ImportError(
-        "models that others have published need tokenizers: pip install 'spacy-lal[encoders]'"
-    ) from None
-
 TOKENIZERS = "tokenizers>=0.21"
 """What a package of an imported pipeline needs besides this one."""
 FAST = "tokenizer.json"

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ..models.bridge.tokenizers import Tokenizer
 from ..models.encoders.transformers import HuggingFace, build_transformer
-from .tokenizers import FAST, Tokenizer, read_tokenizer
+from .tokenizers import FAST, read_tokenizer
 
 CONFIG = "config.json"
 """The file with the settings of a transformer."""
