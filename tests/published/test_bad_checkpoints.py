@@ -86,7 +86,7 @@ def test_a_missing_file_of_the_encoder(missing, tmp_path):
 
 def test_sentence_pieces_without_what_reads_them(tmp_path, monkeypatch):
     """The folder of an older XLNet has spiece.model and no tokenizer.json."""
-    monkeypatch.setattr("spacy_lal.models.bridge.tokenizers.find_spec", lambda name: None)
+    monkeypatch.setattr("spacy_lal.published.tokenizers.find_spec", lambda name: None)
     folder = tmp_path / "encoder"
     shutil.copytree(LAL / "xlnet", folder)
     (folder / "tokenizer.json").unlink()
