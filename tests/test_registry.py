@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 import tomllib
@@ -84,6 +85,15 @@ def test_registered_functions(kind: str, name: str) -> None:
             registry.get(kind, name)
     else:
         assert callable(registry.get(kind, name))
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_types_are_objects(kind: str) -> None:
+    """confection 0.1 (spaCy 3.8.11 and before) checks nothing against names of types."""
+    for name in NAMES[kind]:
+        if name not in ENCODERS or find_spec("tokenizers"):
+            found = inspect.signature(registry.get(kind, name)).parameters.values()
+            assert not [p.name for p in found if isinstance(p.annotation, str)], name
 
 
 @pytest.mark.parametrize("name", FACTORIES)

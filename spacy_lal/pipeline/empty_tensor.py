@@ -1,7 +1,5 @@
 """`lal_empty_tensor`: the last component of a pipeline whose vectors nobody needs any more."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy

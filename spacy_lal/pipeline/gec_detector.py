@@ -1,7 +1,5 @@
 """`gec_detector`: grammatical errors by attention over layers (Kaneko and Komachi 2019)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable
 from numbers import Real
@@ -72,7 +70,7 @@ def make_gec_detector(
     threshold: float,
     error_weight: float,
     scorer: Callable | None,
-) -> ErrorDetector:
+) -> "ErrorDetector":
     """Construct the component.
 
     model: maps Docs to scores of every token's labels [tokens of all Docs, labels].

@@ -1,7 +1,5 @@
 """`lal_constituency`: constituents, or these and heads, by label attention (Mrini et al. 2020)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from spacy.language import Language

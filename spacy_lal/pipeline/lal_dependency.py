@@ -1,7 +1,5 @@
 """`lal_dependency`: dependency heads by label attention (Mrini et al. 2020)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
@@ -79,7 +77,7 @@ def make_lal_dependency(
     max_sentence_length: int,
     long_sentences: LongSentencePolicy,
     scorer: Callable | None,
-) -> LabelAttentionDependency:
+) -> "LabelAttentionDependency":
     """Construct the component.
 
     model: maps Docs to `ParserScores` with arcs. decoder: "nonprojective", the best tree;

@@ -1,7 +1,5 @@
 """`lisa_srl`: semantic roles by linguistically-informed self-attention (Strubell et al. 2018)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from spacy.language import Language

@@ -1,7 +1,5 @@
 """`spanformer`: constituents by a CRF over spans that see each other (Floquet et al.)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from spacy.language import Language

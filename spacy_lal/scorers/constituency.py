@@ -1,7 +1,5 @@
 """spaCy scores of constituency trees on Docs."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator

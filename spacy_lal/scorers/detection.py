@@ -1,7 +1,5 @@
 """Detection of grammatical errors: P, R and F0.5 of tokens, as MultiGED-2023 counts them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,7 +1,5 @@
 """spaCy scores of semantic frames on Docs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial

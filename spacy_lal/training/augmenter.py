@@ -1,7 +1,5 @@
 """`spacy-lal.corrupt.v1`: new errors in a training corpus every time it is read."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from hashlib import blake2b

@@ -1,7 +1,5 @@
 """`spacy-lal.Corpus.v1`: training Docs with their span groups and sentence starts."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path

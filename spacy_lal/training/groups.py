@@ -1,7 +1,5 @@
 """`spacy-lal.GroupedAdam.v1`: Adam that gives parameters learning rates by their names."""
 
-from __future__ import annotations
-
 import math
 import re
 import warnings
@@ -28,7 +26,7 @@ def make_grouped_adam(
     L2_is_weight_decay: bool = True,
     grad_clip: FloatOrSeq = 1.0,
     use_averages: bool = True,
-) -> GroupedAdam:
+) -> "GroupedAdam":
     """Make Thinc's Adam with a learning rate for each group of parameters.
 
     groups: each with the arguments of `Group`. A parameter belongs to the first group whose `names`

@@ -1,7 +1,5 @@
 """`spacy-lal.Mix.v1`: several corpora in given shares, streamed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`spacy-lal.Nadam.v1`: Adam with Nesterov's momentum (Dozat 2016), on request a lazy one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,7 +27,7 @@ def make_nadam(
     grad_clip: FloatOrSeq = 1.0,
     use_averages: bool = True,
     lazy: bool = False,
-) -> Nadam:
+) -> "Nadam":
     """Make the optimizer of Strubell et al. 2018: Adam with Nesterov's momentum.
 
     With gradient g, at update t = 1, 2, ... of a parameter w:

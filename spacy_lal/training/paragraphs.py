@@ -1,7 +1,5 @@
 """`spacy-lal.Paragraphs.v1`: single sentences of a treebank, read as running text."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise

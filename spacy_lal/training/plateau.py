@@ -3,8 +3,6 @@
 spaCy tells its logger the scores, and no schedule: `spacy-lal.PlateauLogger.v1` passes them on.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 import warnings
@@ -29,7 +27,7 @@ def make_plateau(
     patience: int = 5,
     factor: float = 0.5,
     evaluations: int = 1,
-) -> Plateau:
+) -> "Plateau":
     """Make the schedule of the released code of Mrini et al. 2020 (the paper has none).
 
     The rate rises linearly to learn_rate at update warmup_steps. Then it stays, but is multiplied

@@ -1,7 +1,5 @@
 """`spacy-lal.inverse_sqrt.v1`: the learning rate of a Transformer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import count
 

@@ -1,7 +1,5 @@
 """`spacy-lal.BeneparParser.v1`: the Berkeley Neural Parser as a Thinc model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """`spacy-lal.BiLSTMLayers.v1`: the package's own small encoder, with all its layers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, cast

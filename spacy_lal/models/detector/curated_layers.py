@@ -1,7 +1,5 @@
 """`spacy-lal.CuratedLayers.v1`: all layers of a shared transformer (spacy-curated-transformers)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`spacy-lal.EncoderLayers.v1`: all layers of a pretrained encoder that reads single sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import cast
 

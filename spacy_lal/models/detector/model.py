@@ -1,7 +1,5 @@
 """`spacy-lal.MHMLA.v1`: an encoder's layers, attention over them, a classifier of tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """`spacy-lal.TransformerLayers.v1`: all layers of a pretrained transformer (spacy-transformers)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -261,7 +259,7 @@ def _read(
     return stack.float(), backprop
 
 
-def _first_pieces(batch: FullTransformerBatch) -> NDArray[numpy.int64]:
+def _first_pieces(batch: "FullTransformerBatch") -> NDArray[numpy.int64]:
     """The number of each token's first piece among all of all windows, -1 for none [tokens]."""
     lengths = to_numpy(batch.align.lengths)
     first = numpy.full(len(lengths), -1, dtype=numpy.int64)

@@ -1,7 +1,5 @@
 """`spacy-lal.WithWordLayer.v1`: a layer above an encoder's that also sees the words' forms."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """`spacy-lal.WordAffixEmbed.v1`: words by form, affixes and shape, with no outside vectors."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import torch

@@ -1,7 +1,5 @@
 """`spacy-lal.WordCharEmbed.v1`: words by form and characters, with no outside vectors."""
 
-from __future__ import annotations
-
 import torch
 from spacy.tokens import Doc
 from thinc.api import Model

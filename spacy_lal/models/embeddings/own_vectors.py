@@ -1,7 +1,5 @@
 """`spacy-lal.WithOwnVectors.v1`: static word vectors that a component carries with it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, cast
 

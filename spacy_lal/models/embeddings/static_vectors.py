@@ -1,7 +1,5 @@
 """`spacy-lal.WithVectors.v1`: an embedding beside the pipeline's static word vectors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`spacy-lal.WithEncoder.v1`: an embedding beside the vectors of a pretrained encoder."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`spacy-lal.PretrainedEncoder.v1`: a pretrained transformer in the shape of a Tok2Vec model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal, cast
 

@@ -1,7 +1,5 @@
 """`spacy-lal.LISA.v1`: linguistically-informed self-attention, as a config sets it."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from spacy.tokens import Doc

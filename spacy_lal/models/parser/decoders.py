@@ -6,10 +6,8 @@ a joint model, of all binary trees with heads (`structure/lexicalised.py`). In t
 what a span is worth to the binary tree, then which labels the tree's spans get.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -37,6 +35,7 @@ class SpanMarginals(NamedTuple):
     probability: Tensor
 
 
+@runtime_checkable
 class Decoder(Protocol):
     """What every span and every arc would add to the score of a tree."""
 

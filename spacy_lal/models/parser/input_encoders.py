@@ -1,7 +1,5 @@
 """Settings of the input encoders: from word vectors to what label attention reads."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 

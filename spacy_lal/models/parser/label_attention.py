@@ -1,7 +1,5 @@
 """The architectures of the label attention parser: constituents, heads, or both."""
 
-from __future__ import annotations
-
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d

@@ -6,7 +6,7 @@ In two stages, the loss is `two_stage_loss`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import torch
 import torch.nn.functional as F
@@ -26,6 +26,7 @@ from .gold_charts import GoldNodes
 from .network import TwoStageScores
 
 
+@runtime_checkable
 class Objective(Protocol):
     """A loss of constituents."""
 

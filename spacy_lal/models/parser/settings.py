@@ -1,7 +1,5 @@
 """Settings of a parser's network: its encoder, what scores heads, and all together."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 

@@ -1,7 +1,5 @@
 """Settings of the span scorers of two stages."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 

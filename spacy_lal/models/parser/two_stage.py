@@ -1,7 +1,5 @@
 """The architecture of two stages: a CRF over binary trees, then labels."""
 
-from __future__ import annotations
-
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d

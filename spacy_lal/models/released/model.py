@@ -1,7 +1,5 @@
 """`spacy-lal.ReleasedParser.v1`: a published parser as a Thinc model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
