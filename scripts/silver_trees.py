@@ -35,7 +35,9 @@ def main(
     model: Annotated[str, typer.Argument(help="A pipeline with a parser of constituents.")],
     source: Annotated[Path, typer.Argument(metavar="IN", help="Docs.", exists=True)],
     output: Annotated[Path, typer.Argument(metavar="OUT", help="The same with trees.")],
-    tags: Annotated[bool, typer.Option("--tags", help="Tags, too, in the place of others.")] = False,
+    tags: Annotated[
+        bool, typer.Option("--tags", help="Tags, too, in the place of others.")
+    ] = False,
 ) -> None:
     """Parse what has no trees."""
     nlp = spacy.load(model)
