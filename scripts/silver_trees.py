@@ -1,8 +1,9 @@
 """Give sentences that have no trees those that a pipeline finds, and leave all else as it is.
 
-    python scripts/silver_trees.py MODEL IN.spacy OUT.spacy
+    python scripts/silver_trees.py MODEL IN.spacy OUT.spacy [--tags]
 
-Heads stay gold. Tags are the pipeline's where a sentence has none. So a treebank of heads helps to
+Heads stay gold. Tags are the pipeline's where a sentence has none, and with `--tags` everywhere: a
+treebank's tags may be others than the pipeline's. So a treebank of heads helps to
 train a parser of trees on more words than there are trees of.
 """
 
@@ -34,6 +35,9 @@ def main(
     model: Annotated[str, typer.Argument(help="A pipeline with a parser of constituents.")],
     source: Annotated[Path, typer.Argument(metavar="IN", help="Docs.", exists=True)],
     output: Annotated[Path, typer.Argument(metavar="OUT", help="The same with trees.")],
+    tags: Annotated[
+        bool, typer.Option("--tags", help="Tags, too, in the place of others.")
+    ] = False,
 ) -> None:
     """Parse what has no trees."""
     nlp = spacy.load(model)
@@ -43,7 +47,7 @@ def main(
         if CONSTITUENTS_KEY in doc.spans:
             continue
         set_constituents(doc, get_constituents(found))
-        if not doc.has_annotation("TAG"):
+        if tags or not doc.has_annotation("TAG"):
             for token, tagged in zip(doc, found, strict=True):
                 token.tag_ = tagged.tag_
     write_spacy(docs, output)

@@ -1,8 +1,9 @@
-"""The sentences of a CoNLL-U file as edited text, on which a detector should mark next to nothing.
+"""The sentences of CoNLL-U files as edited text, on which a detector should mark next to nothing.
 
 The text is that of the comments "# text = ", in the tokens of spaCy's tokenizer, as users have it,
 and none of the tokens is wrong. Two .spacy files of one Doc a sentence: one document after the
 other goes to OUTPUT-threshold, to choose a threshold by, and to OUTPUT-measure, to measure on.
+With `--whole` all goes to OUTPUT.spacy, to train on.
 """
 
 from __future__ import annotations
@@ -22,27 +23,30 @@ TEXT, DOCUMENT = "# text = ", "# newdoc"
 
 
 def main(
-    treebank: Annotated[Path, typer.Argument(help="A CoNLL-U file.", exists=True)],
+    treebank: Annotated[Path, typer.Argument(help="A CoNLL-U file, or a folder.", exists=True)],
     output: Annotated[str, typer.Argument(help="How the .spacy files' names begin.")],
     lang: Annotated[str, typer.Option(help="Language code.")],
+    whole: Annotated[bool, typer.Option("--whole", help="One file of all.")] = False,
 ) -> None:
     """Write the text of a treebank as sentences without errors."""
-    texts: tuple[list[str], list[str]] = ([], [])
+    names = [""] if whole else ["-threshold", "-measure"]
+    texts: list[list[str]] = [[] for _ in names]
     documents = 0
-    for line in read_text(treebank).split("\n"):
-        documents += line.startswith(DOCUMENT)
-        if line.startswith(TEXT):
-            texts[documents % 2].append(line.removeprefix(TEXT))
+    for path in sorted(treebank.glob("*.conllu")) if treebank.is_dir() else [treebank]:
+        for line in read_text(path).split("\n"):
+            documents += line.startswith(DOCUMENT)
+            if line.startswith(TEXT):
+                texts[documents % len(names)].append(line.removeprefix(TEXT))
     nlp = spacy.blank(lang)
-    for name, of_half in zip(("threshold", "measure"), texts, strict=True):
-        if not of_half:
-            raise ValueError(f"{treebank}: no sentences for {name}")
-        docs = list(nlp.pipe(of_half))
+    for name, part in zip(names, texts, strict=True):
+        if not part:
+            raise ValueError(f"{treebank}: no sentences for {output}{name}.spacy")
+        docs = list(nlp.pipe(part))
         for doc in docs:
             for token in doc:
                 token.is_sent_start = token.i == 0
             set_errors(doc, [CORRECT] * len(doc))
-        path = Path(f"{output}-{name}.spacy")
+        path = Path(f"{output}{name}.spacy")
         path.parent.mkdir(parents=True, exist_ok=True)
         write_spacy(docs, path)
         msg.good(f"{path.name}: {len(docs):,} sentences, {sum(map(len, docs)):,} tokens")

@@ -13,10 +13,38 @@ WRONG = {
         ("Perche non vieni con noi?", "Perche"),
         ("I miei amici abita a Milano.", "abita"),
         ("Ho bisogno di un lavoro perchè non ho soldi.", "perchè"),
-    ]
+    ],
+    "de": [
+        ("Ich weiss nicht, wo er wohnt.", "weiss"),
+        ("Vielen Dank fur deine Einladung.", "fur"),
+    ],
+    "cs": [
+        ("Mám rad českou literaturu.", "rad"),
+        ("Včera jsem byl v kinu.", "kinu"),
+        ("Nevim, kde bydlíš.", "Nevim"),
+    ],
 }
-SUSPICIOUS = {"it": [("Ti scrivo qundo arrivo.", "qundo"), ("Ti aspeto a casa mia.", "aspeto")]}
+SUSPICIOUS = {
+    "it": [("Ti scrivo qundo arrivo.", "qundo"), ("Ti aspeto a casa mia.", "aspeto")],
+    "de": [
+        ("Ich schreibe dir einen breif.", "breif"),
+        ("Ich habe drei jahre in Berlin gewohnt.", "jahre"),
+    ],
+    "cs": [],
+}
 RIGHT = {
+    "de": [
+        "Wir treffen uns am Freitag vor dem Bahnhof.",
+        "Ich lerne seit einem Jahr Deutsch.",
+        "Ich freue mich auf deine Antwort.",
+        "Das Wetter ist schön.",
+    ],
+    "cs": [
+        "Dobrý den, jmenuji se Petr.",
+        "Zítra půjdeme do školy.",
+        "Máš dnes čas?",
+        "Rád čtu knihy.",
+    ],
     "it": [
         "Domani andiamo al mare con i miei amici.",
         "Ti ringrazio per la tua lettera.",
@@ -71,7 +99,7 @@ def test_what_is_in_it(nlp: Language) -> None:
     assert nlp.meta["license"] == "CC BY-SA 4.0"
     names = [source["name"] for source in nlp.meta["sources"]]
     assert "MultiGED" in names[0]
-    assert all("nothing is trained on it" in name for name in names[1:])
+    assert all("nothing is trained on it" in name or "edited text" in name for name in names[1:])
     assert "threshold" in nlp.meta["notes"]
     assert nlp.pipe_names == ["gec_detector"]
     assert nlp.vocab.vectors.shape[0] == 0
