@@ -89,8 +89,12 @@ def test_sentences_are_read_one_by_one(nlp: Language) -> None:
 
 def test_printed_signs_are_read_as_typed_ones(nlp: Language) -> None:
     """The training data has typed ones alone."""
-    pairs = [("L'amico di Anna abita a Roma.", "L’amico di Anna abita a Roma."), ("...", "…")]
-    for typed, printed in pairs:
+    pairs = {
+        "it": ("L'amico di Anna abita a Roma.", "L’amico di Anna abita a Roma."),
+        "de": ('Er sagt "ja".', "Er sagt „ja“."),
+        "cs": ('Říká "ano".', "Říká „ano“."),
+    }
+    for typed, printed in [pairs[nlp.lang], ("...", "…")]:
         scores = [token._.error_score for token in nlp(typed)]
         assert [token._.error_score for token in nlp(printed)] == pytest.approx(scores, abs=1e-6)
 
