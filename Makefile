@@ -10,7 +10,7 @@
 # make site               build the documentation as a site, check its links
 # make clean              remove .venv
 #
-# PYTHON=…        Python 3.11 or 3.12 to make .venv with (default: the first that is found)
+# PYTHON=…        Python 3.11, 3.12 or 3.13 to make .venv with (default: the first that is found)
 # TORCH=…         what to install as PyTorch: a version, a file or an address
 # TORCH_INDEX=…   the package index that PyTorch comes from: that's how one picks a CPU or CUDA build
 # PIP_ARGS=…      more options for every `pip install`
@@ -81,13 +81,13 @@ clean:
 
 # A shim called python3.11 may be there without a Python behind it: only a trial tells.
 $(VENV)/bin/pip:
-	@for python in $(or $(PYTHON),python3.11 python3.12 python3 python); do \
-	  if "$$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))' 2>/dev/null; then \
+	@for python in $(or $(PYTHON),python3.11 python3.12 python3.13 python3 python); do \
+	  if "$$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12), (3, 13)))' 2>/dev/null; then \
 	    echo "Making $(VENV) with $$("$$python" --version)"; \
 	    exec "$$python" -m venv $(VENV); \
 	  fi; \
 	done; \
-	echo "No Python 3.11 or 3.12 with its venv module found. Install one (Debian, Ubuntu: python3.11 and python3.11-venv), or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11" >&2; \
+	echo "No Python 3.11, 3.12 or 3.13 with its venv module found. Install one (Debian, Ubuntu: python3.11 and python3.11-venv), or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11" >&2; \
 	exit 1
 
 # On its own, so that a build of torch that is already there is taken as it is.
