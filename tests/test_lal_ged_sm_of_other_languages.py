@@ -50,7 +50,7 @@ RIGHT = {
         "Ti ringrazio per la tua lettera.",
         "Non ho tempo per leggere.",
         "Mi piace molto la musica.",
-    ]
+    ],
 }
 
 
