@@ -45,7 +45,7 @@ def trees(docs: list[Doc]) -> list[list[str]]:
 
 def test_raw_text(nlp: Language) -> None:
     doc = nlp(TEXTS[nlp.lang][0])
-    check(doc, nlp.pipe_names, own_heads=nlp.lang != "fr")  # the others find none
+    check(doc, nlp)
     assert len(list(doc.sents)) == 2
     assert PHRASES[nlp.lang] <= set(get_constituents(doc))
     for token in doc:
