@@ -14,6 +14,8 @@ import pytest
 import spacy
 from spacy.util import registry
 
+from spacy_lal.compat.benepar import make_benepar
+
 NAMES = {
     "architectures": [
         "spacy-lal.BeneparParser.v1",
@@ -94,6 +96,18 @@ def test_types_are_objects(kind: str) -> None:
         if name not in ENCODERS or find_spec("tokenizers"):
             found = inspect.signature(registry.get(kind, name)).parameters.values()
             assert not [p.name for p in found if isinstance(p.annotation, str)], name
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_types_of_factories_are_objects(name: str) -> None:
+    (entry,) = entry_points(group="spacy_factories", name=name)
+    found = inspect.signature(entry.load()).parameters.values()
+    assert not [p.name for p in found if isinstance(p.annotation, str)]
+
+
+def test_types_of_the_factory_in_benepars_place_are_objects() -> None:
+    found = inspect.signature(make_benepar).parameters.values()
+    assert not [p.name for p in found if isinstance(p.annotation, str)]
 
 
 @pytest.mark.parametrize("name", FACTORIES)

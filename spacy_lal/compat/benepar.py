@@ -5,8 +5,6 @@
 module is to make the factory "benepar"; with benepar's own there, it can't be imported.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
