@@ -70,11 +70,12 @@ CELLS = [
     *(Cell(python) for python in ("3.11", "3.12", "3.13", "3.14")),
     *(Cell(python, OLDEST) for python in ("3.11", "3.12")),
     Cell("3.11", source=True, tests=False),
+    # all that have wheels; the newest is in every cell that pins none
+    *(Cell("3.11", (f"spacy==3.8.{patch}",), tests=False) for patch in range(2, 18)),
     *(
-        Cell("3.11", (f"spacy=={version}",), tests=False)
-        for version in ("3.8.2", "3.8.3", "3.8.4", "3.8.5", "3.8.7", "3.8.11")
+        Cell("3.11", extras=extra)
+        for extra in ("encoders", "transformers", "parquet", "ray", "demo", "benepar")
     ),
-    *(Cell("3.11", extras=extra) for extra in ("encoders", "transformers", "parquet")),
     Cell("3.12", extras="encoders,parquet"),
 ]
 
