@@ -12,7 +12,7 @@ from typing import Any
 import srsly
 from spacy.language import Language
 
-from ..treebanks.files import whole_file
+from ..treebanks.files import remove_unfinished, whole_file
 
 SETTINGS = "annotate.json"
 """The file in the output folder with the settings that it was made with."""
@@ -26,11 +26,16 @@ Counts = dict[str, Any]
 def check_same(folder: Path, name: str, settings: Mapping[str, Any]) -> None:
     """Write `settings` to this file of the folder, or compare them with those that are there.
 
-    Raises ValueError, which names the setting, if one is another, or if the file is none of these.
+    Raises ValueError, which names the setting, if one is another, or if the file is none of these;
+    FileExistsError if the folder has somebody else's files under the names of output files.
     """
     path = folder / name
     plain = json.loads(json.dumps(settings))
     if not path.exists():
+        if others := sorted(folder.glob("part-*")):
+            raise FileExistsError(
+                f"{others[0]} is there, but no {name}: take a folder without files named part-…"
+            )
         folder.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as unfinished:
             srsly.write_json(unfinished, plain)
@@ -79,10 +84,8 @@ class Manifest:
         self.shards: dict[int, Counts] = {}
         if self._path.exists():
             self._read()
-        for left in folder.glob(".*.unfinished"):
-            left.unlink(missing_ok=True)
-        for left in (folder / FAILED).glob(".*.unfinished"):
-            left.unlink(missing_ok=True)
+        remove_unfinished(folder)
+        remove_unfinished(folder / FAILED)
 
     def _read(self) -> None:
         text = self._path.read_bytes()

@@ -60,17 +60,15 @@ def on_ray(
             while working or more:
                 (ready,), _ = ray.wait([*working, *loading], num_returns=1)
                 found = _got(ray, ready)
-                done: Shard | None = None
                 if ready in loading:
                     actor = loading.pop(ready)
                 else:
                     actor, done = working.pop(ready)
+                    yield done, found  # before more is read: that may raise an error
                 following = next(left, None) if more else None
                 if following is not None:
                     working[actor.annotate.remote(following)] = actor, following
                 more = following is not None
-                if done is not None:
-                    yield done, found
         finally:
             for actor in pool:
                 ray.kill(actor)

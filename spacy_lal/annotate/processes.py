@@ -57,10 +57,10 @@ def in_processes(
                 connection = cast(Connection, ready)
                 worker, shard = busy.pop(connection)
                 counts = _received(connection, worker)
+                yield shard, counts  # before more is read: that may raise an error
                 if (following := next(left, None)) is not None:
                     _send(connection, following)
                     busy[connection] = worker, following
-                yield shard, counts
     finally:
         for worker in workers:
             worker.terminate()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import sys
 import zlib
@@ -10,8 +12,6 @@ from dataclasses import dataclass, field
 from lzma import LZMAError
 from pathlib import Path
 from typing import IO, Any
-
-import srsly
 
 from ..treebanks.files import OPENERS
 from .batches import told
@@ -131,7 +131,7 @@ class Texts:
                 yield {"id": place, "text": line.decode("utf8", "replace"), "error": told(error)}
 
     def _json(self, place: str, line: str) -> Record:
-        values = srsly.json_loads(line)
+        values = json.loads(line)  # srsly's reads neither NaN nor large numbers
         if not isinstance(values, dict):
             raise ValueError(f"expected a JSON object on each line, found {line.strip()[:40]!r}")
         return self._record(place, values)
@@ -176,9 +176,10 @@ def _kind(path: Path) -> str | None:
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON has it; dates and whatever else Parquet knows as text."""
+    """The value as JSON has it: null for a number that is none or infinite; dates and whatever
+    else Parquet knows as text."""
     if isinstance(value, _PLAIN):
-        return value
+        return None if isinstance(value, float) and not math.isfinite(value) else value
     if isinstance(value, list):
         return [_plain(part) for part in value]
     if isinstance(value, dict):

@@ -113,23 +113,25 @@ def doc_record(record: Record, doc: Doc) -> Record:
 
 
 def record_doc(record: Record, vocab: Vocab) -> Doc:
-    """The Doc that `doc_record` read. Raises ValueError if the words are not those of the text."""
+    """The Doc that `doc_record` read, without the log-probabilities of its trees.
+
+    Raises ValueError if the words are not those of the text.
+    """
     text, words, starts = record["text"], record["words"], record["starts"]
     ends = [start + len(word) for start, word in zip(starts, words, strict=True)]
     nexts = [*starts[1:], len(text)] if words else []
-    starts_of_sentences = record.get("sentences")
+    sentences = record.get("sentences")
+    begins = None if sentences is None else {sentence["start"] for sentence in sentences}
     doc = Doc(
         vocab,
         words=words,
         spaces=[end < after for end, after in zip(ends, nexts, strict=True)],
+        # not one by one: each of spaCy's setters looks at the whole Doc
+        sent_starts=None if begins is None else [i in begins for i in range(len(words))],
         **{layer: record[layer] for layer in WORDS if record.get(layer) is not None},
     )
     if doc.text != text:
         raise ValueError(f"record {record.get('id')!r}: its words are not those of its text")
-    if starts_of_sentences is not None:
-        begins = {sentence["start"] for sentence in starts_of_sentences}
-        for token in doc:
-            token.is_sent_start = token.i in begins
     if record.get("heads") is not None:
         set_dependencies(doc, record["heads"], record["relations"])
     if (phrases := record.get("constituents")) is not None:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from spacy.language import Language
 
+from ..treebanks.files import alone_with
 from .loading import load
 from .manifest import SETTINGS, Counts, Manifest, check_same, describe
 from .on_ray import on_ray
@@ -61,17 +62,23 @@ def annotate(
     """Annotate the texts into files of `output`; yields what is in each, as they are done.
 
     Shards that are complete stay as they are. Raises ValueError if they were made with another
-    pipeline, other settings or other texts, and ChildProcessError if a process ends.
+    pipeline, other settings or other texts, BlockingIOError if another run is writing there, and
+    ChildProcessError if a process ends.
     """
     # actors' GPUs are elsewhere
     nlp = load(model, workers.threads, workers.gpu if workers.engine == "processes" else -1)
     check_finds(nlp, settings)
     described = _described(nlp, texts, settings)
     check_same(output, SETTINGS, described)
-    manifest = Manifest(output)
-    there: list[Done] = []
     engine = _engine(nlp, model, described["pipeline"], output, settings, workers)
     del nlp
+    with alone_with(output / SETTINGS):
+        yield from _made(engine, texts, output, settings)
+
+
+def _made(engine: Engine, texts: Texts, output: Path, settings: AnnotateSettings) -> Iterator[Done]:
+    manifest = Manifest(output)
+    there: list[Done] = []
     last = -1
 
     def new() -> Iterator[Shard]:
@@ -137,7 +144,8 @@ def _described(nlp: Language, texts: Texts, settings: AnnotateSettings) -> dict[
     return {
         "spacy-lal": version("spacy-lal"),
         "pipeline": describe(nlp),
-        "input": [[name, path.stat().st_size] for name, path, _ in texts.files] or "stdin",
+        # what is in them, each shard's digest says
+        "input": [name for name, *_ in texts.files] or "stdin",
         "text_field": texts.text_field,
         **asdict(settings),
     }

@@ -108,8 +108,11 @@ def annotate_shard(nlp: Language, shard: Shard, output: Path, settings: Annotate
             counts["texts"] += 1
             counts["words"] += found.value
     path = output / shard_name(shard.number, settings)
+    failures = output / FAILED / f"{path.stem}.jsonl"
     if failed:
-        _write_failed(failed, output / FAILED / f"{path.stem}.jsonl")
+        _write_failed(failed, failures)
+    else:
+        failures.unlink(missing_ok=True)  # of a run that was stopped between the two files
     with whole_file(path) as unfinished:
         writer.write(unfinished)
     return {

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-import srsly
 from spacy.tokens import Doc
 
 from ..annotations import CONSTITUENTS_KEY, sentence_trees
@@ -52,7 +51,8 @@ class LinesShard:
         self._lines: list[str] = []
 
     def add(self, record: Record, doc: Doc) -> None:
-        self._lines.append(srsly.json_dumps(doc_record(record, doc)) + "\n")
+        _check_unicode(record)
+        self._lines.append(json.dumps(doc_record(record, doc), separators=(",", ":")) + "\n")
 
     def write(self, path: Path) -> None:
         with path.open("w", encoding="utf8", newline="\n") as file:
@@ -71,14 +71,19 @@ class ParquetShard:
         for name in self._keep:
             value = found[name]
             found[name] = value if value is None or isinstance(value, str) else json.dumps(value)
-        for name in ("id", *self._keep):
-            (found[name] or "").encode()  # what isn't Unicode would fail the whole file
+        _check_unicode(record)  # what isn't would fail the whole file
         self._records.append(found)
 
     def write(self, path: Path) -> None:
         arrow = pyarrow()
         table = arrow.Table.from_pylist(self._records, _schema(arrow, self._keep))
         arrow.parquet.write_table(table, path, compression="zstd")
+
+
+def _check_unicode(record: Record) -> None:
+    """Raises UnicodeEncodeError for fields with half a character, as "\\ud83d" in JSON."""
+    fields = {name: value for name, value in record.items() if name != "text"}
+    json.dumps(fields, ensure_ascii=False).encode()
 
 
 def _schema(arrow: Any, keep: Sequence[str]) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from wasabi import msg
 
-from .checks import check_folder, clear_errors
+from .checks import check_apart, check_folder, clear_errors
 from .measuring import ThreadsOption
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ def annotate(
 
         kept = tuple(name.strip() for name in keep.split(",") if name.strip())
         source = Texts(texts, input_format or None, text_field, kept)
+        if texts != STDIN:
+            check_apart(output, Path(texts))
         check_folder(output, [] if texts == STDIN else [Path(texts)])
         settings = AnnotateSettings(format, kept, max_chars, shard_chars, batch_tokens)
         workers = Workers(n_process, threads, gpu_id, engine)

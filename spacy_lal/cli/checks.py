@@ -65,6 +65,14 @@ def check_folder(output: Path, inputs: Iterable[Path]) -> None:
             raise ValueError(f"{output} would overwrite the input {source}")
 
 
+def check_apart(output: Path, source: Path) -> None:
+    """Raise ValueError if the folder `output` is inside the folder `source`."""
+    if Path(os.path.realpath(source)) in Path(os.path.realpath(output)).parents:
+        raise ValueError(
+            f"{output} is inside the input {source}: what is written would be read, too"
+        )
+
+
 def _identity(path: Path) -> tuple[int, int]:
     status = path.stat()
     return status.st_dev, status.st_ino

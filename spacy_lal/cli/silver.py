@@ -46,9 +46,7 @@ def silver(
     command continues after the last complete file.
     """
     with clear_errors("silver"):
-        import torch
-
-        from ..pipeline.loading import load_pipeline
+        from ..annotate.loading import load
         from ..silver.shards import SilverSettings, write_shards
 
         named = {"tags": tags, "trees": trees, "heads": heads, "roles": roles}
@@ -58,10 +56,8 @@ def silver(
             raise ValueError(f"--lengths takes two numbers, as 3,60, not {lengths!r}")
         settings = SilverSettings(least, int(shortest), int(longest), parts)
         check_folder(output, [text])
-        if threads:
-            torch.set_num_threads(threads)
         total = 0
-        for counts in write_shards(load_pipeline(model), text, output, settings, words=words):
+        for counts in write_shards(load(model, threads), text, output, settings, words=words):
             total += counts["kept_words"]
             name, there = counts.pop("file"), counts.pop("there", False)
             told = ", ".join(f"{key.replace('_', ' ')} {n:,}" for key, n in counts.items())

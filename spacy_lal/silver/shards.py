@@ -15,8 +15,10 @@ import srsly
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..annotate.manifest import check_same
+from ..annotate.manifest import check_same, describe
+from ..annotate.pieces import pieces
 from ..treebanks.docbins import write_spacy
+from ..treebanks.files import alone_with, remove_unfinished
 from .certainty import annotated, count_layers, only_layers, sure_layers
 from .text import Seen, lines
 
@@ -58,9 +60,18 @@ def write_shards(
     Each file is made of an even sample of the text, so that one may stop after any. Files that are
     there stay as they are, and their counts are yielded again. words: stop once so many are kept,
     0 to read all. Sentences of a file are shuffled, always alike.
-    Raises ValueError if `output` is of other settings, another pipeline or another text.
+    Raises ValueError if `output` is of other settings, another pipeline or another text, and
+    BlockingIOError if another run is writing there.
     """
     _check_same(nlp, text, output, settings)
+    with alone_with(output / SETTINGS):
+        remove_unfinished(output)
+        yield from _written(nlp, text, output, settings, words)
+
+
+def _written(
+    nlp: Language, text: Path, output: Path, settings: SilverSettings, words: int
+) -> Iterator[dict[str, Any]]:
     seen = Seen()
     kept = 0
     for part in range(settings.parts):
@@ -84,9 +95,8 @@ def write_shards(
 
 
 def _check_same(nlp: Language, text: Path, output: Path, settings: SilverSettings) -> None:
-    meta = nlp.meta
     run = {
-        "pipeline": f"{meta['lang']}_{meta['name']} {meta['version']}",
+        "pipeline": describe(nlp),
         "text": [text.name, text.stat().st_size],
         **asdict(settings),
     }
@@ -94,7 +104,7 @@ def _check_same(nlp: Language, text: Path, output: Path, settings: SilverSetting
 
 
 def _read(
-    nlp: Language, texts: Iterator[str], seen: Seen, settings: SilverSettings
+    nlp: Language, texts: Iterator[str | None], seen: Seen, settings: SilverSettings
 ) -> tuple[list[Doc], dict[str, Any]]:
     counts: Counter[str] = Counter()
     cpu, wall = time.process_time(), time.perf_counter()
@@ -102,10 +112,12 @@ def _read(
     def docs() -> Iterator[Doc]:
         for line in texts:
             counts["lines"] += 1
-            if seen.again(line, "line"):
+            if line is None:
+                counts["lines_not_utf8"] += 1
+            elif seen.again(line, "line"):
                 counts["lines_again"] += 1
-                continue
-            yield nlp.make_doc(line)
+            else:
+                yield from (nlp.make_doc(piece["text"]) for piece in pieces({"text": line}))
 
     kept = []
     for doc, certainty in annotated(nlp, docs()):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator
 from hashlib import blake2b
+from lzma import LZMAError
 from pathlib import Path
 
 import numpy
@@ -19,15 +21,29 @@ _LETTERS = re.compile(r"[^\W_]+")
 _DIGIT = re.compile(r"\d")
 
 
-def lines(path: Path, part: int, parts: int) -> Iterator[str]:
+def lines(path: Path, part: int, parts: int) -> Iterator[str | None]:
     """Every `parts`-th block of the text's lines, from block `part` on, without blank lines.
 
-    The file may be compressed (.xz, .gz, .bz2).
+    The file may be compressed (.xz, .gz, .bz2). None stands for a line that isn't UTF-8. Raises
+    ValueError, which names the file and the line, if it is damaged.
     """
-    with OPENERS.get(path.suffix, open)(path, "rt", encoding="utf8") as file:
-        for number, line in enumerate(file):
-            if number // BLOCK % parts == part and (text := line.strip()):
-                yield text
+    number = 0
+    try:
+        with OPENERS.get(path.suffix, open)(path, "rb") as file:
+            for number, line in enumerate(file, start=1):
+                if (number - 1) // BLOCK % parts == part and line.strip():
+                    yield _text(line)
+    except (LZMAError, zlib.error, EOFError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise ValueError(f"{path}: damaged, somewhere after line {number}: {error}") from error
+
+
+def _text(line: bytes) -> str | None:
+    try:
+        return line.decode("utf8").strip()
+    except UnicodeDecodeError:
+        return None
 
 
 class Seen:

@@ -62,7 +62,10 @@ def write_spacy(docs: Iterable[Doc], path: str | Path) -> None:
 
 
 class SpacyWriter:
-    """Takes Docs as they come; keeps them as bytes, so that they need not live on."""
+    """Takes Docs as they come; keeps them as bytes, so that they need not live on.
+
+    A Doc whose user data can't be written raises an error, and is not taken.
+    """
 
     def __init__(self) -> None:
         self._docs = DocBin(store_user_data=True)
@@ -71,7 +74,10 @@ class SpacyWriter:
     def add(self, docs: Iterable[Doc]) -> None:
         with _found_once(msgpack_encoders, self._encoders):
             for doc in docs:
-                self._docs.add(doc)
+                # one that can't be packed must leave nothing of itself
+                one = DocBin(store_user_data=True)
+                one.add(doc)
+                self._docs.merge(one)
 
     def write(self, path: str | Path) -> None:
         self._docs.to_disk(path)

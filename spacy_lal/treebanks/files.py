@@ -4,6 +4,7 @@ there whole or not at all."""
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import lzma
 import os
@@ -100,6 +101,33 @@ def whole_file(path: Path) -> Iterator[Path]:
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what `whole_file` leaves in a folder if the process is killed."""
+    for left in folder.glob(".*.unfinished"):
+        left.unlink(missing_ok=True)
+
+
+@contextmanager
+def alone_with(path: Path) -> Iterator[None]:
+    """Raises BlockingIOError if another process is in this block with the same file.
+
+    The file must be there. The end of the process, whatever ends it, ends the block. Where the
+    system or the disk has no such locks, there is no check.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+                raise BlockingIOError(f"another run is writing in {path.parent}") from error
+        yield
 
 
 def _format_error(message: str, source: str, line: int) -> FormatError:

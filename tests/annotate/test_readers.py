@@ -36,16 +36,18 @@ def test_json_lines(tmp_path: Path) -> None:
         '{"text": 3}',
         '{"id": "x"}',
         '{"text": ""}',
+        '{"text": "Numbers.", "lang": [NaN, 1e999, 1180591620717411303424]}',
     ]
     with gzip.open(path, "wt") as file:
         file.write("\n".join(lines))
     found = list(Texts(str(path), keep=["id", "lang"]))
     assert found[0] == {"id": "7", "lang": "en", "text": "One."}
     assert found[1] == {"id": "a.jsonl.gz:2", "lang": {"is": ["en"]}, "text": "Two."}
-    assert [("error" in record) for record in found] == [False] * 2 + [True] * 4 + [False]
+    assert [("error" in record) for record in found] == [False] * 2 + [True] * 4 + [False] * 2
     assert found[3]["error"] == "ValueError: expected a JSON object on each line, found '[1]'"
     assert found[5] == {"id": "x", "lang": None, "text": "", "error": "no text in 'text'"}
     assert found[2]["text"] == "{"
+    assert found[7]["lang"] == [None, None, 2**70]
 
 
 def test_a_folder(tmp_path: Path) -> None:

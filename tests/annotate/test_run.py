@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import multiprocessing
@@ -39,6 +40,7 @@ LINES = [
     "She ate the fish that swam.",
     "A dog with a bone. Cats and dogs fight.",
 ]
+BIG = AnnotateSettings(shard_chars=20_000)
 SMALL = AnnotateSettings(shard_chars=41, batch_tokens=20, max_chars=50)
 
 
@@ -255,8 +257,11 @@ def test_settings_do_not_mix(text: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="made with text_field text, not body"):
         again(text_field="body")
     before = text.read_text()
+    text.rename(text.with_name("other.txt"))
+    with pytest.raises(ValueError, match=r"made with input \['text.txt'\], not \['other.txt'\]"):
+        list(annotate("toy", Texts(str(tmp_path / "other.txt")), output, SMALL, Workers()))
     text.write_text(before + "More.\n")
-    with pytest.raises(ValueError, match="made with input"):
+    with pytest.raises(ValueError, match=r"part-00003\.jsonl was made of another text"):
         again()
     text.write_text(before.replace("cat", "dog"))
     with pytest.raises(ValueError, match=r"part-00000\.jsonl was made of another text"):
@@ -268,6 +273,52 @@ def test_settings_do_not_mix(text: Path, tmp_path: Path) -> None:
     (output / "annotate.json").write_text("?")
     with pytest.raises(ValueError, match=r"annotate\.json"):
         again()
+
+
+@pytest.mark.usefixtures("loaded")
+def test_one_run_at_a_time(text: Path, tmp_path: Path) -> None:
+    """A second one would remove what the first is writing."""
+    run = annotate("toy", Texts(str(text)), tmp_path / "out", SMALL, Workers())
+    next(run)
+    with pytest.raises(BlockingIOError, match="another run is writing in"):
+        next(annotate("toy", Texts(str(text)), tmp_path / "out", SMALL, Workers()))
+    assert len(list(run)) == 3
+
+
+@pytest.mark.usefixtures("loaded")
+def test_files_of_others_stay(text: Path, tmp_path: Path) -> None:
+    """Spark, too, calls its files so."""
+    other = tmp_path / "out/part-00000.jsonl"
+    other.parent.mkdir()
+    other.write_text("precious")
+    with pytest.raises(FileExistsError, match=r"part-00000\.jsonl is there, but no annotate\.json"):
+        next(annotate("toy", Texts(str(text)), other.parent, SMALL, Workers()))
+    assert other.read_text() == "precious"
+
+
+@pytest.mark.usefixtures("loaded")
+def test_an_input_that_was_mended(text: Path, tmp_path: Path) -> None:
+    """What was made before the damage stays."""
+    packed = tmp_path / "in.txt.gz"
+    whole = gzip.compress("".join(f"{line}\n" for line in LINES * 400).encode(), 1)
+    packed.write_bytes(whole[: 9 * len(whole) // 10])
+    run = annotate("toy", Texts(str(packed)), tmp_path / "out", BIG, Workers())
+    with pytest.raises(ValueError, match=r"in\.txt\.gz: damaged"):
+        list(run)
+    packed.write_bytes(whole)
+    again = list(annotate("toy", Texts(str(packed)), tmp_path / "out", BIG, Workers()))
+    assert [done.there for done in again[:2]] == [True, True]
+    assert not again[-1].there
+
+
+@pytest.mark.usefixtures("loaded")
+def test_failures_of_a_run_that_was_killed(text: Path, tmp_path: Path) -> None:
+    """It died between the file of failures and that of the others; now nothing fails."""
+    old = tmp_path / "out/failed/part-00000.jsonl"
+    old.parent.mkdir(parents=True)
+    old.write_text("{}\n")
+    next(annotate("toy", Texts(str(text)), tmp_path / "out", SMALL, Workers()))
+    assert not old.exists()
 
 
 def test_the_command(folder: Path, tmp_path: Path) -> None:
@@ -288,6 +339,9 @@ def test_the_command(folder: Path, tmp_path: Path) -> None:
     assert "2 texts, 4 words in 1 files" in said
     assert "2 texts failed" in said
     assert [r["id"] for r in _records(output / "part-00000.jsonl")] == ["1", "4"]
+    inside = CliRunner().invoke(app, ["annotate", "toy", str(tmp_path), str(tmp_path / "a/b")])
+    assert inside.exit_code == 1
+    assert "is inside the input" in inside.output
     result = call(str(output))
     assert result.exit_code == 3
     assert "1 of them there before" in " ".join(result.output.split())

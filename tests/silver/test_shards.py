@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy
 import pytest
+import spacy
 from spacy.language import Language
 from typer.testing import CliRunner
 
@@ -33,6 +34,34 @@ def test_parts_of_a_text(tmp_path: Path) -> None:
     parts = [list(lines(path, part, 3)) for part in range(3)]
     assert sorted(int(line) for part in parts for line in part) == list(range(4 * BLOCK + 5))
     assert parts[0] == [str(n) for n in (*range(BLOCK), *range(3 * BLOCK, 4 * BLOCK))]
+
+
+def test_lines_that_are_no_text(teacher: Language, tmp_path: Path) -> None:
+    """A line that isn't UTF-8 is left out, one longer than spaCy reads is cut, damage is named."""
+    path = tmp_path / "text.txt.gz"
+    raw = b"Dogs fight. \xff\n" + b"Cats sat. " * 110_000 + b"\nShe ate the fish.\n"
+    with gzip.open(path, "wb") as file:
+        file.write(raw)
+    first, second, third = lines(path, 0, 1)
+    assert (first, third) == (None, "She ate the fish.")
+    assert second is not None
+    assert len(second) == 1_099_999
+    path.write_bytes(gzip.compress(b"Dogs fight.\n\xff\n" + b"Go home! " * 12_000 + b"\n"))
+    settings = SilverSettings({"trees": 0.0}, parts=1)
+    (counts,) = write_shards(teacher, path, tmp_path / "silver", settings)
+    assert (counts["lines"], counts["lines_not_utf8"], counts["words"]) == (3, 1, 36_003)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(ValueError, match=r"text\.txt\.gz: damaged, somewhere after line"):
+        list(lines(path, 0, 1))
+
+
+def test_another_pipeline_of_the_same_name(teacher: Language, text: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        teacher.get_pipe("lal_constituency").cfg["note"] = name
+        teacher.to_disk(tmp_path / name)
+    list(write_shards(spacy.load(tmp_path / "one"), text, tmp_path / "silver", ANY))
+    with pytest.raises(ValueError, match="was made with pipeline"):
+        next(write_shards(spacy.load(tmp_path / "two"), text, tmp_path / "silver", ANY))
 
 
 def test_seen() -> None:
