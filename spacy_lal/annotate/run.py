@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from spacy.language import Language
 
-from ..treebanks.files import alone_with
+from ..treebanks.files import alone_in
 from .loading import load
 from .manifest import SETTINGS, Counts, Manifest, check_same, describe
 from .on_ray import on_ray
@@ -72,7 +72,7 @@ def annotate(
     check_same(output, SETTINGS, described)
     engine = _engine(nlp, model, described["pipeline"], output, settings, workers)
     del nlp
-    with alone_with(output / SETTINGS):
+    with alone_in(output):
         yield from _made(engine, texts, output, settings)
 
 

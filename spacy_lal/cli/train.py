@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -57,6 +58,7 @@ def train(
     from ..training.checkpoint import CHECKPOINT, CheckpointError, read_state
     from ..training.loop import train as train_pipeline
     from ..training.same_run import describe_run, differences, other_versions
+    from ..treebanks.files import alone_in
 
     if verbose:
         logger.setLevel(logging.DEBUG)
@@ -90,12 +92,15 @@ def train(
                     )
             msg.info(f"no {CHECKPOINT} in {output} yet: training begins")
         output.mkdir(parents=True, exist_ok=True)
-    setup_gpu(use_gpu)
-    with show_validation_error(config, hint_fill=False):
-        nlp = init_nlp(raw, use_gpu=use_gpu)
-    try:
-        train_pipeline(nlp, output, run, resume=state, every=every, use_gpu=use_gpu)
-    except CheckpointError as error:
-        with clear_errors("train"):
-            raise error
+        alone = ExitStack()
+        alone.enter_context(alone_in(output))
+    with alone:
+        setup_gpu(use_gpu)
+        with show_validation_error(config, hint_fill=False):
+            nlp = init_nlp(raw, use_gpu=use_gpu)
+        try:
+            train_pipeline(nlp, output, run, resume=state, every=every, use_gpu=use_gpu)
+        except CheckpointError as error:
+            with clear_errors("train"):
+                raise error
     msg.good(f"Saved pipeline to output directory {output / DIR_MODEL_LAST}")

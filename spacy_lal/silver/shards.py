@@ -18,7 +18,7 @@ from spacy.tokens import Doc
 from ..annotate.manifest import check_same, describe
 from ..annotate.pieces import pieces
 from ..treebanks.docbins import write_spacy
-from ..treebanks.files import alone_with, remove_unfinished
+from ..treebanks.files import alone_in, remove_unfinished
 from .certainty import annotated, count_layers, only_layers, sure_layers
 from .text import Seen, lines
 
@@ -64,7 +64,7 @@ def write_shards(
     BlockingIOError if another run is writing there.
     """
     _check_same(nlp, text, output, settings)
-    with alone_with(output / SETTINGS):
+    with alone_in(output):
         remove_unfinished(output)
         yield from _written(nlp, text, output, settings, words)
 

@@ -110,10 +110,10 @@ def remove_unfinished(folder: Path) -> None:
 
 
 @contextmanager
-def alone_with(path: Path) -> Iterator[None]:
-    """Raises BlockingIOError if another process is in this block with the same file.
+def alone_in(folder: Path) -> Iterator[None]:
+    """Raises BlockingIOError if another process is in this block with the same folder.
 
-    The file must be there. The end of the process, whatever ends it, ends the block. Where the
+    The folder must be there. The end of the process, whatever ends it, ends the block. Where the
     system or the disk has no such locks, there is no check.
     """
     try:
@@ -121,13 +121,16 @@ def alone_with(path: Path) -> Iterator[None]:
     except ImportError:  # Windows
         yield
         return
-    with path.open("rb") as file:
+    opened = os.open(folder, os.O_RDONLY)
+    try:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-                raise BlockingIOError(f"another run is writing in {path.parent}") from error
+                raise BlockingIOError(f"another run is writing in {folder}") from error
         yield
+    finally:
+        os.close(opened)
 
 
 def _format_error(message: str, source: str, line: int) -> FormatError:

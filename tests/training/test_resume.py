@@ -20,6 +20,7 @@ from typer.testing import CliRunner, Result
 
 from spacy_lal.cli import app
 from spacy_lal.training.checkpoint import CHECKPOINT
+from spacy_lal.treebanks.files import alone_in
 
 ROOT = Path(__file__).parents[2]
 
@@ -330,3 +331,11 @@ def test_a_damaged_checkpoint_is_named(short: Path, tmp_path: Path) -> None:
     result = invoke("train", str(short.parent / "memory.cfg"), "-o", str(tmp_path), "--resume")
     assert result.exit_code == 1
     assert f"{CHECKPOINT} is no checkpoint" in result.output
+
+
+def test_two_at_once_are_refused(place: Path, tmp_path: Path) -> None:
+    with alone_in(tmp_path):
+        result = invoke("train", str(place / "memory.cfg"), "-o", str(tmp_path))
+    assert result.exit_code == 1
+    assert "another run is writing in" in result.output
+    assert not list(tmp_path.iterdir())
