@@ -92,6 +92,19 @@ def test_best_trees(client):
     assert len(set(read)) == 3
 
 
+def test_as_many_trees_as_are_asked_for(client, nlp):
+    for view, trees, listed in (("", 3, 3), ("tree", 3, 3), ("kbest", 1, 1), ("kbest", 0, 2)):
+        found = parse(client, text=TEXT, view=view, trees=trees).json()
+        assert [len(of_sentence) for of_sentence in found["kbest"]] == [listed] * 2
+        assert ("picture" in found) == (view == "tree")
+    assert not {"kbest", "picture"} & set(parse(client, text=TEXT).json())
+    strict = Client(make_app({"tiny": nlp}, Limits(max_trees=1), hosts=["testserver"]))
+    assert [len(trees) for trees in parse(strict, text=TEXT, view="kbest").json()["kbest"]] == [
+        1,
+        1,
+    ]
+
+
 @pytest.mark.parametrize(
     "text", ["", " ", "\n\n", "a", "\x00", "ا ب", "👩‍👩‍👧 语言", "</script><b>&'\""]
 )
