@@ -88,7 +88,7 @@ def train(
         saved.write(output)
     else:
         msg.info(f"Goes on after {resume['progress']['steps']} steps")
-        saved.read(output, resume, batches)
+        saved.read(output, resume, batches, lambda: dev_corpus(nlp))
     progress = saved.progress
 
     _say_what_is_trained(nlp, settings, optimizer)
