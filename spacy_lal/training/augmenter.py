@@ -25,7 +25,9 @@ class CorruptAugmenter:
     The Doc to be predicted has the reference's words, and its sentence starts if it had any.
 
     Errors depend on `seed`, on the example's words and on how often the same words have come by,
-    not on the order of examples; so every epoch makes new ones.
+    not on the order of examples: every reading of a corpus makes new ones. spaCy reads it anew for
+    each epoch only with `max_epochs = -1`, and then initialises with 100 examples; otherwise all
+    epochs have the errors of one reading.
     """
 
     def __init__(self, model: ErrorModel, rate: float, level: float, seed: int) -> None:

@@ -27,7 +27,8 @@ class Paragraphs:
     max_length: of a text, in gold tokens, unless one sentence has more. sentence_starts: whether
         the Docs to be predicted have them: parsers learn from gold sentences, and a component that
         finds sentences is measured without.
-    shuffle: in another order and with other texts every time; otherwise both are always the same.
+    shuffle: in another order and with other texts at every reading; otherwise both are always the
+        same. spaCy reads it anew for each epoch only with `max_epochs = -1`.
     What is made of the sentences depends on `seed` and, with `shuffle`, on how often they have been
     read, never on other random numbers. Annotation that only one of two neighbours has keeps them
     apart; grammatical errors get lost.
