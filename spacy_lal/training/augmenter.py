@@ -6,12 +6,12 @@ from hashlib import blake2b
 from pathlib import Path
 
 from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..grammar_errors import CORRECT, ERRORS_KEY, set_errors
 from ..learner.corrupt import corrupt_doc, sentence_random
 from ..learner.error_model import ErrorModel
+from .corpus import to_predict
 
 
 class CorruptAugmenter:
@@ -59,19 +59,9 @@ class CorruptAugmenter:
         corrupted = corrupt_doc(
             reference, nlp.vocab, self.model, self.rate, seed=self.seed, round=round
         )
-        yield Example(_to_predict(corrupted, example.predicted), corrupted)
-
-
-def _to_predict(corrupted: Doc, before: Doc) -> Doc:
-    starts: list[bool | int | None] | None = None
-    if before.has_annotation("SENT_START") and corrupted.has_annotation("SENT_START"):
-        starts = [bool(token.is_sent_start) for token in corrupted]
-    return Doc(
-        corrupted.vocab,
-        words=[token.text for token in corrupted],
-        spaces=[bool(token.whitespace_) for token in corrupted],
-        sent_starts=starts,
-    )
+        starts = example.predicted.has_annotation("SENT_START")
+        predicted = to_predict(corrupted, nlp.vocab, sentence_starts=starts)
+        yield Example(predicted, corrupted)
 
 
 def make_corrupt_augmenter(
