@@ -177,7 +177,7 @@ def get_frames(doc: Doc, key: str = FRAMES_KEY) -> list[Frame]:
     """
     if key not in doc.spans:
         return []
-    spans, scores = list(doc.spans[key]), _scores(doc.spans[key])
+    spans, scores = list(doc.spans[key]), span_scores(doc.spans[key])
     return [
         _frame([spans[i] for i in frame], [scores[i] for i in frame]) for frame in _group(spans)
     ]
@@ -200,7 +200,7 @@ def still_there(group: SpanGroup, frame: list[tuple[int, _Fields]]) -> bool:
 
 def frame_at(group: SpanGroup, positions: Iterable[int]) -> Frame:
     """The frame whose spans are at these positions of a group, V first."""
-    positions, scores = list(positions), _scores(group)
+    positions, scores = list(positions), span_scores(group)
     return _frame([group[i] for i in positions], [scores[i] for i in positions])
 
 
@@ -211,7 +211,8 @@ def _fields(span: Span) -> _Fields:
     return span.start, span.end, span.label, span.id
 
 
-def _scores(group: SpanGroup) -> Sequence[float | None]:
+def span_scores(group: SpanGroup) -> Sequence[float | None]:
+    """The score of every span of a group; None for all if there isn't one for each."""
     scores = group.attrs.get("scores")
     return scores if scores is not None and len(scores) == len(group) else [None] * len(group)
 

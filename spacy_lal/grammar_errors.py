@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span, SpanGroup
 
+from .frames import span_scores
+
 ERRORS_KEY = "errors"
 """The key of the span group in `doc.spans` that holds the grammatical errors."""
 ERROR = "ERROR"
@@ -75,12 +77,9 @@ def grammar_errors(doc: Doc, key: str = ERRORS_KEY) -> list[GrammarError]:
     if key not in doc.spans:
         return []
     group = doc.spans[key]
-    scores = group.attrs.get("scores")
-    if scores is None or len(scores) != len(group):
-        scores = [None] * len(group)
     return [
         GrammarError(span, span.label_ or ERROR, score)
-        for span, score in zip(group, scores, strict=True)
+        for span, score in zip(group, span_scores(group), strict=True)
     ]
 
 

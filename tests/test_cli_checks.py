@@ -1,6 +1,7 @@
 """What all commands do with hostile input."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -317,6 +318,29 @@ def test_pipelines_are_not_overwritten(command: str, pipeline: Path, tmp_path: P
         refused(result, command, f"{output} would overwrite the input {pipeline}")
     assert before == {path: path.read_bytes() for path in pipeline.rglob("*") if path.is_file()}
     refused(run([command, str(pipeline), str(corpus / "below"), *more]), "can't write", "no folder")
+
+
+def test_a_package_replaces_packages_alone(pipeline: Path, tmp_path: Path, monkeypatch) -> None:
+    packages = tmp_path / "packages"
+    arguments = ["package", str(pipeline), str(packages), "--name", "sm", "--version"]
+    thesis = packages / "en_sm/thesis.txt"
+    thesis.parent.mkdir(parents=True)
+    thesis.write_text("mine")
+    refused(run([*arguments, "1.0.0"]), "package: ", packages / "en_sm", "no package")
+    assert thesis.read_text() == "mine"
+    (packages / "en_sm").rename(packages / "en_sm.old")  # a name that somebody may give, too
+    for version in ("1.0.0", "2.0.0"):
+        assert run([*arguments, version]).exit_code == 0
+        assert srsly.read_json(packages / "en_sm/meta.json")["version"] == version
+
+    def full(*_: object) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(shutil, "move", full)
+    refused(run([*arguments, "3.0.0"]), "package: no space left")
+    assert srsly.read_json(packages / "en_sm/meta.json")["version"] == "2.0.0"
+    assert sorted(path.name for path in packages.iterdir()) == ["en_sm", "en_sm.old"]
+    assert (packages / "en_sm.old/thesis.txt").read_text() == "mine"
 
 
 def test_a_package_of_what_is_no_pipeline(pipeline: Path, tmp_path: Path) -> None:

@@ -18,13 +18,16 @@ from spacy.cli.package import package as spacy_package
 from thinc.api import Config
 from wasabi import msg
 
+from ..training.folders import replace_folder
 from .card import write_card
 from .checks import check_folder, clear_errors
 
 
 def package(
     model: Annotated[Path, typer.Argument(help="Folder of a trained pipeline.", exists=True)],
-    output: Annotated[Path, typer.Argument(help="Where to put the folder LANG_NAME.")],
+    output: Annotated[
+        Path, typer.Argument(help="Where to put the folder LANG_NAME; a package there is replaced.")
+    ],
     name: Annotated[str, typer.Option("--name", help="Name, without the language.")],
     version: Annotated[str, typer.Option("--version", help="Version.")] = "0.1.0",
     meta: Annotated[
@@ -86,6 +89,7 @@ def package(
         contents |= {"name": name, "version": version}
         target = output / f"{contents['lang']}_{name}"
         check_folder(target, [model, *([meta] if meta else []), *(metrics or ())])
+        _check_replaced(target)
         with tempfile.TemporaryDirectory() as scratch:
             source = Path(scratch) / "model"
             shutil.copytree(model, source)
@@ -102,7 +106,8 @@ def package(
             _forget_places(source)
             made = _packaged(source, Path(scratch), target.name, contents)
             write_card(made, srsly.read_json(made / "meta.json"), measured)
-            _move(made, target)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            replace_folder(target.resolve(), lambda new: shutil.move(made, new))
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
     msg.good(f"{target}: {size / 1e6:.1f} MB")
 
@@ -182,11 +187,10 @@ def _packaged(source: Path, scratch: Path, folder: str, contents: dict[str, Any]
     return made
 
 
-def _move(made: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if target.exists():
-        shutil.rmtree(target)
-    shutil.move(made, target)
+def _check_replaced(target: Path) -> None:
+    """Raise FileExistsError for something there that is no package."""
+    if target.exists() and not all((target / name).is_file() for name in ("meta.json", "setup.py")):
+        raise FileExistsError(f"{target} is there already, and no package: nothing replaces it")
 
 
 def performance(metrics: dict[str, Any]) -> dict[str, Any]:

@@ -51,9 +51,11 @@ def serve(
             raise ValueError("no pipeline is installed: name one, or a folder")
         pipelines = {name: load(name) for name in dict.fromkeys(names)}
         limits = Limits(max_chars=max_chars, waiting=waiting, seconds=seconds)
-        hosts = [*LOOPBACK, *(allow_host or ())]
-        if host not in ("0.0.0.0", "::"):
-            hosts.append(host)
+        # as browsers are told, too: a socket shortens IPv6 addresses
+        where = listening.getsockname()
+        hosts = [*LOOPBACK, *map(_in_address, allow_host or ())]
+        if where[0] not in ("0.0.0.0", "::"):
+            hosts += map(_in_address, (host, where[0]))
         app = make_app(pipelines, limits, hosts=hosts)
         config = uvicorn.Config(
             app,
@@ -66,11 +68,15 @@ def serve(
         )
         # who reads the address may ask at once; who comes before the server runs waits for it
         listening.listen()
-        where = listening.getsockname()
-        shown = f"[{where[0]}]" if ":" in where[0] else where[0]
-        msg.good(f"http://{shown}:{where[1]} shows {', '.join(pipelines)}; Ctrl-C stops it")
+        address = f"http://{_in_address(where[0])}:{where[1]}"
+        msg.good(f"{address} shows {', '.join(pipelines)}; Ctrl-C stops it")
         sys.stdout.flush()
         uvicorn.Server(config).run(sockets=[listening])
+
+
+def _in_address(host: str) -> str:
+    """As addresses and the header Host have it: an IPv6 address in brackets."""
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
 def _listen(host: str, port: int) -> socket.socket:

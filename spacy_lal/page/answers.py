@@ -28,7 +28,7 @@ NEEDS_PIPELINE = {"label_attention", "layers", "probabilities"}
 
 @dataclass(frozen=True)
 class Question:
-    """text; view: the picture, "" for none; trees: how many of the best to list."""
+    """text; view: the picture, "" or "kbest" for none; trees: how many of the best to list."""
 
     text: str
     view: str = ""
@@ -74,15 +74,13 @@ def answer(nlp: Language, question: Question) -> dict[str, Any]:
         if CONSTITUENTS_KEY in doc.spans:
             found["brackets"] = [str(tree) for tree in sentence_trees(doc) if tree.leaves]
         found["conllu"] = format_conllu(doc) if len(doc) else ""
-        if question.view == "kbest":
-            found["kbest"] = _best(nlp, question.text, max(question.trees, 2))
-        elif question.view:
+        if question.trees:
+            found["kbest"] = _best(nlp, question.text, question.trees)
+        if question.view not in ("", "kbest"):
             options = {"styled": False}
             if question.view in NEEDS_PIPELINE:
                 options["nlp"] = nlp  # type: ignore[assignment]
             found["picture"] = render(doc, question.view, jupyter=False, options=options)
-            if question.trees:
-                found["kbest"] = _best(nlp, question.text, question.trees)
         for _, pipe in nlp.pipeline:
             if isinstance(pipe, ErrorDetector):
                 found["threshold"] = pipe.cfg["threshold"]

@@ -187,6 +187,8 @@ def _question(body: bytes, models: Mapping[str, list[str]], limits: Limits) -> t
         raise Refused(400, f"trees must be a whole number from 0 to {limits.max_trees}")
     if trees and "kbest" not in models[name]:
         raise Refused(400, f"{name} has no parser that ranks trees")
+    if view == "kbest":
+        trees = trees or min(2, limits.max_trees)
     return name, Question(text, view, trees)
 
 

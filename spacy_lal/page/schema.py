@@ -74,7 +74,7 @@ def openapi(models: dict[str, list[str]], limits: Limits, version: str) -> dict[
                 "minimum": 0,
                 "maximum": limits.max_trees,
                 "default": 0,
-                "description": "How many of the most probable trees to list.",
+                "description": "How many of the most probable trees to list; 0 of view kbest is 2.",
             },
         },
         ["text"],

@@ -221,7 +221,7 @@ class ErrorDetector(WeightsPipe):
         self._check_initialised()
         logits = xp2torch(self.model.predict(docs))
         flat = torch.softmax(logits, -1).cpu().numpy()
-        return numpy.split(flat, numpy.cumsum([len(doc) for doc in docs])[:-1])
+        return numpy.split(flat, numpy.cumsum([len(doc) for doc in docs]))[:-1]
 
     def set_annotations(self, docs: Iterable[Doc], scores: Probabilities) -> None:
         """Write the errors, and the probability of every token to be one. Whitespace is none."""

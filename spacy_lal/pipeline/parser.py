@@ -177,6 +177,8 @@ class ParserPipe(WeightsPipe):
         total = sum(int(batch.lengths.sum()) for batch in batches) or 1
         gold = WordGold(self.cfg, examples)
         for kind, names in gold.names.items():
+            if not self.cfg.get(kind):
+                continue  # not predicted at all
             self._warn_unknown(kind, Counter(name for doc_names in names for name in doc_names))
         structure_loss = self._structure_loss(examples)
 

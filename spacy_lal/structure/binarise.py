@@ -34,17 +34,17 @@ def crossing(spans: Iterable[LabelledSpan]) -> tuple[LabelledSpan, LabelledSpan]
     return None
 
 
-def collapse_unaries(spans: Iterable[LabelledSpan], join: str = JOIN) -> list[LabelledSpan]:
+def collapse_unaries(spans: Iterable[LabelledSpan]) -> list[LabelledSpan]:
     """One label for each (start, end): those of a unary chain joined, topmost first."""
     chains: dict[tuple[int, int], list[str]] = {}
     for start, end, label in spans:
         chains.setdefault((start, end), []).append(label)
-    return [(start, end, join.join(labels)) for (start, end), labels in chains.items()]
+    return [(start, end, JOIN.join(labels)) for (start, end), labels in chains.items()]
 
 
-def expand_unaries(spans: Iterable[LabelledSpan], join: str = JOIN) -> list[LabelledSpan]:
-    """Undo `collapse_unaries`, for labels that do not contain `join` themselves."""
-    return [(start, end, part) for start, end, label in spans for part in label.split(join)]
+def expand_unaries(spans: Iterable[LabelledSpan]) -> list[LabelledSpan]:
+    """Undo `collapse_unaries`, for labels that do not contain `JOIN` themselves."""
+    return [(start, end, part) for start, end, label in spans for part in label.split(JOIN)]
 
 
 def binarise(
@@ -53,7 +53,6 @@ def binarise(
     direction: Direction = "left",
     mark: str = "",
     *,
-    join: str = JOIN,
     top: str = "TOP",
 ) -> list[LabelledSpan]:
     """The 2n-1 nodes of a binary tree with these constituents, in preorder.
@@ -94,7 +93,7 @@ def binarise(
                 )
             result += parent.words_up_to(start)
             parent.borders.append(end)
-        opened.append(_Opened(start, end, label.split(join)[-1] + mark if mark else "", [start]))
+        opened.append(_Opened(start, end, label.split(JOIN)[-1] + mark if mark else "", [start]))
     while opened:
         result += opened.pop().finish(direction)
     return sorted(result, key=lambda node: (node[0], -node[1]))

@@ -329,15 +329,6 @@ def inside(scores: Tensor, lengths: Tensor) -> Tensor:
     return LogPartition.apply(scores, *inside_pass(scores, lengths))
 
 
-def marginals(scores: Tensor, lengths: Tensor) -> Tensor:
-    """[B, S]: the probability that a span is in the tree; 0 outside the sentence.
-
-    Differentiable once: the gradient is a product with the Hessian of log Z, the covariances of
-    spans, by carrying derivatives through both passes (Li and Eisner 2009 for such semirings).
-    """
-    return Marginals.apply(scores, scores.new_ones(len(scores)), *inside_pass(scores, lengths))
-
-
 @torch.no_grad()
 def best_tree(scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     """The highest-scoring binary tree of each sentence (CKY).

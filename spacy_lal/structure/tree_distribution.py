@@ -49,7 +49,8 @@ class TreeDistribution:
     def marginals(self) -> Tensor:
         """[B, S]: the probability that a span is in the tree; 0 outside the sentence.
 
-        Differentiable once.
+        Differentiable once: the gradient is a product with the Hessian of log Z, the covariances of
+        spans, by carrying derivatives through both passes (Li and Eisner 2009 for such semirings).
         """
         tops = self.scores.new_ones(len(self.scores))
         return Marginals.apply(self.scores, tops, *self._tables)

@@ -6,12 +6,12 @@ from hashlib import blake2b
 from pathlib import Path
 
 from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..grammar_errors import CORRECT, ERRORS_KEY, set_errors
 from ..learner.corrupt import corrupt_doc, sentence_random
 from ..learner.error_model import ErrorModel
+from .corpus import to_predict
 
 
 class CorruptAugmenter:
@@ -25,7 +25,9 @@ class CorruptAugmenter:
     The Doc to be predicted has the reference's words, and its sentence starts if it had any.
 
     Errors depend on `seed`, on the example's words and on how often the same words have come by,
-    not on the order of examples; so every epoch makes new ones.
+    not on the order of examples: every reading of a corpus makes new ones. spaCy reads it anew for
+    each epoch only with `max_epochs = -1`, and then initialises with 100 examples; otherwise all
+    epochs have the errors of one reading.
     """
 
     def __init__(self, model: ErrorModel, rate: float, level: float, seed: int) -> None:
@@ -57,19 +59,9 @@ class CorruptAugmenter:
         corrupted = corrupt_doc(
             reference, nlp.vocab, self.model, self.rate, seed=self.seed, round=round
         )
-        yield Example(_to_predict(corrupted, example.predicted), corrupted)
-
-
-def _to_predict(corrupted: Doc, before: Doc) -> Doc:
-    starts: list[bool | int | None] | None = None
-    if before.has_annotation("SENT_START") and corrupted.has_annotation("SENT_START"):
-        starts = [bool(token.is_sent_start) for token in corrupted]
-    return Doc(
-        corrupted.vocab,
-        words=[token.text for token in corrupted],
-        spaces=[bool(token.whitespace_) for token in corrupted],
-        sent_starts=starts,
-    )
+        starts = example.predicted.has_annotation("SENT_START")
+        predicted = to_predict(corrupted, nlp.vocab, sentence_starts=starts)
+        yield Example(predicted, corrupted)
 
 
 def make_corrupt_augmenter(

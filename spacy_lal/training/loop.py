@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 from timeit import default_timer
 from typing import Any
@@ -26,6 +26,7 @@ from spacy.util import registry, resolve_dot_names
 from thinc.api import Optimizer, fix_random_seed, set_gpu_allocator
 from wasabi import msg
 
+from .folders import replace_folder
 from .progress import Saved
 from .randomness import RandomState, with_own_random
 from .same_run import describe_pipeline
@@ -75,9 +76,9 @@ def train(
 
     def save_pipeline(best: bool) -> None:
         with nlp.use_params(optimizer.averages):
-            _replace(output / DIR_MODEL_LAST, before_to_disk(nlp).to_disk)
+            replace_folder(output / DIR_MODEL_LAST, before_to_disk(nlp).to_disk)
         if best:
-            _replace(
+            replace_folder(
                 output / DIR_MODEL_BEST, lambda new: shutil.copytree(output / DIR_MODEL_LAST, new)
             )
 
@@ -87,7 +88,7 @@ def train(
         saved.write(output)
     else:
         msg.info(f"Goes on after {resume['progress']['steps']} steps")
-        saved.read(output, resume, batches)
+        saved.read(output, resume, batches, lambda: dev_corpus(nlp))
     progress = saved.progress
 
     _say_what_is_trained(nlp, settings, optimizer)
@@ -165,18 +166,6 @@ def _update(
         if name not in frozen and trainable and pipe.model not in (True, False, None):
             pipe.finish_update(optimizer)
     optimizer.step_schedules()
-
-
-def _replace(folder: Path, write: Callable[[Path], Any]) -> None:
-    """Write a folder, complete before it takes the place of the one of that name."""
-    new, old = (folder.with_name(f"{folder.name}.{which}") for which in ("new", "old"))
-    for left in (new, old):
-        shutil.rmtree(left, ignore_errors=True)
-    write(new)
-    if folder.exists():
-        folder.rename(old)
-    new.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _say_what_is_trained(

@@ -12,7 +12,7 @@ from spacy.training import Example
 from ..annotations import CONSTITUENTS_KEY
 from ..frames import FRAMES_KEY
 from ..treebanks.docs import PARAGRAPH
-from .corpus import Corpus
+from .corpus import Corpus, to_predict
 from .running_text import Noise, running_text
 
 
@@ -27,7 +27,8 @@ class Paragraphs:
     max_length: of a text, in gold tokens, unless one sentence has more. sentence_starts: whether
         the Docs to be predicted have them: parsers learn from gold sentences, and a component that
         finds sentences is measured without.
-    shuffle: in another order and with other texts every time; otherwise both are always the same.
+    shuffle: in another order and with other texts at every reading; otherwise both are always the
+        same. spaCy reads it anew for each epoch only with `max_epochs = -1`.
     What is made of the sentences depends on `seed` and, with `shuffle`, on how often they have been
     read, never on other random numbers. Annotation that only one of two neighbours has keeps them
     apart; grammatical errors get lost.
@@ -74,7 +75,8 @@ class Paragraphs:
             gaps = [self._gap(before, after) for before, after in pairwise(text)]
             tokenizer = nlp.tokenizer if rng.random() < self.tokenized else None
             reference = running_text(text, gaps, self.noise, rng, nlp.vocab, tokenizer)
-            yield Example(self._to_predict(nlp, reference), reference)
+            predicted = to_predict(reference, nlp.vocab, sentence_starts=self.sentence_starts)
+            yield Example(predicted, reference)
 
     def _texts(self, docs: Iterable[Doc], rng: random.Random) -> Iterator[list[Doc]]:
         text: list[Doc] = []
@@ -105,17 +107,6 @@ class Paragraphs:
     def _gap(before: Doc, after: Doc) -> str:
         same = before.user_data[PARAGRAPH] == after.user_data[PARAGRAPH]
         return " " if same else "\n\n"
-
-    def _to_predict(self, nlp: Language, reference: Doc) -> Doc:
-        starts: list[bool | int | None] | None = None
-        if self.sentence_starts:
-            starts = [bool(token.is_sent_start) for token in reference]
-        return Doc(
-            nlp.vocab,
-            words=[token.text for token in reference],
-            spaces=[bool(token.whitespace_) for token in reference],
-            sent_starts=starts,
-        )
 
 
 def _layers(doc: Doc) -> tuple[bool, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -98,8 +99,15 @@ class Saved:
         tensors = _named("weights", weights) | _named("optimizer", moments)
         write_checkpoint(output, tensors, state)
 
-    def read(self, output: Path, state: dict[str, Any], batches: Batches) -> None:
-        """Undo `write`. state: of the checkpoint. batches: from the first, which are skipped.
+    def read(
+        self,
+        output: Path,
+        state: dict[str, Any],
+        batches: Batches,
+        dev: Callable[[], Iterable[Example]],
+    ) -> None:
+        """Undo `write`. state: of the checkpoint. batches: from the first, which are skipped. dev:
+        the examples of an evaluation, read as often as there were evaluations.
 
         Raises CheckpointError if it doesn't fit the pipeline or the data.
         """
@@ -111,6 +119,8 @@ class Saved:
                 )
         self.progress = progress = Progress.from_json(state["progress"])
         _skip(batches, progress)
+        for _ in progress.results:
+            deque(dev(), maxlen=0)  # it may change with every reading
         run_schedules(self.optimizer, progress.steps, progress.results)
         tensors = read_tensors(output)
         set_weights(self.nlp, self.frozen, _of("weights", tensors), set(state["graded"]))

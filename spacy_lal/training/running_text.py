@@ -86,11 +86,15 @@ def running_text(
 
 
 def _words(docs: Sequence[Doc], between: Sequence[str]) -> list[_Word]:
+    """Without whitespace tokens, but where a Doc begins with one: they come after words."""
     words: list[_Word] = []
-    for doc, gap in zip(docs, [*between, ""], strict=True):
-        first = len(words)
-        words += (_Word(t.text, t.whitespace_, first + t.i, t.i + 1 == len(doc)) for t in doc)
-        words[-1].after = gap
+    for (doc, first), gap in zip(_offsets(docs), [*between, ""], strict=True):
+        for t in doc:
+            if t.is_space and t.i > 0:
+                words[-1].after += t.text_with_ws
+            else:
+                words.append(_Word(t.text, t.whitespace_, first + t.i, False))
+        words[-1].after, words[-1].last = gap, True
     return words
 
 

@@ -158,6 +158,32 @@ def test_typing_hovering_and_going_back(page: Browser) -> None:
     page.wait("document.getElementById('text').value == 'Rain fell.'")
 
 
+def test_what_is_typed_stays(page: Browser) -> None:
+    """Whatever shows it: a view, the arrow keys, the number of trees."""
+    area = "document.getElementById('text').value"
+
+    def after(act: str, text: str) -> None:
+        page.js(f"{area} = {json.dumps(text)}")
+        page.js("document.getElementById('status').textContent = ''")
+        page.js(act)
+        ready(page)
+        assert page.js(area) == text
+        assert parse_qs(page.js("location.hash.slice(1)"))["text"] == [text]
+        words = page.js("document.getElementById('picture').textContent")
+        assert all(word in words for word in text[:-1].split())
+
+    key = "new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true})"
+    after("document.getElementById('view-boxes').click()", "Rain fell.")
+    after(f"document.getElementById('view-boxes').dispatchEvent({key})", "Snow melts.")
+    assert page.js("document.getElementById('for-trees').hidden") is False
+    after(
+        "(()=>{const t=document.getElementById('trees');t.value='2';"
+        "t.dispatchEvent(new Event('change'))})()",
+        "Birds sing.",
+    )
+    assert page.js("document.querySelectorAll('#picture figure').length") == 2
+
+
 def test_the_keyboard_reaches_everything(page: Browser) -> None:
     page.js("document.getElementById('text').focus()")
     reached = []

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import threading
 import xml.etree.ElementTree as ElementTree
+from importlib import import_module
+from ipaddress import ip_address
 
 import pytest
 
@@ -17,6 +19,7 @@ httpx = pytest.importorskip("httpx", reason="pip install httpx")
 
 from typer.testing import CliRunner  # noqa: E402
 
+from spacy_lal.annotate import loading  # noqa: E402
 from spacy_lal.cli import app as lal  # noqa: E402
 from spacy_lal.page import app as module  # noqa: E402
 from spacy_lal.page.app import make_app  # noqa: E402
@@ -90,6 +93,19 @@ def test_best_trees(client):
     assert probabilities == sorted(probabilities, reverse=True)
     read = [ConstituentTree.from_string(tree["brackets"]) for tree in trees]
     assert len(set(read)) == 3
+
+
+def test_as_many_trees_as_are_asked_for(client, nlp):
+    for view, trees, listed in (("", 3, 3), ("tree", 3, 3), ("kbest", 1, 1), ("kbest", 0, 2)):
+        found = parse(client, text=TEXT, view=view, trees=trees).json()
+        assert [len(of_sentence) for of_sentence in found["kbest"]] == [listed] * 2
+        assert ("picture" in found) == (view == "tree")
+    assert not {"kbest", "picture"} & set(parse(client, text=TEXT).json())
+    strict = Client(make_app({"tiny": nlp}, Limits(max_trees=1), hosts=["testserver"]))
+    assert [len(trees) for trees in parse(strict, text=TEXT, view="kbest").json()["kbest"]] == [
+        1,
+        1,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -221,6 +237,51 @@ def test_a_taken_port_is_said_before_pipelines_are_loaded():
     assert said.exit_code == 1
     assert f"can't listen on 127.0.0.1, port {port}: " in said.output
     assert "--port names another port, 0 a free one" in said.output
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        (["--host", "2001:db8::5"], "[2001:db8::5]"),
+        (["--host", "2001:0db8:0:0::5"], "[2001:db8::5]"),
+        (["--host", "::", "--allow-host", "2001:db8::5"], "[2001:db8::5]"),
+        (["--host", "::", "--allow-host", "[2001:db8::5]"], "[2001:db8::5]"),
+        (["--host", "192.0.2.5"], "192.0.2.5"),
+    ],
+)
+def test_the_server_answers_at_its_address(nlp, monkeypatch, options, shown):
+    uvicorn = pytest.importorskip("uvicorn", reason="no web server: pip install -e .[demo]")
+    apps = []
+
+    class Listening:
+        def __init__(self, host):
+            self.host = str(ip_address(host))
+
+        def getsockname(self):
+            return self.host, 8000
+
+        def listen(self):
+            pass
+
+    class Server:
+        def __init__(self, config):
+            apps.append(config.app)
+
+        def run(self, sockets):
+            pass
+
+    # the name in the package is the command's
+    monkeypatch.setattr(
+        import_module("spacy_lal.cli.serve"), "_listen", lambda host, port: Listening(host)
+    )
+    monkeypatch.setattr(loading, "load", lambda name: nlp)
+    monkeypatch.setattr(uvicorn, "Server", Server)
+    said = CliRunner().invoke(lal, ["serve", "tiny", *options])
+    assert said.exit_code == 0
+    if "::" not in options:
+        assert f"http://{shown}:8000 shows tiny" in said.output
+    for host, status in ((f"{shown}:8000", 200), ("[2001:db8::6]:8000", 400)):
+        assert Client(apps[0]).get("/health", headers={"Host": host}).status_code == status
 
 
 # The queue

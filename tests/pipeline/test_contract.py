@@ -115,6 +115,16 @@ def sentence_config(case: Case, policy: str) -> dict[str, Any]:
 # Texts
 
 
+def test_no_docs(nlp: Language, name: str) -> None:
+    """What is predicted of none is set on none; of one Doc, and an empty one, on both."""
+    pipe: Any = nlp.get_pipe(CASES[name].factory)
+    for texts in ([], ["Cats fight .", ""]):
+        docs = [nlp.make_doc(text) for text in texts]
+        pipe.set_annotations(docs, pipe.predict(docs))
+        for doc in docs:
+            same(annotations(doc), annotations(nlp(doc.text)))
+
+
 def test_learned_by_heart(case: Case, nlp: Language) -> None:
     for example in case.examples(nlp):
         found, gold = nlp(example.predicted), example.reference

@@ -25,9 +25,9 @@ from spacy_lal.models.parser.network import OneStageScores
 from spacy_lal.pipeline.constituency import ConstituencyPipe
 from spacy_lal.pipeline.weights import WEIGHTS
 from spacy_lal.structure.arborescence import is_projective
-from spacy_lal.structure.chart import marginals
 from spacy_lal.structure.hpsg import SUB_HEAD
 from spacy_lal.structure.lexicalised import best_joint_tree
+from spacy_lal.structure.tree_distribution import TreeDistribution
 
 from .contract import copy_of
 from .toy import (
@@ -174,7 +174,7 @@ def test_both_come_from_one_decode(
 def best_values(pipe: ConstituencyPipe, group: SentenceBatch, sub_head: int) -> list:
     """What the tree of each sentence of a batch is worth to the decoder."""
     total = torch.logsumexp(group.scores.labels, -1)
-    spans = SpanMarginals(total, marginals(total, group.lengths))
+    spans = SpanMarginals(total, TreeDistribution(total, group.lengths).marginals)
     of = pipe.decoder.spans(group.scores.labels, spans, group.lengths, sub_head)
     arcs = pipe.decoder.arcs(group.scores.arcs, group.lengths)
     return best_joint_tree(of.constituent, of.empty, arcs, group.lengths).score.tolist()

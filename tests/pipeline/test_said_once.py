@@ -18,6 +18,7 @@ from spacy_lal.training.corpus import Corpus
 from tests.carriers import CARRIERS
 
 from .test_damaged import MODELS, _examples
+from .toy import TINY, examples, tiny_pipeline
 from .toy_frames import frames_examples
 
 FACTORIES = list(MODELS)
@@ -85,3 +86,15 @@ def test_a_sentence_that_was_not_parsed_says_so() -> None:
     gold = nlp.make_doc("She ate")
     set_constituents(gold, [])  # annotated, and flat
     assert gold._.trees[0].parsed
+
+
+@pytest.mark.parametrize(("tag_depth", "said"), [(0, 0), (1, 1)])
+def test_tags_are_unknown_only_to_a_parser_that_predicts_tags(tag_depth, said, caplog) -> None:
+    nlp = tiny_pipeline(model={**TINY, "rows": {**TINY["rows"], "tag_depth": tag_depth}})
+    nlp.initialize(lambda: examples(nlp))
+    others = examples(nlp)
+    others[0].reference[0].tag_ = "XYZ"
+    with caplog.at_level(logging.WARNING, logger="spacy"):
+        for batch in (examples(nlp), others, others):
+            nlp.update(batch)
+    assert [record.getMessage().count("'XYZ', 1 times") for record in caplog.records] == [1] * said

@@ -52,7 +52,6 @@ def test_chains_become_one_label():
     collapsed = collapse_unaries(SPANS)
     assert collapsed == [*SPANS[:3], (3, 4, "S::NP")]
     assert expand_unaries(collapsed) == SPANS
-    assert collapse_unaries(SPANS, "+")[-1] == (3, 4, "S+NP")
 
 
 def test_left():

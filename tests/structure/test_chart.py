@@ -12,15 +12,19 @@ from spacy_lal.structure.chart import (
     chart_size,
     hamming_augment,
     inside,
-    marginals,
     pack,
     packed_spans,
     span_position,
     unpack,
     width_offset,
 )
+from spacy_lal.structure.tree_distribution import TreeDistribution
 
 CATALAN = {1: 1, 2: 1, 3: 2, 4: 5, 5: 14, 6: 42, 7: 132}
+
+
+def marginals(scores: Tensor, lengths: Tensor) -> Tensor:
+    return TreeDistribution(scores, lengths).marginals
 
 
 def all_trees(start: int, end: int) -> list[frozenset[tuple[int, int]]]:

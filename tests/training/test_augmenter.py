@@ -1,11 +1,13 @@
 """Errors in a training corpus, epoch after epoch."""
 
 import random
+from itertools import islice
 
 import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
+from spacy.training.loop import create_train_batches
 
 from spacy_lal.grammar_errors import get_errors, set_errors
 from spacy_lal.training.augmenter import make_corrupt_augmenter
@@ -39,7 +41,7 @@ def texts(examples):
     return [(example.reference.text, get_errors(example.reference)) for example in examples]
 
 
-def test_every_epoch_makes_new_errors(corpus, model):
+def test_every_reading_makes_new_errors(corpus, model):
     nlp = spacy.blank("en")
     augment = make_corrupt_augmenter(model, rate=0.2, level=1.0, seed=1)
     reader = Corpus(corpus, gold_preproc=False, augmenter=augment)
@@ -57,6 +59,20 @@ def test_every_epoch_makes_new_errors(corpus, model):
     assert texts(Corpus(corpus, augmenter=again)(nlp)) == texts(first)
     other = make_corrupt_augmenter(model, rate=0.2, level=1.0, seed=2)
     assert texts(Corpus(corpus, augmenter=other)(nlp)) != texts(first)
+
+
+@pytest.mark.parametrize(("max_epochs", "same"), [(2, True), (0, True), (-1, False)])
+def test_epochs_differ_only_in_a_stream(corpus, model, max_epochs, same):
+    """As spaCy's training reads a corpus."""
+    nlp = spacy.blank("en")
+    augment = make_corrupt_augmenter(model, rate=0.2, level=1.0, seed=1)
+    batches = create_train_batches(nlp, Corpus(corpus, augmenter=augment), list_of_all, max_epochs)
+    (_, first), (_, second) = islice(batches, 2)
+    assert (sorted(texts(first)) == sorted(texts(second))) == same
+
+
+def list_of_all(examples):
+    yield list(examples)
 
 
 def test_order_makes_no_difference(corpus, model):

@@ -133,6 +133,27 @@ def test_whitespace_is_as_the_tokenizer_has_it(corpus):
         assert [t.text for t in doc] == [t.text for t in NLP(doc.text)]
 
 
+@pytest.mark.parametrize("tokenized", [0, 1])
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        [("a", True), ("b", False), (" ", True)],
+        [("a", False), ("  ", True), ("b", False), (" ", False), ("\n", False)],
+        [("\n", False), ("a", True), ("\n", False), ("don't", True)],
+    ],
+)
+def test_whitespace_tokens_of_the_treebank(tmp_path, tokens, tokenized):
+    words, spaces = zip(*tokens, strict=True)
+    doc = Doc(NLP.vocab, words, spaces, heads=[0] * len(words), deps=["dep"] * len(words))
+    doc.user_data["paragraph"] = "p"
+    write_spacy([doc] * 2, tmp_path / "corpus.spacy")
+    (found,) = references(tmp_path / "corpus.spacy", tokenized=tokenized)
+    assert found.text.split() == doc.text.split() * 2
+    made = NLP(found.text) if tokenized else [*doc, *doc]
+    assert [t.text for t in found if not t.is_space] == [t.text for t in made if not t.is_space]
+    assert [t.text for t in found if t.is_space] == [t.text for t in NLP(found.text) if t.is_space]
+
+
 def test_merged_tokens(tmp_path):
     nlp = spacy.blank("en")
     nlp.tokenizer.rules = {}

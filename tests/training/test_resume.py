@@ -67,7 +67,7 @@ path = "{corpus}/train.spacy"
 shuffle = true
 
 [corpora.dev]
-@readers = "spacy-lal.Corpus.v1"
+{dev}
 path = "{corpus}/dev.spacy"
 
 [training]
@@ -145,6 +145,12 @@ warmup_steps = 5
 level = 0.5
 """
 
+PARAGRAPHS = """
+@readers = "spacy-lal.Paragraphs.v1"
+lower_case = 0.5
+shuffle = true
+"""
+
 GROWING = '{"@schedules": "compounding.v1", "start": 40, "stop": 90, "compound": 1.1}'
 
 
@@ -153,7 +159,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Toy treebank and two configs.
 
     memory.cfg: all examples in memory; Thinc's layers, and a component that listens to another.
-    stream.cfg: examples read again for every epoch, changed at random; batches that grow.
+    stream.cfg: examples read again for every epoch, changed at random; batches that grow; other
+        texts at every evaluation.
     """
     place = tmp_path_factory.mktemp("resume")
     for split in ("train", "dev"):
@@ -167,6 +174,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "components": TAGGER,
         "training": ADAM,
         "batcher": "size = 80",
+        "dev": '@readers = "spacy-lal.Corpus.v1"',
         "weights": "tag_acc = 0.5\nconst_evalb_f = 0.5",
     }
     stream = {
@@ -174,6 +182,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "components": "",
         "training": NADAM,
         "batcher": f"size = {GROWING}",
+        "dev": PARAGRAPHS,
         "weights": "tag_acc = 1.0",
     }
     for name, settings in (("memory", memory), ("stream", stream)):

@@ -68,8 +68,9 @@ function showState() {
   if (focused) $("view-" + state.view).focus();
 }
 
+// what is typed counts, whatever was clicked
 function change(what) {
-  const next = { ...state, ...what };
+  const next = { ...state, text: $("text").value, ...what };
   if (!about.models[next.model].includes(next.view)) next.view = about.models[next.model][0] || "";
   state = next;
   toAddress("push");
@@ -232,15 +233,15 @@ async function begin() {
   $("hint").textContent = `Ctrl+Enter shows it. At most ${about.max_chars.toLocaleString("en")} characters.`;
   $("form").addEventListener("submit", (event) => {
     event.preventDefault();
-    change({ text: $("text").value });
+    change({});
   });
   $("text").addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
-      change({ text: $("text").value });
+      change({});
     }
   });
-  $("model").addEventListener("change", () => change({ model: $("model").value, text: $("text").value }));
+  $("model").addEventListener("change", () => change({ model: $("model").value }));
   $("trees").addEventListener("change", () => {
     const asked = Math.round(Number($("trees").value)) || 3;
     change({ trees: Math.min(Math.max(asked, 2), about.max_trees) });

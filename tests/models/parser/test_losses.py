@@ -30,10 +30,10 @@ from spacy_lal.structure.binarise import binarise
 from spacy_lal.structure.chart import (
     best_tree,
     chart_size,
-    marginals,
     packed_spans,
     span_position,
 )
+from spacy_lal.structure.tree_distribution import TreeDistribution
 from tests.all_trees import binary_trees
 
 LABELS = 3
@@ -239,7 +239,7 @@ def test_mbr_decoder_finds_the_tree_of_highest_expected_gain(case) -> None:  # t
         for node in tree:
             probability[node] = probability.get(node, 0.0) + float(weight / total)
     total = torch.logsumexp(scores, -1)
-    spans = SpanMarginals(total, marginals(total, torch.tensor([n])))
+    spans = SpanMarginals(total, TreeDistribution(total, torch.tensor([n])).marginals)
     values, labels, empty = make_mbr_decoder(threshold).spans(
         scores, spans, torch.tensor([n]), None
     )
