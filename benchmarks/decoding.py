@@ -4,7 +4,7 @@
 
 EVALB with nk.prm on gold tokens, one sentence a Doc, gold tags at the terminals: the tree of
 highest score (MAP) and minimum Bayes risk at several thresholds, on the same weights. Of a joint
-parser also UAS and LAS (CoNLL-18 style: all words, universal relations), and what an arc is worth
+parser, if the data have heads, also UAS and LAS (CoNLL-18 style: all words, universal relations), and what an arc is worth
 against a constituent: nothing, so that constituents are found alone, to everything, so that heads
 are. Then the same Docs without their sentence boundaries: how many `sentences = "split"` would cut
 in two or more.
@@ -24,7 +24,7 @@ from spacy_lal.pipeline.constituency import ConstituencyPipe
 from spacy_lal.scorers.attachment import score_attachment
 from spacy_lal.scorers.constituency import score_constituency
 
-THRESHOLDS = (0.3, 0.4, 0.45, 0.5)
+THRESHOLDS = (0.2, 0.3, 0.4, 0.45, 0.5)
 ARC_WEIGHTS = (0.25, 0.5, 2.0)
 KEYS = ("const_evalb_p", "const_evalb_r", "const_evalb_f")
 HEAD_KEYS = ("conll18_uas", "conll18_las")
@@ -61,7 +61,7 @@ def main() -> None:
         scores = score_constituency(pairs, prm="nk")
         if pipe.joint:
             scores.update(score_attachment(pairs))
-        found = {key: 100 * scores[key] for key in keys}
+        found = {key: 100 * value for key in keys if (value := scores[key]) is not None}
         print(f"{name:20}" + "".join(f"{value:8.2f}" for value in found.values()), flush=True)
         rows.append({"decoder": name, **found})
     bare_docs = bare([example.reference for example in examples], boundaries=False)
