@@ -44,7 +44,7 @@ def main(
     docs = list(Corpus(source).docs(nlp))
     parsed = nlp.pipe(bare(doc) for doc in docs)
     for doc, found in zip(docs, parsed, strict=True):
-        if CONSTITUENTS_KEY in doc.spans:
+        if CONSTITUENTS_KEY in doc.spans or found.spans[CONSTITUENTS_KEY].attrs.get("unparsed"):
             continue
         set_constituents(doc, get_constituents(found))
         if tags or not doc.has_annotation("TAG"):

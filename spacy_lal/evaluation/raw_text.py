@@ -60,6 +60,7 @@ def read_paragraphs(nlp: Language, corpus: Path, trees: Path | None = None) -> l
     annotated = {}
     if trees is not None:
         annotated = {doc.user_data.get("sent_id"): doc for doc in read_spacy(trees, nlp.vocab)}
+        annotated.pop(None, None)  # of no known sentence
     docs = []
     for doc in Corpus(corpus).docs(nlp):
         doc.spans.pop(FRAMES_KEY, None)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor, nn
 
 from .bilstm import BiLSTM
 
 WORDS_AT_ONCE = 256
-"""Words whose characters are read together."""
+"""Words whose characters are read together, at most."""
+CHARACTERS_AT_ONCE = 8192
+"""Their characters, padding included, unless one word has more."""
 
 
 class CharLSTM(nn.Module):
@@ -30,7 +34,8 @@ class CharLSTM(nn.Module):
         if not len(characters):
             return self.embedding.weight.new_zeros(0, 2 * self.d_hidden)
         order = lengths.argsort()
-        states = [self._last(characters[k], lengths[k]) for k in order.split(WORDS_AT_ONCE)]
+        chunks = order.split(list(_sizes(lengths[order].tolist())))
+        states = [self._last(characters[k], lengths[k]) for k in chunks]
         return torch.cat(states)[order.argsort()]
 
     def _last(self, characters: Tensor, lengths: Tensor) -> Tensor:
@@ -38,3 +43,14 @@ class CharLSTM(nn.Module):
         states = self.lstm(self.embedding(characters[:, : int(lengths[-1])]), lengths)
         last = torch.arange(len(lengths), device=lengths.device), lengths - 1
         return torch.cat([states[*last, : self.d_hidden], states[:, 0, self.d_hidden :]], -1)
+
+
+def _sizes(lengths: list[int]) -> Iterator[int]:
+    """How many words come together, of words sorted by length."""
+    size = 0
+    for length in lengths:
+        if size and (size == WORDS_AT_ONCE or (size + 1) * length > CHARACTERS_AT_ONCE):
+            yield size
+            size = 0
+        size += 1
+    yield size

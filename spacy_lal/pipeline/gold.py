@@ -29,11 +29,13 @@ def same_tokens(example: Example) -> bool:
 def gold_constituents(example: Example, key: str) -> list[LabelledSpan] | None:
     """Preorder (start, end, label) in predicted tokens; None if the reference has no trees.
 
-    A span group without spans is a tree of words alone, not a missing one.
+    A span group without spans is a tree of words alone, not a missing one. If a sentence was left
+    "unparsed" (`set_constituents`), so that it has no tree, the Doc counts as one without trees.
 
     Constituents whose borders are no token borders of the predicted Doc are left out.
     """
-    if key not in example.reference.spans:
+    groups = example.reference.spans
+    if key not in groups or groups[key].attrs.get("unparsed"):
         return None
     spans = get_constituents(example.reference, key)
     if same_tokens(example):

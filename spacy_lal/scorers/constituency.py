@@ -93,7 +93,7 @@ def _prf(name: str, score: PRFScore) -> dict[str, float | None]:
 
 
 class _Sentence(NamedTuple):
-    """A gold sentence with constituents, and the predicted ones that start in it.
+    """A gold sentence with a tree, and the predicted ones that start in it.
 
     gold, found: over the words of the gold Doc. kept: for each of these, how many words that
     EVALB keeps come before it. is_empty: EVALB keeps none of this sentence, and skips it.
@@ -119,9 +119,10 @@ def _scored_sentences(example: Example, key: str, params: EvalbParameters) -> It
     found = list(_in_words(_in_gold_tokens(example, key), word))
     keep = (tag not in params.delete_labels for tag in _terminal_tags(example))
     kept = list(accumulate(keep, initial=0))
+    unparsed = doc.spans[key].attrs.get("unparsed", ())
     for first, last in _sentences(doc):
         start, end = word[first], word[last]
-        if start < end:
+        if start < end and not any(s < last and first < e for s, e in unparsed):
             gold_brackets, found_brackets = (
                 _starting_in(spans, start, end) for spans in (gold, found)
             )

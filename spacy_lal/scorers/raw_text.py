@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from spacy.scorer import PRFScore
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 
 from ..annotations import CONSTITUENTS_KEY, get_constituents
 from .evalb import EvalbParameters
@@ -29,7 +29,8 @@ class RawTextScores:
     whose heads have the same characters; of relations the part before ":". brackets: label and
     characters, without those of gold words whose tag is punctuation, which count for neither side;
     labels as EVALB's parameters have it. Found brackets within gold sentences that are "unparsed"
-    don't count, nor does what the gold Doc doesn't have at all.
+    don't count, nor does what the gold Doc doesn't have at all, nor tags and heads of words that
+    have none in gold.
     """
 
     parameters: EvalbParameters = field(default_factory=lambda: EvalbParameters.load("nk"))
@@ -51,9 +52,11 @@ class RawTextScores:
         _count(self.words, ours.words(), theirs.words())
         _count(self.boundaries, ours.boundaries(), theirs.boundaries())
         if gold.has_annotation("TAG"):
-            _count(self.tags, ours.tags(), theirs.tags())
+            without = ours.characters(token for token in gold if not token.tag)
+            _count(self.tags, ours.tags(without), theirs.tags(without))
         if gold.has_annotation("DEP"):
-            arcs, arcs_found = list(ours.arcs()), list(theirs.arcs())
+            without = ours.characters(token for token in gold if not token.dep)
+            arcs, arcs_found = list(ours.arcs(without)), list(theirs.arcs(without))
             _count(self.las, arcs, arcs_found)
             _count(self.uas, (arc[:2] for arc in arcs), (arc[:2] for arc in arcs_found))
         if CONSTITUENTS_KEY in gold.spans:
@@ -114,17 +117,25 @@ class _Characters:
         starts = {self.spans[token.i][0] for token in self.doc if token.is_sent_start}
         return sorted(starts - {0, len(self.text)})
 
-    def tags(self) -> Iterator[tuple[int, int, str]]:
-        for token, (start, end) in zip(self.doc, self.spans, strict=True):
-            if start < end:
-                yield start, end, token.tag_
+    def characters(self, tokens: Iterable[Token]) -> set[int]:
+        """Where these tokens are."""
+        return {at for token in tokens for at in range(*self.spans[token.i])}
 
-    def arcs(self) -> Iterator[tuple[tuple[int, int], tuple[int, int], str]]:
-        """Dependent, head, relation; a root is its own head; without relation there is none."""
+    def _tokens(self, without: set[int]) -> Iterator[tuple[Token, tuple[int, int]]]:
+        """Those with characters, and none of these."""
         for token, span in zip(self.doc, self.spans, strict=True):
-            if span[0] < span[1]:
-                head = self.spans[token.head.i] if token.dep else (-1, -1)
-                yield span, head, token.dep_.lower().partition(":")[0]
+            if span[0] < span[1] and without.isdisjoint(range(*span)):
+                yield token, span
+
+    def tags(self, without: set[int]) -> Iterator[tuple[int, int, str]]:
+        for token, (start, end) in self._tokens(without):
+            yield start, end, token.tag_
+
+    def arcs(self, without: set[int]) -> Iterator[tuple[tuple[int, int], tuple[int, int], str]]:
+        """Dependent, head, relation; a root is its own head; without relation there is none."""
+        for token, span in self._tokens(without):
+            head = self.spans[token.head.i] if token.dep else (-1, -1)
+            yield span, head, token.dep_.lower().partition(":")[0]
 
     def constituents(self) -> Iterator[Bracket]:
         for start, end, label in get_constituents(self.doc):

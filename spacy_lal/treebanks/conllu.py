@@ -36,7 +36,8 @@ class ConlluSentence:
     spaces: whether whitespace follows; there is none within a multiword token.
     multiword: the multiword tokens: first and last word, from 0, and how they are written.
     number: of the sentence in its document, from 0.
-    paragraph: what `# newpar id` says; without an id, or at a new document, one of our own making.
+    paragraph: what `# newpar id` says, behind the document's name; without an id, or at a new
+        document, one of our own making.
         "" where the file tells of neither.
     source, line: where its first word is, for messages.
     """
@@ -73,15 +74,13 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
             continue
         if row.startswith("#"):
             name, _, value = (part.strip() for part in row[1:].partition("="))
-            if name == "newdoc id":
-                document = value
-            elif name == "sent_id":
+            if name == "sent_id":
                 sentence_id = value
-            if name in ("newdoc", "newdoc id"):
-                place = -1
+            elif name in ("newdoc", "newdoc id"):
+                document, place = value, -1
             if name in ("newdoc", "newdoc id", "newpar", "newpar id"):
-                known = name == "newpar id"
-                paragraph = value if known else f"{document or Path(source).name}:{number}"
+                of_paragraph = value if name == "newpar id" else str(number)
+                paragraph = f"{document or Path(source).name}:{of_paragraph}"
             continue
         columns = row.split("\t")
         if not 8 <= len(columns) <= 10:
@@ -98,10 +97,12 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
         if "." in identifier:
             continue
         if "-" in identifier:
-            last = identifier.partition("-")[2]
-            if not is_number(last):
+            first, _, last = identifier.partition("-")
+            expected = len(sentence.words) + 1
+            if first != str(expected) or not is_number(last) or int(last) < expected:
                 raise FormatError(
-                    f"bad word range {identifier!r}: expected one such as 3-4",
+                    f"bad word range {identifier!r}: expected one such as "
+                    f"{expected}-{expected + 1}",
                     source=source,
                     line=number,
                 )
@@ -164,13 +165,20 @@ def to_sentence(
         lemmas=_if_any(sentence.lemmas),
         morphs=_if_any(sentence.feats) if all(map(_FEATS.fullmatch, sentence.feats)) else None,
         heads=heads,
-        deps=sentence.deprels if heads else None,
+        deps=_if_any(sentence.deprels) if heads else None,
         id=sentence.id,
         paragraph=sentence.paragraph,
     ), fault
 
 
 def _checked(sentence: ConlluSentence) -> ConlluSentence:
+    for first, last, form in sentence.multiword:
+        if last >= len(sentence.words):
+            raise FormatError(
+                f"{form!r} is words {first + 1}-{last + 1} of a sentence of {len(sentence.words)}",
+                source=sentence.source,
+                line=sentence.line,
+            )
     for word, head in enumerate(sentence.heads or (), start=1):
         if head > len(sentence.words) or head == word:
             raise FormatError(

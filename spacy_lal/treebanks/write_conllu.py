@@ -53,14 +53,19 @@ def _rows(sentence: Span, words: list[Token]) -> Iterator[tuple[str, ...]]:
     if doc.has_annotation("DEP"):
         heads = [number.get(_word_above(word).i, 0) for word in words]
         # whatever hangs on whitespace that is the root hangs on the first word that does
-        root = next((k for k, head in enumerate(heads, start=1) if head in (0, k)), None)
+        tops = (
+            k
+            for k, (head, word) in enumerate(zip(heads, words, strict=True), start=1)
+            if head in (0, k) and word.dep
+        )
+        root = next(tops, None)
         heads = [
             0 if k == root else root if root is not None and head in (0, k) else head
             for k, head in enumerate(heads, start=1)
         ]
     for k, word in enumerate(words, start=1):
         head, relation = "_", "_"
-        if heads is not None:
+        if heads is not None and word.dep:  # others have no relation
             head = str(heads[k - 1])
             relation = "root" if head == "0" else _value(word.dep_)
         places = f"start_char={word.idx}|end_char={word.idx + len(word)}"

@@ -36,6 +36,17 @@ def test_word_by_word(lengths, at_once, monkeypatch):
     torch.testing.assert_close(found, torch.stack(expected))
 
 
+def test_a_long_word_is_read_almost_alone(monkeypatch):
+    """Padding never takes more than the limit, but for what one word needs itself."""
+    read = []
+    module = CharLSTM(11, 4, 3)
+    inner = module.lstm.forward
+    monkeypatch.setattr(module.lstm, "forward", lambda x, n: read.append(x.shape) or inner(x, n))
+    characters, lengths = words([*[8] * 300, 9000])
+    module(characters, lengths)
+    assert [tuple(shape[:2]) for shape in read] == [(256, 8), (44, 8), (1, 9000)]
+
+
 def test_padding_does_not_matter():
     module = CharLSTM(11, 4, 3)
     characters, lengths = words([2, 6, 1])

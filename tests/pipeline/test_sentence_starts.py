@@ -53,6 +53,15 @@ def test_quotes_of_other_languages_by_rule(lang, sentences):
     assert starts == [len(" ".join([*sentences[:k], ""])) for k in range(len(sentences))]
 
 
+@pytest.mark.parametrize("space", [" ", "  ", "\n", "\t"])
+@pytest.mark.parametrize("quoted", ['"Go," she said.', "“Go,” she said.", "'Go,' she said."])
+def test_an_opening_quote_behind_any_whitespace(space, quoted):
+    doc = spacy.blank("en")(f"He left.{space}{quoted}")
+    first, second = sentence_starts(doc, "split")
+    assert first == 0
+    assert doc[second:].text == quoted
+
+
 def test_boundaries_that_are_there_stay(nlp):
     doc = nlp.make_doc(TEXT)
     for token in doc:

@@ -114,6 +114,17 @@ def test_a_flat_gold_tree_counts_as_evalb_counts_it():
     assert score_constituency([Example(found, unsplit)])["const_evalb_p"] == pytest.approx(1 / 3)
 
 
+def test_gold_sentences_that_nobody_parsed_do_not_count():
+    """Unlike flat ones, they have no tree to compare with."""
+    words, starts = ["a", "b", "c", "d"], [True, False, True, False]
+    gold = doc(words, starts=starts)
+    set_constituents(gold, [(0, 2, "NP")], unparsed=[(2, 4)])
+    found = doc(words, [(0, 2, "NP"), (2, 4, "NP"), (2, 3, "NP")])
+    scores = score_constituency([Example(found, gold)])
+    assert [scores[key] for key in (*EVALB, *SPANS)] == [1.0] * 6
+    assert scores["const_complete"] == 1.0
+
+
 def test_a_constituent_across_gold_sentences_is_wrong():
     gold = doc(["a", "b"], [(0, 1, "S"), (1, 2, "S")], starts=[True, True])
     scores = score_constituency([Example(doc(["a", "b"], [(0, 2, "S"), (0, 1, "S")]), gold)])

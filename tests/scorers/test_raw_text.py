@@ -63,6 +63,22 @@ def test_scores():
     }
 
 
+def test_words_that_have_no_annotation_in_gold() -> None:
+    """Nor do they count on the other side, however they are cut there."""
+    theirs = Doc(VOCAB, words=["a", "b", "c", "d"], spaces=[True, True, False, False])
+    for token, tag in zip(theirs, ["DT", "NN", "X", "Y"], strict=True):
+        token.tag_ = tag
+    ours = Doc(VOCAB, words=["a", "b", "cd"], tags=["DT", "NN", ""])
+    scores = RawTextScores()
+    scores.add(ours, theirs)
+    assert scores.as_dict()["tags_f"] == 1.0
+    ours = Doc(VOCAB, words=["a", "b", "c"], heads=[1, 1, 1], deps=["det", "ROOT", ""])
+    theirs = Doc(VOCAB, words=["a", "b", "c"], heads=[1, 1, 0], deps=["det", "ROOT", "x"])
+    scores = RawTextScores()
+    scores.add(ours, theirs)
+    assert (scores.as_dict()["uas_f"], scores.as_dict()["las_f"]) == (1.0, 1.0)
+
+
 def test_what_is_not_annotated_does_not_count():
     doc = Doc(VOCAB, words=["Tea", "!", "It", "is"], sent_starts=[True, False, True, False])
     set_constituents(doc, [(0, 2, "NP")], unparsed=[(2, 4)])

@@ -150,11 +150,38 @@ def test_sentences_know_their_paragraph():
             "# newpar\n",
             "",
             "# newdoc id = b\n",
+            "# newdoc id = c\n# newpar id = a-1\n",
+            "# newdoc\n",
         )
     )
     names = [sentence.paragraph for sentence in parse_conllu(text)]
-    assert names[:3] == ["", "a-1", "a-1"]
+    assert names[:3] == ["", "a:a-1", "a:a-1"]
     assert names[3] == names[4]
-    assert len(set(names)) == 4
+    assert len(set(names)) == 6
+    assert [s.document for s in parse_conllu(text)] == ["", *"aaaa", "b", "c", ""]
     doc = to_doc(to_sentence(list(parse_conllu(text))[1])[0], language_vocab("en"))
-    assert doc.user_data["paragraph"] == "a-1"
+    assert doc.user_data["paragraph"] == "a:a-1"
+
+
+@pytest.mark.parametrize(
+    ("ranges", "said"),
+    [
+        (["3-2"], "bad word range '3-2': expected one such as 3-4"),
+        (["1-2"], "bad word range '1-2'"),
+        (["3-9"], "'of the' is words 3-9 of a sentence of 3"),
+    ],
+)
+def test_ranges_that_can_not_be(ranges, said):
+    text = rows("1 a a DET DT _ 2 det", "2 b b NOUN NN _ 0 root")
+    text = text.rstrip("\n") + "".join(f"\n{r}\tof the" + "\t_" * 8 for r in ranges)
+    text += "\n" + rows("3 c c NOUN NN _ 2 dep")
+    with pytest.raises(FormatError, match=said):
+        list(parse_conllu(text))
+
+
+def test_heads_without_relations():
+    """They stay heads: the relation is spaCy's for one that isn't known."""
+    text = rows("1 a a DET DT _ 2 _", "2 b b NOUN NN _ 0 _", "3 c c NOUN NN _ 2 _")
+    doc = to_doc(to_sentence(next(parse_conllu(text)))[0], language_vocab("en"))
+    assert [token.head.i for token in doc] == [1, 1, 1]
+    assert [token.dep_ for token in doc] == ["dep", "ROOT", "dep"]

@@ -47,3 +47,16 @@ def test_without_annotation() -> None:
     assert sentence.spaces == [False, True, False]
     assert sentence.heads is None
     assert format_conllu(spacy.blank("en")(" ")) == ""
+
+
+def test_relations_of_a_part() -> None:
+    """Words that nobody gave a relation have no head in the file."""
+    doc = Doc(
+        spacy.blank("en").vocab,
+        words=["Go", "home", "No", "way"],
+        heads=[0, 0, 2, 3],
+        deps=["ROOT", "advmod", "", ""],
+        sent_starts=[True, False, True, False],
+    )
+    written = [line.split("\t")[6:8] for line in format_conllu(doc).splitlines() if "\t" in line]
+    assert written == [["0", "root"], ["1", "advmod"], ["_", "_"], ["_", "_"]]

@@ -81,7 +81,8 @@ def _starts_by_rule(doc: Doc) -> list[int]:
 
 def _closes(token: Token) -> bool:
     """Whether a token after final punctuation still belongs to that sentence."""
-    apart = bool(token.nbor(-1).whitespace_)
+    before = token.nbor(-1)
+    apart = bool(before.whitespace_) or before.is_space
     if token.text in _STRAIGHT or token.text in {"»", "›"}:
         # a straight quote opens if there is a space before it and none behind; so does » in German,
         # while a French one closes with spaces on both sides

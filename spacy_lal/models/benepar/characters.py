@@ -11,6 +11,8 @@ from .text import Text
 
 UNKNOWN, SENTENCE, WORD, WORD_END, SENTENCE_END = map(chr, range(5))
 """Characters that stand for others, begin or end something; control characters of no text."""
+MOST_CHARACTERS = 1000
+"""Of a word; what comes behind them, benepar reads and this doesn't, for an LSTM takes its time."""
 
 
 class CharacterReader:
@@ -21,7 +23,10 @@ class CharacterReader:
 
     def read(self, texts: Sequence[Text]) -> list[list[str]]:
         """START, words and STOP of each sentence, as what is spelled out."""
-        return [[SENTENCE * 3, *text.words, SENTENCE_END * 3] for text in texts]
+        return [
+            [SENTENCE * 3, *(word[:MOST_CHARACTERS] for word in text.words), SENTENCE_END * 3]
+            for text in texts
+        ]
 
     def batch(self, sentences: Sequence[list[str]]) -> tuple[tuple[Tensor, ...], Tensor]:
         """Inputs of the CharLSTM, and which of its vectors are START, words and STOP.

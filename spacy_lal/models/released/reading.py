@@ -117,6 +117,10 @@ class Pieces:
     literal: bool = False
 
 
+MOST_CHARACTERS = 1000
+"""Of a word; what comes behind them, the original program reads and this doesn't."""
+
+
 class SentenceReader:
     """Reads sentences as a published parser does; `reading` and `tokenizer` are of its header."""
 
@@ -166,7 +170,7 @@ class SentenceReader:
         ]
         of_words = [
             [*before, *(self._of_character.get(c, table.unknown) for c in word), *behind]
-            for word in map(table.word, words)
+            for word in (table.word(word)[:MOST_CHARACTERS] for word in words)
         ]
         rows = [around[0], *of_words, *around[1:]]
         # a word of nothing is unknown
