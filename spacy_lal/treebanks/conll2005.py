@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
-from ..trees import ROOT_LABELS, LabelledSpan
+from ..trees import LabelledSpan
 from .brackets import clean_label
 from .docs import TreebankSentence
 from .files import FormatError, read_text
 from .props import NO_PREDICATE, Drop, check_columns, column_rows, sentence_frames
-from .skeleton import phrases
+from .skeleton import tree_phrases
 
 Rows = list[list[str]]
 
@@ -148,9 +148,7 @@ def _parses(line: int, rows: Rows, source: str) -> tuple[list[str], list[Labelle
                 line=line + i,
             )
     tags, bits = zip(*rows, strict=True)
-    spans = phrases(bits, source=source, line=line)
-    if spans and spans[0][:2] == (0, len(rows)) and spans[0][2] in ROOT_LABELS:
-        del spans[0]
+    spans = tree_phrases(bits, source=source, line=line)
     return list(tags), [(start, end, clean_label(label)) for start, end, label in spans]
 
 

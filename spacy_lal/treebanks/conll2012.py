@@ -13,11 +13,11 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ..trees import ROOT_LABELS, LabelledSpan, ptb_unescape
+from ..trees import LabelledSpan, ptb_unescape
 from .docs import TreebankSentence
 from .files import FormatError, read_text
 from .props import NO_PREDICATE, Drop, check_columns, column_rows, sentence_frames
-from .skeleton import phrases
+from .skeleton import tree_phrases
 
 _DOCUMENT = re.compile(r"^#(?:begin|end) document.*$", re.MULTILINE)
 _FIXED = 12
@@ -83,7 +83,4 @@ def ontonotes_unescape(word: str) -> str:
 def _constituents(bits: list[str], source: str, line: int) -> list[LabelledSpan] | None:
     if _NO_PARSE.issuperset(bits):
         return None
-    spans = phrases(bits, source=source, line=line)
-    if spans and spans[0][:2] == (0, len(bits)) and spans[0][2] in ROOT_LABELS:
-        del spans[0]
-    return spans
+    return tree_phrases(bits, source=source, line=line)

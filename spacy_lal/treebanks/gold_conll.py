@@ -13,12 +13,12 @@ from itertools import accumulate
 from pathlib import Path
 
 from ..annotations import FrameSpans
-from ..trees import ROOT_LABELS, LabelledSpan, ptb_unescape
+from ..trees import LabelledSpan, ptb_unescape
 from .brackets import clean_label
 from .docs import TreebankSentence
 from .files import FormatError, is_number, read_text
 from .props import NO_PREDICATE, Drop, check_columns, column_rows, sentence_frames
-from .skeleton import phrases
+from .skeleton import tree_phrases
 
 MARKS = frozenset({"CODE", "SU"})
 """Tags of what is no word: markup, and the marks of a transcript's units."""
@@ -119,7 +119,5 @@ def kept_words(sentence: TreebankSentence, keep: list[bool]) -> TreebankSentence
 
 
 def _tree(bits: list[str], source: str, line: int) -> list[LabelledSpan]:
-    spans = phrases(bits, source=source, line=line)
-    if spans and spans[0][:2] == (0, len(bits)) and spans[0][2] in ROOT_LABELS:
-        del spans[0]
+    spans = tree_phrases(bits, source=source, line=line)
     return [(start, end, clean_label(label)) for start, end, label in spans]

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..annotations import PREDICATE, ROOT, FrameSpans
-from ..trees import LabelledSpan
+from ..annotations import PREDICATE, FrameSpans
+from ..trees import ROOT_LABELS, LabelledSpan
 from .files import FormatError
 from .props import column_spans
 
@@ -22,7 +22,7 @@ _FIXED = 8
 
 @dataclass(frozen=True)
 class SkeletonSentence:
-    """line: where its first token is. spans: phrases in preorder, without the root TOP."""
+    """line: where its first token is. spans: phrases in preorder, without the root."""
 
     line: int
     tags: list[str]
@@ -57,9 +57,7 @@ def _sentence(rows: list[list[str]], source: str, line: int) -> SkeletonSentence
                 source=source,
                 line=line + i,
             )
-    spans = phrases([row[5] for row in rows], source=source, line=line)
-    if spans[:1] == [(0, len(rows), ROOT)]:
-        del spans[0]
+    spans = tree_phrases([row[5] for row in rows], source=source, line=line)
     return SkeletonSentence(
         line,
         [row[4] for row in rows],
@@ -99,6 +97,14 @@ def phrases(bits: Sequence[str], *, source: str, line: int) -> list[LabelledSpan
         raise FormatError(
             f"parse bits leave {len(opened)} phrases open", source=source, line=line + len(bits) - 1
         )
+    return spans
+
+
+def tree_phrases(bits: Sequence[str], *, source: str, line: int) -> list[LabelledSpan]:
+    """The same without the root."""
+    spans = phrases(bits, source=source, line=line)
+    if spans and spans[0][:2] == (0, len(bits)) and spans[0][2] in ROOT_LABELS:
+        del spans[0]
     return spans
 
 
