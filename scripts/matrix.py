@@ -70,8 +70,8 @@ CELLS = [
     *(Cell(python) for python in ("3.11", "3.12", "3.13", "3.14")),
     *(Cell(python, OLDEST) for python in ("3.11", "3.12")),
     Cell("3.11", source=True, tests=False),
-    # All that have wheels; the newest is in every cell that pins none. 3.8.12 was withdrawn: it can't
-    # make a pipeline.
+    # All that have wheels; the newest is in every cell that pins none. 3.8.12 was withdrawn: it
+    # can't make a pipeline.
     *(Cell("3.11", (f"spacy==3.8.{patch}",), tests=False) for patch in range(2, 18) if patch != 12),
     *(
         Cell("3.11", extras=extra)
