@@ -15,6 +15,8 @@ from spacy.tokens import Doc
 from spacy_lal.models.bridge.shim import torch_shim
 from spacy_lal.models.encoders.model import build_pretrained_encoder_v1
 from spacy_lal.models.encoders.network import PretrainedNetwork
+from tests import tiny_transformers
+
 WORDS = ["She", "does", "n't", "like", "ähnliche", "words", ",", "but", "Unbelievable", "ones", "."]
 SPACES = [True, False, True, True, True, False, True, True, True, False, False]
 KINDS = ["bert", "xlmr", "xlnet", "roberta", "electra"]
@@ -127,6 +129,22 @@ def test_a_long_word_does_not_fill_a_window(folders):
     doc = Doc(spacy.blank("en").vocab, words=["She", "o" * 5000, "ones"])
     (found,) = make(folders["bert"], output="last", window=32).predict([doc])
     assert numpy.abs(found).sum(1).all()
+
+
+def test_a_window_may_have_all_positions(folders, tmp_path):
+    tiny_transformers.write_bert(tmp_path, WORDS, positions=21)
+    folders = folders | {"short": tmp_path}
+    for kind, window in (("bert", 512), ("electra", 512), ("roberta", 512), ("short", 21)):
+        with pytest.raises(ValueError, match=f"window = {window + 1} is too long"):
+            make(folders[kind], window=window + 1)
+        # with the special pieces before and behind
+        doc = sentence(words=["e"] * (window - 2), spaces=[False] * (window - 2))
+        layers, pieces = theirs(folders[kind], doc, kind)
+        assert layers.shape[1] == window
+        model = make(folders[kind], output="last", window=window)
+        without_dropout(model)
+        for (found,) in (model.predict([doc]), model.begin_update([doc])[0]):
+            numpy.testing.assert_allclose(found, layers[-1][[p[0] for p in pieces]], atol=1e-5)
 
 
 def test_vectors_do_not_depend_on_the_batch(folders):
