@@ -259,6 +259,24 @@ def test_a_comparison():
     assert "2 matched, 2 missed, 1 spurious" in roles
 
 
+def test_a_comparison_of_two_frames_of_one_predicate():
+    def annotated(*rolesets):
+        doc = doc_of(["He", "put", "up", "it"])
+        roles = {"put.01": [(1, 2, "V"), (3, 4, "ARG1")], "put.02": [(1, 2, "V"), (0, 1, "ARG0")]}
+        set_frames(doc, [FrameSpans(1, roleset, roles[roleset]) for roleset in rolesets])
+        return doc
+
+    both = annotated("put.01", "put.02")
+    for gold, predicted, said in (
+        (both, both, "4 matched, 0 missed, 0 spurious"),
+        (both, annotated("put.01"), "2 matched, 2 missed, 0 spurious"),
+        (annotated("put.02"), both, "2 matched, 0 missed, 2 spurious"),
+    ):
+        picture = render([(gold, predicted)], "diff", jupyter=False, options={"of": "srl"})
+        assert said in picture
+        assert overlapping(picture) == []
+
+
 def test_roles_that_cross_or_nest_keep_all_words():
     picture = drawn("srl", RECORD, {})
     row = parsed(picture).find("div/p")
