@@ -4,8 +4,10 @@ import inspect
 import re
 import time
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from itertools import pairwise
 
+import numpy
 import pytest
 import spacy
 from spacy import displacy
@@ -275,6 +277,20 @@ def test_a_comparison_of_two_frames_of_one_predicate():
         picture = render([(gold, predicted)], "diff", jupyter=False, options={"of": "srl"})
         assert said in picture
         assert overlapping(picture) == []
+
+
+def test_contributions_of_a_doc_with_a_sentence_without_constituents(monkeypatch):
+    drawn_one = explanation()
+    without = replace(drawn_one, spans=[], contributions=numpy.zeros((0, 3)))
+    options = {"nlp": spacy.blank("en")}
+
+    def picture(*explanations):
+        monkeypatch.setattr("spacy_lal.interpret.explain", lambda *_, **__: list(explanations))
+        return render(doc_of(["a", "!"]), "contributions", jupyter=False, options=options)
+
+    assert picture(without, drawn_one, without) == picture(drawn_one)
+    with pytest.raises(ValueError, match="no contributions of heads here"):
+        picture(without, without)
 
 
 def test_roles_that_cross_or_nest_keep_all_words():
