@@ -60,7 +60,7 @@ def read_benepar(
     try:
         header = _header(config, hparams)
         tensors = renamed(state)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         raise ValueError(f"{weights}: no checkpoint of benepar 0.2: {error!r}") from error
     _check_rows(header, state, weights)
     if header["characters"] is None:

@@ -12,7 +12,7 @@ from ..layers.released import dependency_scorer_state, encoder_state, span_score
 from ..models.bridge.tokenizers import Tokenizer
 from ..structure.binarise import JOIN
 from .imported import Imported
-from .released import released_pipeline
+from .released import converting, released_pipeline
 from .restricted import read_checkpoint
 from .transformer import EncoderFolder, read_encoder, transformer_state
 
@@ -65,10 +65,8 @@ def read_lal_parser(checkpoint: Path, encoder: Path | None = None, lang: str = "
             raise ValueError(f"{checkpoint}: it was trained with {name}, which can't be read here")
     if hparams["use_bert"] and hparams["use_xlnet"]:
         raise ValueError(f"{checkpoint}: it has both BERT and XLNet, and one can be read")
-    try:
+    with converting("the LAL parser", checkpoint, encoder):
         header, tensors = _convert(checkpoint, spec, hparams, given, encoder)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{checkpoint}: not as the LAL parser writes it: {error!r}") from error
     config = {
         "objective": {"@misc": "spacy-lal.margin_objective.v2"},
         "decoder": {"@misc": "spacy-lal.map_decoder.v1", "share": hparams["const_lada"]},

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .imported import Imported
-from .released import released_pipeline
+from .released import converting, released_pipeline
 from .restricted import Inert, read_checkpoint
 from .transformer import EncoderFolder, read_encoder, transformer_state
 
@@ -57,12 +57,10 @@ def read_supar(checkpoint: Path, encoder: Path | None = None, lang: str = "en") 
         raise ValueError(
             f"{checkpoint}: the architecture is {name!r}; {', '.join(FORMATS)} can be read"
         )
-    try:
+    with converting("supar 1.1", checkpoint, encoder):
         header, tensors = _convert(
             checkpoint, FORMATS[name], args, _fields(transform), given, encoder
         )
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{checkpoint}: not as supar 1.1 writes it: {error!r}") from error
     config: dict[str, Any] = {}
     if name == "crf-constituency":
         factory = "lal_constituency"
