@@ -61,6 +61,12 @@ def dependency_scorer_state(released: Mapping[str, Tensor]) -> dict[str, Tensor]
     return state
 
 
+def lstm_name(released: str) -> str:
+    """The name in a `BiLSTM` of one layer of what `torch.nn.LSTM` calls `weight_ih_l0_reverse`."""
+    direction = "back" if released.endswith("_reverse") else "ahead"
+    return f"{direction}.0.{released.removesuffix('_reverse')}"
+
+
 def lisa_encoder_state(released: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The state dict of a `LisaEncoder` with a copied head, from the variables of the released
     LISA (`LISA/…`), whose matrices are [in, out]."""

@@ -33,6 +33,12 @@ def converting(program: str, checkpoint: Path, encoder: Path | None) -> Iterator
         raise ValueError(f"{checkpoint}: not as {program} writes it: {error!r}") from error
 
 
+def check_rows(checkpoint: Path, name: str, found: int, expected: int, kind: str) -> None:
+    """Raise ValueError unless a table has as many rows as there are of a kind."""
+    if found != expected:
+        raise ValueError(f"{checkpoint}: {name} has {found} rows, and there are {expected} {kind}")
+
+
 def released_pipeline(
     lang: str,
     factory: str,
