@@ -7,16 +7,13 @@ tokens, spaces, punctuation and quotes make no difference.
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, Annotated
 
 import typer
 from wasabi import msg
@@ -25,10 +22,9 @@ from spacy_lal.treebanks.brackets import TRACE, read_treebank
 from spacy_lal.treebanks.conllu import read_conllu
 from spacy_lal.treebanks.docbins import read_spacy
 from spacy_lal.treebanks.docs import language_vocab
-from spacy_lal.treebanks.files import read_text
+from spacy_lal.treebanks.files import OPENERS, read_text
 from spacy_lal.treebanks.gold_conll import read_gold_conll
 
-OPENERS: dict[str, Any] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
 LEAST_WORDS = 6
 """Shorter sentences are everybody's."""
 STRETCH = 45

@@ -7,9 +7,6 @@ one Doc a sentence, of silver trees alone or, with --gold, of as many words of g
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -25,9 +22,8 @@ from spacy.tokens import Doc, DocBin
 from wasabi import msg
 
 from spacy_lal.annotations import get_constituents, set_constituents
+from spacy_lal.treebanks.files import OPENERS
 from spacy_lal.trees import LabelledSpan
-
-OPENERS = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
 
 
 def main(

@@ -77,7 +77,10 @@ def label_heads(
     Raises ValueError if the model has no label attention, or no sums that belong to heads.
     """
     if not model.attrs["settings"].encoder.heads:
-        raise ValueError("this parser has no label attention: heads = 0 in its encoder's settings")
+        raise ValueError(
+            "this parser has no label attention that can be read: "
+            "heads = 0 in its encoder's settings, or its weights are published ones"
+        )
     network = cast(ParserNetwork, torch_shim(model).module)
     encoder = network.encoder
     layer = encoder.label_attention

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy
 from spacy.language import Language
 from spacy.tokens import Doc
+from thinc.api import to_numpy
 
 from ..models.detector.model import layer_attention
 from ..pipeline.gec_detector import ErrorDetector
@@ -42,6 +43,6 @@ def layers_of_words(nlp: Language | ErrorDetector, doc: Doc) -> LayersOfWords:
         pipe = pipes[0]
     assert isinstance(pipe, ErrorDetector)
     (doc,) = through_earlier_pipes(nlp, pipe, [doc])
-    alpha = numpy.asarray(layer_attention(pipe.model, [doc]))
+    alpha = to_numpy(layer_attention(pipe.model, [doc]))
     words = [token.i for token in doc if not token.is_space]
     return LayersOfWords([doc[i].text for i in words], alpha[:, words])

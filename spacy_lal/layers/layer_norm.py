@@ -11,6 +11,8 @@ EPSILON = 1e-3
 """What is added to the standard deviation, unless the layer is given another number."""
 TINY = 1e-12
 """Keeps the gradient of a constant row finite; far below EPSILON, so values do not change."""
+CANCELS = 1e-3
+"""How small the square of a sum is beside those of its summands where they nearly cancel."""
 
 
 class LayerNorm(nn.Module):
@@ -42,7 +44,8 @@ class LayerNorm(nn.Module):
         """Normalise left + right for all pairs of rows: [B,H,width], [B,n,width] -> [B,n,H,width].
 
         The variance of a sum follows from the two rows' own and their inner product, so the
-        statistics are one small matrix product: the large tensor is written, never reduced.
+        statistics are one small matrix product: the large tensor is written, never reduced. Where
+        two rows nearly cancel, the rounding of the rows themselves limits the precision.
         """
         if self.width == 1:
             return left.unsqueeze(1) + right.unsqueeze(2)
@@ -76,14 +79,22 @@ class _NormaliseSums(torch.autograd.Function):
         ctx: Any, left: Tensor, right: Tensor, scale: Tensor, shift: Tensor, eps: float
     ) -> Tensor:
         left, right = centred(left), centred(right)
-        squares = torch.baddbmm(
-            right.square().sum(-1).unsqueeze(2) + left.square().sum(-1).unsqueeze(1),
-            right,
-            left.transpose(1, 2),
-            alpha=2,
+        share = 1 / (left.shape[-1] - 1)
+        of_left, of_right = left.square().sum(-1).unsqueeze(1), right.square().sum(-1).unsqueeze(2)
+        variance = torch.baddbmm(
+            of_right + of_left, right, left.transpose(1, 2), beta=share, alpha=2 * share
         )
-        deviation = squares.div_(left.shape[-1] - 1).clamp_min_(TINY**2).sqrt_()
-        inverse = 1 / (deviation + eps)
+        # what is left of rows that nearly cancel is lost in rounding: there the sums are made. That
+        # there are such pairs at all is asked in one pass
+        least = CANCELS * share
+        if variance.amin() <= least * (of_left.amax() + of_right.amax()) + TINY:
+            pairs = (variance <= least * (of_left + of_right)).nonzero(as_tuple=True)
+            batch, rows, heads = pairs
+            sums = left[batch, heads] + right[batch, rows]
+            variance[pairs] = share * sums.square().sum(-1)
+            variance.clamp_min_(TINY**2)
+        deviation = variance.sqrt_()
+        inverse = (deviation + eps).reciprocal_()
         sums = (left * scale).unsqueeze(1) + (right * scale).unsqueeze(2)
         ctx.save_for_backward(left, right, deviation, inverse, scale)
         return torch.addcmul(shift, sums, inverse.unsqueeze(-1), out=sums)

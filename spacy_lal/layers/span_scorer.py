@@ -17,24 +17,19 @@ ACCELERATOR_CHUNK_SIZE = 1 << 24
 """The same on an accelerator, which many values keep busy."""
 
 
-def fenceposts(
-    annotations: Tensor, *, n_heads: int | None = None, deinterleave: bool = False
-) -> Tensor:
+def fenceposts(annotations: Tensor) -> Tensor:
     """Annotations [B,n+2,D] of START, n words, STOP -> fenceposts [B,n+1,D].
 
     Fencepost k takes the first half of row k and the second half of row k + 1 (Mrini et al. 2020,
-    section 3.2, eq. 5). With `n_heads`, the row is a concatenation of heads and each head is cut
-    in half (section 2, figure 6). `deinterleave` brings the even features before the odd ones
-    first.
+    section 3.2, eq. 5). Where rows are heads side by side, see `LabelAttentionEncoder.fenceposts`.
     """
-    if deinterleave:
-        annotations = torch.cat([annotations[..., 0::2], annotations[..., 1::2]], dim=-1)
-    first, second = halves(annotations, n_heads)
+    first, second = halves(annotations)
     return torch.cat([first[:, :-1], second[:, 1:]], dim=-1)
 
 
 def halves(annotations: Tensor, n_heads: int | None = None) -> tuple[Tensor, Tensor]:
-    """The first and the second halves of rows [B,n,D], or of each of their heads."""
+    """The first and the second halves of rows [B,n,D], or of each of their heads (section 2 and
+    figure 6 of Mrini et al. 2020)."""
     if n_heads is None:
         middle = annotations.shape[-1] // 2
         return annotations[..., :middle], annotations[..., middle:]

@@ -14,7 +14,7 @@ from torch import Tensor
 from ..models.benepar.characters import SENTENCE, SENTENCE_END, UNKNOWN, WORD, WORD_END
 from ..models.benepar.settings import BeneparSizes
 from ..models.bridge.shim import torch_shim
-from ..models.encoders.transformers import is_bert, padding_of
+from ..models.encoders.transformers import first_position, is_bert
 from ..pipeline.constituency import ConstituencyPipe
 from .benepar_names import EMBEDDINGS, renamed
 from .imported import Imported
@@ -60,7 +60,7 @@ def read_benepar(
     try:
         header = _header(config, hparams)
         tensors = renamed(state)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         raise ValueError(f"{weights}: no checkpoint of benepar 0.2: {error!r}") from error
     _check_rows(header, state, weights)
     if header["characters"] is None:
@@ -185,9 +185,7 @@ def _window(folder: Path, config: Json) -> int:
     if (folder / "tokenizer_config.json").is_file():
         limits.append(read_json(folder / "tokenizer_config.json").get("model_max_length"))
     if "max_position_embeddings" in config:
-        # RoBERTa's positions begin behind that of padding
-        taken = padding_of(config) + 1 if "roberta" in config["model_type"] else 0
-        limits.append(config["max_position_embeddings"] - taken)
+        limits.append(config["max_position_embeddings"] - first_position(config))
     # what has no limit has one of 1e30
     return min([int(limit) for limit in limits if limit and limit < 1e6], default=WINDOW)
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 
 from torch import Tensor
 
+from ..layers.released import lstm_name
+
 ENCODER = "content.transformer."
 """What the names of a transformer's parameters begin with here."""
 EMBEDDINGS = {
@@ -75,9 +77,8 @@ def _of(name: str, value: Tensor) -> Iterator[tuple[str, Tensor]]:
     elif match := re.fullmatch(r"encoder\.layers\.(\d+)\.(.+\.)(weight|bias)", name):
         layer, theirs, end = match.groups()
         yield LAYER[theirs].format(layer) + end, value
-    elif match := re.fullmatch(r"char_encoder\.lstm\.(.+_l0)(_reverse)?", name):
-        direction = "back" if match[2] else "ahead"
-        yield f"content.lstm.{direction}.0.{match[1]}", value
+    elif match := re.fullmatch(r"char_encoder\.lstm\.(.+_l0(_reverse)?)", name):
+        yield f"content.lstm.{lstm_name(match[1])}", value
     else:
         start = next((start for start in PREFIXES if name.startswith(start)), None)
         if start is None:

@@ -8,11 +8,11 @@ from typing import Any
 
 from torch import Tensor
 
-from ..layers.released import dependency_scorer_state, encoder_state, span_scorer_state
+from ..layers.released import dependency_scorer_state, encoder_state, lstm_name, span_scorer_state
 from ..models.bridge.tokenizers import Tokenizer
 from ..structure.binarise import JOIN
 from .imported import Imported
-from .released import released_pipeline
+from .released import check_rows, converting, released_pipeline
 from .restricted import read_checkpoint
 from .transformer import EncoderFolder, read_encoder, transformer_state
 
@@ -65,10 +65,8 @@ def read_lal_parser(checkpoint: Path, encoder: Path | None = None, lang: str = "
             raise ValueError(f"{checkpoint}: it was trained with {name}, which can't be read here")
     if hparams["use_bert"] and hparams["use_xlnet"]:
         raise ValueError(f"{checkpoint}: it has both BERT and XLNet, and one can be read")
-    try:
+    with converting("the LAL parser", checkpoint, encoder):
         header, tensors = _convert(checkpoint, spec, hparams, given, encoder)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{checkpoint}: not as the LAL parser writes it: {error!r}") from error
     config = {
         "objective": {"@misc": "spacy-lal.margin_objective.v2"},
         "decoder": {"@misc": "spacy-lal.map_decoder.v1", "share": hparams["const_lada"]},
@@ -103,7 +101,7 @@ def _convert(
     tables = [kind for kind in ("tags", "words") if hparams[f"use_{kind}"]]
     for number, kind in enumerate(tables):
         table = given[f"embedding.embs.{number}.weight"]
-        _same(checkpoint, f"embedding.embs.{number}", len(table), len(values[kind[:-1]]), kind)
+        check_rows(checkpoint, f"embedding.embs.{number}", len(table), len(values[kind[:-1]]), kind)
         state[f"{parts}.{kind}.weight"] = table
         rows[kind] = tuple(table.shape)
     if "tags" in tables:
@@ -121,13 +119,11 @@ def _convert(
     if hparams["use_chars_lstm"]:
         # what the transformer says is not read then, nor is it here
         table = given["char_encoder.emb.weight"]
-        _same(checkpoint, "char_encoder.emb", len(table), len(values["char"]), "characters")
+        check_rows(checkpoint, "char_encoder.emb", len(table), len(values["char"]), "characters")
         state[f"{parts}.characters.embedding.weight"] = table
         for name in [n for n in given if n.startswith("char_encoder.lstm.")]:
-            what = name.removeprefix("char_encoder.lstm.")
-            direction = "back" if what.endswith("_reverse") else "ahead"
-            ours = f"{parts}.characters.lstm.{direction}.0.{what.removesuffix('_reverse')}"
-            state[ours] = given[name]
+            ours = lstm_name(name.removeprefix("char_encoder.lstm."))
+            state[f"{parts}.characters.lstm.{ours}"] = given[name]
         rows["characters"] = tuple(table.shape)
         rows["character_hidden"] = given["char_encoder.lstm.weight_hh_l0"].shape[1]
         number_of = values["char"].index
@@ -183,9 +179,9 @@ def _convert(
         },
     }
     n_labels = len(given["f_label.3.weight"])
-    _same(checkpoint, "f_label.3.weight", n_labels, len(labels), "labels")
+    check_rows(checkpoint, "f_label.3.weight", n_labels, len(labels), "labels")
     n_relations = len(given["dep_score.bilinear.bias"])
-    _same(checkpoint, "dep_score.bilinear", n_relations, len(values["type"]), "relations")
+    check_rows(checkpoint, "dep_score.bilinear", n_relations, len(values["type"]), "relations")
     return header, state
 
 
@@ -196,11 +192,6 @@ def _table(values: list[str], unknown: str) -> dict[str, Any]:
         "start": values.index(START),
         "stop": values.index(STOP),
     }
-
-
-def _same(checkpoint: Path, name: str, found: int, expected: int, kind: str) -> None:
-    if found != expected:
-        raise ValueError(f"{checkpoint}: {name} has {found} rows, and there are {expected} {kind}")
 
 
 def _same_case(checkpoint: Path, encoder: EncoderFolder, lower: bool) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,6 +16,27 @@ from ..models.bridge.shim import torch_shim
 from ..models.bridge.weights import Header
 from ..pipeline.parser import ParserPipe
 from .tokenizers import TOKENIZERS
+
+
+@contextmanager
+def converting(program: str, checkpoint: Path, encoder: Path | None) -> Iterator[None]:
+    """Turns what goes wrong with a checkpoint's contents into a ValueError that names the file.
+
+    One that names the checkpoint, or a file of the encoder's folder, stays as it is.
+    """
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+        named = str(checkpoint), str(encoder or checkpoint)
+        if isinstance(error, ValueError) and str(error).startswith(named):
+            raise
+        raise ValueError(f"{checkpoint}: not as {program} writes it: {error!r}") from error
+
+
+def check_rows(checkpoint: Path, name: str, found: int, expected: int, kind: str) -> None:
+    """Raise ValueError unless a table has as many rows as there are of a kind."""
+    if found != expected:
+        raise ValueError(f"{checkpoint}: {name} has {found} rows, and there are {expected} {kind}")
 
 
 def released_pipeline(

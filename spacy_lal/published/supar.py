@@ -10,8 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..layers.released import lstm_name
 from .imported import Imported
-from .released import released_pipeline
+from .released import check_rows, converting, released_pipeline
 from .restricted import Inert, read_checkpoint
 from .transformer import EncoderFolder, read_encoder, transformer_state
 
@@ -57,12 +58,10 @@ def read_supar(checkpoint: Path, encoder: Path | None = None, lang: str = "en") 
         raise ValueError(
             f"{checkpoint}: the architecture is {name!r}; {', '.join(FORMATS)} can be read"
         )
-    try:
+    with converting("supar 1.1", checkpoint, encoder):
         header, tensors = _convert(
             checkpoint, FORMATS[name], args, _fields(transform), given, encoder
         )
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{checkpoint}: not as supar 1.1 writes it: {error!r}") from error
     config: dict[str, Any] = {}
     if name == "crf-constituency":
         factory = "lal_constituency"
@@ -127,13 +126,13 @@ def _convert(
     if args["encoder"] == "lstm":
         words, vocabulary = fields["words"], vars(fields["words"]["vocab"])
         rows["words"] = take("word_embed", f"{parts}.words")
-        _same(checkpoint, "word_embed.weight", rows["words"][0], vocabulary["n_init"], "words")
+        check_rows(checkpoint, "word_embed.weight", rows["words"][0], vocabulary["n_init"], "words")
         header["reading"]["words"] = _table(words)
         sizes["unknown"] = args["unk_index"]
         if "pretrained.weight" in given:
             rows["pretrained"] = take("pretrained", f"{parts}.pretrained")
             found = rows["pretrained"][0]
-            _same(checkpoint, "pretrained", found, len(vocabulary["itos"]), "words")
+            check_rows(checkpoint, "pretrained", found, len(vocabulary["itos"]), "words")
             if args["n_embed"] != args["n_pretrained"]:
                 width = take("embed_proj", f"{parts}.pretrained_projection")[0]
                 rows["pretrained_width"] = width
@@ -141,19 +140,17 @@ def _convert(
             rows["tags"] = take("tag_embed", f"{parts}.tags")
             header["reading"]["tags"] = _table(fields["tags"])
             n_tags = len(header["reading"]["tags"]["values"])
-            _same(checkpoint, "tag_embed.weight", rows["tags"][0], n_tags, "tags")
+            check_rows(checkpoint, "tag_embed.weight", rows["tags"][0], n_tags, "tags")
         if "char" in feat:
             rows["characters"] = take("char_embed.embed", f"{parts}.characters.embedding")
             table = _table(fields["chars"]) | {"most": fields["chars"]["fix_len"] or None}
             header["reading"]["characters"] = table
             n_characters = len(table["values"])
-            _same(checkpoint, "char_embed", rows["characters"][0], n_characters, "characters")
+            check_rows(checkpoint, "char_embed", rows["characters"][0], n_characters, "characters")
             rows["character_hidden"] = given["char_embed.lstm.weight_hh_l0"].shape[1]
             for name in [n for n in given if n.startswith("char_embed.lstm.")]:
-                kind = name.removeprefix("char_embed.lstm.")
-                direction = "back" if kind.endswith("_reverse") else "ahead"
-                ours = f"{parts}.characters.lstm.{direction}.0.{kind.removesuffix('_reverse')}"
-                state[ours] = given[name]
+                ours = lstm_name(name.removeprefix("char_embed.lstm."))
+                state[f"{parts}.characters.lstm.{ours}"] = given[name]
             if "char_embed.projection.weight" in given:
                 width = take("char_embed.projection", f"{parts}.character_projection")[0]
                 rows["character_width"] = width
@@ -219,7 +216,7 @@ def _take_spans(
                 state[f"{kind}s.views.{ours}.{what}"] = theirs
         header["settings"][f"n_{kind}_mlp"] = len(given[f"{kind}_mlp_l.linear.bias"])
     spans, of_labels = given["span_attn.weight"], given["label_attn.weight"]
-    _same(checkpoint, "label_attn.weight", len(of_labels), len(labels), "labels")
+    check_rows(checkpoint, "label_attn.weight", len(of_labels), len(labels), "labels")
     zero = spans.new_zeros(1)
     # [l;1]^T W r, and [l;1]^T W [r;1]
     state |= {
@@ -250,7 +247,9 @@ def _take_arcs(
                 state[f"dependencies.{kind}_{ours}.{what}"] = taken
         header["settings"][f"n_{theirs}_mlp"] = len(given[f"{theirs}_mlp_h.linear.bias"])
     arcs, of_relations = given["arc_attn.weight"], given["rel_attn.weight"]
-    _same(checkpoint, "rel_attn.weight", len(of_relations), len(header["relations"]), "relations")
+    check_rows(
+        checkpoint, "rel_attn.weight", len(of_relations), len(header["relations"]), "relations"
+    )
     # supar's left side is the dependent, ours the head: [d;1]^T W h
     arcs = arcs / arcs.shape[-1] ** scale
     state |= {
@@ -283,11 +282,6 @@ def _table(field: dict[str, Any]) -> dict[str, Any]:
         "stop": values.index(field["eos"]) if field.get("eos") else None,
         "lower": bool(field.get("lower")),
     }
-
-
-def _same(checkpoint: Path, name: str, found: int, expected: int, kind: str) -> None:
-    if found != expected:
-        raise ValueError(f"{checkpoint}: {name} has {found} rows, and there are {expected} {kind}")
 
 
 def _same_pieces(checkpoint: Path, vocabulary: dict[str, int], encoder: EncoderFolder) -> None:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from ..models.bridge.tokenizers import Tokenizer
+from ..models.encoders.folder import old_name
 from ..models.encoders.transformers import HuggingFace, build_transformer
 from .tokenizers import FAST, read_tokenizer
 
@@ -97,9 +98,7 @@ def transformer_state(
     state = {}
     for name, expected in built.state_dict().items():
         theirs = prefix + (name.removeprefix("model.") if isinstance(built, HuggingFace) else name)
-        old = theirs.replace("LayerNorm.weight", "LayerNorm.gamma")
-        old = old.replace("LayerNorm.bias", "LayerNorm.beta")
-        tensor = given.get(theirs, given.get(old))
+        tensor = given.get(theirs, given.get(old_name(theirs)))
         if tensor is None or tensor.shape != expected.shape:
             found = "missing" if tensor is None else tuple(tensor.shape)
             raise ValueError(

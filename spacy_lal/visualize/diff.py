@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, get_args
 
@@ -111,7 +111,11 @@ def _lines(
 
 
 def _frames(sentence: Sentence) -> dict[int, list[Place]]:
-    return {f.predicate: [role[:3] for role in f.roles] for f in sentence.frames or ()}
+    """The roles of each predicate, which may have several frames."""
+    found: dict[int, list[Place]] = defaultdict(list)
+    for frame in sentence.frames or ():
+        found[frame.predicate] += [role[:3] for role in frame.roles]
+    return found
 
 
 def compared(gold: Sequence[Place], predicted: Sequence[Place]) -> list[Mark]:

@@ -197,6 +197,8 @@ def _label_attention(item: Any, nlp: Any = None, **options: Any) -> str:
 
 def _contributions(item: Any, nlp: Any = None, **options: Any) -> str:
     found = _explained(item, nlp)
+    # sentences without constituents have no picture; if none has any, the first one raises
+    found = [each for each in found if each.spans] or found[:1]
     return "".join(span_contributions_svg(each, **options) for each in found)
 
 

@@ -1,15 +1,21 @@
 """Marginals of all spans, layers of words, and the pictures that are made with a pipeline."""
 
 import xml.etree.ElementTree as ElementTree
+from types import SimpleNamespace
 
 import numpy
 import pytest
+import spacy
 import torch
+from spacy.tokens import Doc
 
 from spacy_lal.annotations import CONSTITUENTS_KEY
-from spacy_lal.interpret import span_probabilities
+from spacy_lal.interpret import layers_of_words, span_probabilities
+from spacy_lal.models.detector.model import layer_attention
 from spacy_lal.visualize import render
 from tests.all_trees import binary_trees
+
+from ..pipeline import toy_errors
 
 
 def test_probabilities_of_spans_by_all_trees(nlp):
@@ -54,9 +60,32 @@ def test_predicted_constituents_are_among_them(nlp):
                 assert p >= score - 1e-5
 
 
-def test_a_pipeline_without_a_parser():
-    import spacy
+def test_layers_of_words(monkeypatch):
+    """One distribution a word and head, not of spaces; numpy may not ask CuPy's arrays for it."""
+    nlp = spacy.blank("en")
+    detector = nlp.add_pipe("gec_detector", config={"model": toy_errors.MODEL})
+    nlp.initialize(lambda: toy_errors.agreement_examples(nlp, 40))
+    doc = Doc(nlp.vocab, words=["she", "walk", " ", "."])
+    wanted = layer_attention(detector.model, [doc])
+    found = layers_of_words(nlp, doc)
+    assert found.words == ["she", "walk", "."]
+    assert (found.attention == wanted[:, [0, 1, 3]]).all()
+    numpy.testing.assert_allclose(found.attention.sum(0), 1, atol=1e-6)
 
+    class OnDevice:
+        def __array__(self, *args, **kwargs):
+            raise TypeError("implicit conversion")
+
+        def get(self):
+            return wanted
+
+    monkeypatch.setattr("thinc.util.has_cupy", True)
+    monkeypatch.setattr("thinc.util.cupy", SimpleNamespace(ndarray=OnDevice))
+    monkeypatch.setattr("spacy_lal.interpret.layers.layer_attention", lambda *_: OnDevice())
+    assert (layers_of_words(nlp, doc).attention == found.attention).all()
+
+
+def test_a_pipeline_without_a_parser():
     with pytest.raises(ValueError, match="expected one parser of constituents"):
         span_probabilities(spacy.blank("en"), spacy.blank("en")("a"))
 

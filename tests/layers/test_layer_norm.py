@@ -34,6 +34,26 @@ def test_of_sums_equals_the_equation(norm):
     torch.testing.assert_close(norm.normalise_sums(left, right), expected, rtol=0, atol=1e-10)
 
 
+@pytest.mark.parametrize("magnitude", [1.0, 1e3])
+def test_of_sums_that_nearly_cancel(magnitude):
+    """In float32, against float64: as near as the rounding of the rows allows."""
+    norm = LayerNorm(16)
+    left = magnitude * torch.randn(2, 8, 16)
+    right = magnitude * torch.randn(2, 10, 16)
+    right[:, :8] = magnitude / 1e3 * torch.randn(2, 8, 16) - left
+    gradient = torch.randn(2, 10, 8, 16)
+    found, expected = [], []
+    for dtype, results in ((torch.float32, found), (torch.float64, expected)):
+        norm = norm.to(dtype)
+        rows = [x.to(dtype).requires_grad_() for x in (left, right)]
+        sums = rows[0].unsqueeze(1) + rows[1].unsqueeze(2)
+        normalised = norm.normalise_sums(*rows) if results is found else literal(norm, sums)
+        results += [normalised, *torch.autograd.grad(normalised, rows, gradient.to(dtype))]
+    for mine, wanted in zip(found, expected, strict=True):
+        near = 1e-3 * wanted.abs().max().item()
+        torch.testing.assert_close(mine.double(), wanted, rtol=0, atol=near)
+
+
 def test_gradients(norm):
     def forward(x, scale, shift):
         return torch.func.functional_call(norm, {"a_2": scale, "b_2": shift}, (x,))

@@ -4,7 +4,7 @@ from torch.autograd import gradcheck
 from torch.func import functional_call
 
 from spacy_lal.layers.dropout import set_dropout
-from spacy_lal.layers.span_scorer import SpanScorer, fenceposts
+from spacy_lal.layers.span_scorer import SpanScorer, fenceposts, halves
 from spacy_lal.structure.chart import packed_spans
 
 
@@ -85,16 +85,14 @@ def test_dropout_drops_hidden_features_of_a_sentence():
 def test_fenceposts_by_rows():
     annotations = torch.arange(12).view(1, 3, 4)
     assert fenceposts(annotations).tolist() == [[[0, 1, 6, 7], [4, 5, 10, 11]]]
-    assert fenceposts(annotations, deinterleave=True)[0, 0].tolist() == [0, 2, 5, 7]
 
 
-def test_fenceposts_by_heads():
-    annotations = torch.arange(16).view(1, 2, 8)
-    assert fenceposts(annotations, n_heads=2).tolist() == [[[0, 1, 4, 5, 10, 11, 14, 15]]]
+def test_halves_of_heads():
+    first, second = halves(torch.arange(8).view(1, 1, 8), 2)
+    assert (first.tolist(), second.tolist()) == ([[[0, 1, 4, 5]]], [[[2, 3, 6, 7]]])
     # An odd width leaves the larger half to the second.
-    assert fenceposts(torch.arange(12).view(1, 2, 6), n_heads=2).tolist() == [
-        [[0, 3, 7, 8, 10, 11]]
-    ]
+    first, second = halves(torch.arange(6).view(1, 1, 6), 2)
+    assert (first.tolist(), second.tolist()) == ([[[0, 3]]], [[[1, 2, 4, 5]]])
 
 
 def test_a_hidden_width_that_cannot_be_normalised_is_refused():

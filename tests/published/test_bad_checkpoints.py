@@ -14,6 +14,10 @@ import torch
 from spacy.cli import app
 from typer.testing import CliRunner
 
+from spacy_lal.published.lal_parser import read_lal_parser
+from spacy_lal.published.restricted import read_checkpoint
+from spacy_lal.published.supar import CLASSES, FUNCTIONS, read_supar
+
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 LAL, SUPAR = FIXTURES / "lal_parser", FIXTURES / "supar"
 
@@ -156,18 +160,57 @@ def test_an_unknown_architecture(tmp_path, monkeypatch):
         (lambda state: state["spec"]["label_vocab"].values.pop(), "f_label.3.weight"),
         (lambda state: state["state_dict"].pop("f_label.3.bias"), "output.bias"),
         (lambda state: state["spec"].pop("char_vocab"), "char_vocab"),
+        (lambda state: replace(state["spec"]["tag_vocab"].values, "<START>"), "'<START>'isnotin"),
+        (lambda state: replace(state["spec"]["char_vocab"].values, "\0"), "isnotin"),
+        (lambda state: flatten(state, "dep_score.attention.dep_weight"), "IndexError"),
+        (lambda state: flatten(state, "char_encoder.lstm.weight_hh_l0"), "IndexError"),
     ],
 )
 def test_what_can_not_be_read(change, said, tmp_path, monkeypatch):
-    """ELMo, vocabularies of other sizes than their tables, and what is not there."""
+    """ELMo, vocabularies of other sizes than their tables, and what is not there or flat."""
     pretend(monkeypatch, "vocabulary", "Vocabulary")
     state = torch.load(LAL / "characters.pt", weights_only=False)
     change(state)
     path = tmp_path / "changed.pt"
     torch.save(state, path)
-    answer = refused("lal-parser", path, tmp_path)
-    assert said in answer
-    assert "changed.pt" in answer
+    assert said in refused("lal-parser", path, tmp_path)
+    with pytest.raises(ValueError, match=rf"^{path}: ") as error:
+        read_lal_parser(path)
+    assert str(error.value).count("changed.pt") == 1
+
+
+def replace(values, value):
+    values[values.index(value)] = "something else"
+
+
+def flatten(state, name):
+    state["state_dict"][name] = state["state_dict"][name].flatten()
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "change", "said"),
+    [
+        ("dep_char", lambda state: flatten(state, "arc_attn.weight"), "IndexError"),
+        ("con_char", lambda state: flatten(state, "span_attn.weight"), "IndexError"),
+        ("con_char", lambda state: flatten(state, "word_embed.weight"), "word_embed"),
+        (
+            "con_char",
+            lambda state: replace(
+                vars(vars(vars(state["transform"])["WORD"][0])["vocab"])["itos"], "<bos>"
+            ),
+            "'<bos>' is not in list",
+        ),
+    ],
+)
+def test_what_can_not_be_read_of_supar(checkpoint, change, said, monkeypatch):
+    """supar's classes are not here: what is read as data is changed before it is converted."""
+    state = read_checkpoint(SUPAR / f"{checkpoint}.pt", CLASSES, FUNCTIONS)
+    change(state)
+    monkeypatch.setattr("spacy_lal.published.supar.read_checkpoint", lambda *_: state)
+    with pytest.raises(ValueError, match=r"^changed\.pt: ") as error:
+        read_supar(Path("changed.pt"))
+    assert said in str(error.value)
+    assert str(error.value).count("changed.pt") == 1
 
 
 def test_what_the_folder_says(tmp_path):

@@ -8,6 +8,9 @@ import spacy
 from spacy.cli import app
 from typer.testing import CliRunner
 
+from spacy_lal.interpret import explain
+from spacy_lal.page.answers import Question, answer, views
+
 from .recorded import LAL_PARSER, SUPAR
 
 PROGRAMS = (LAL_PARSER, SUPAR)
@@ -92,3 +95,14 @@ def test_spacy_package_asks_for_what_it_needs(program, tmp_path):
     assert meta["imported"]["kind"] == kind
     nlp = spacy.load(inside / "en_it" / "en_it-1.2.3")
     assert_same(found(nlp.pipe(program.docs(name, nlp))), alone(program, name))
+
+
+@pytest.mark.parametrize(("program", "name"), SOME)
+def test_heads_of_published_weights_are_not_explained(program, name):
+    nlp = program.pipeline(name)
+    (doc, *_) = program.docs(name)
+    with pytest.raises(ValueError, match="this parser has no label attention that can be read"):
+        explain(nlp, doc)
+    assert "label_attention" not in views(nlp)
+    view = views(nlp)[0]
+    assert not answer(nlp, Question("She ate .", view)).get("contributions")

@@ -4,8 +4,10 @@ import inspect
 import re
 import time
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from itertools import pairwise
 
+import numpy
 import pytest
 import spacy
 from spacy import displacy
@@ -257,6 +259,38 @@ def test_a_comparison():
     assert "5 matched, 1 missed, 1 spurious" in heads
     roles = drawn("diff", (RECORD, other()), {"of": "srl"})
     assert "2 matched, 2 missed, 1 spurious" in roles
+
+
+def test_a_comparison_of_two_frames_of_one_predicate():
+    def annotated(*rolesets):
+        doc = doc_of(["He", "put", "up", "it"])
+        roles = {"put.01": [(1, 2, "V"), (3, 4, "ARG1")], "put.02": [(1, 2, "V"), (0, 1, "ARG0")]}
+        set_frames(doc, [FrameSpans(1, roleset, roles[roleset]) for roleset in rolesets])
+        return doc
+
+    both = annotated("put.01", "put.02")
+    for gold, predicted, said in (
+        (both, both, "4 matched, 0 missed, 0 spurious"),
+        (both, annotated("put.01"), "2 matched, 2 missed, 0 spurious"),
+        (annotated("put.02"), both, "2 matched, 0 missed, 2 spurious"),
+    ):
+        picture = render([(gold, predicted)], "diff", jupyter=False, options={"of": "srl"})
+        assert said in picture
+        assert overlapping(picture) == []
+
+
+def test_contributions_of_a_doc_with_a_sentence_without_constituents(monkeypatch):
+    drawn_one = explanation()
+    without = replace(drawn_one, spans=[], contributions=numpy.zeros((0, 3)))
+    options = {"nlp": spacy.blank("en")}
+
+    def picture(*explanations):
+        monkeypatch.setattr("spacy_lal.interpret.explain", lambda *_, **__: list(explanations))
+        return render(doc_of(["a", "!"]), "contributions", jupyter=False, options=options)
+
+    assert picture(without, drawn_one, without) == picture(drawn_one)
+    with pytest.raises(ValueError, match="no contributions of heads here"):
+        picture(without, without)
 
 
 def test_roles_that_cross_or_nest_keep_all_words():

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, from_numpy
 
 from ..bridge.tokenizers import Tokenizer
+from ..encoders.pieces import special_pieces
 from ..encoders.windows import Window, deepest, overlapping
 from .text import Text
 
@@ -41,11 +42,7 @@ class PieceReader:
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self.padding, self.shift = padding, shift
-        encoding = self._tokenizer.encode("a")
-        inside = [k for k, special in enumerate(encoding.special_tokens_mask) if not special]
-        first, last = (inside[0], inside[-1] + 1) if inside else (len(encoding.ids),) * 2
-        self._before, self._behind = encoding.ids[:first], encoding.ids[last:]
-        self._types = encoding.type_ids[:first], encoding.type_ids[last:]
+        self._before, self._behind, *self._types = special_pieces(self._tokenizer)
         if not (shift or self._before or self._behind):
             raise ValueError(
                 "the tokenizer must put a special piece before and behind a text, and this one "

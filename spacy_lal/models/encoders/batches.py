@@ -66,7 +66,8 @@ def piece_batches(
         length = sizes[numbers[-1]]
         height = len(numbers)
         if few_shapes:
-            length = -(-length // STEP) * STEP
+            # no longer than a window, which may be all positions that the transformer has
+            length = min(-(-length // STEP) * STEP, window)
             step = max(1, 256 // length)
             height = -(-height // step) * step
         ids = numpy.full((height, length), padding)

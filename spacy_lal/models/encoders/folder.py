@@ -50,13 +50,17 @@ def read_transformer(
     return config, tokenizer, tensors
 
 
-def _named(tensors: dict[str, Tensor], name: str) -> Tensor:
-    """The tensor of this name: of a model alone, below a task, or under a name of old."""
-    old = name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+def old_name(name: str) -> str:
+    """What a parameter was called in files of the first BERT."""
+    return name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
         "LayerNorm.bias", "LayerNorm.beta"
     )
+
+
+def _named(tensors: dict[str, Tensor], name: str) -> Tensor:
+    """The tensor of this name: of a model alone, below a task, or under a name of old."""
     for start in ("", "bert.", "roberta.", "electra."):
-        for known in (name, old):
+        for known in (name, old_name(name)):
             if start + known in tensors:
                 return tensors[start + known]
     raise KeyError(f"{WEIGHTS} has no {name}")

@@ -14,6 +14,7 @@ from .batches import Pooling, piece_batches
 from .folder import read_transformer
 from .network import Output, PretrainedNetwork, build_network
 from .pieces import WordPieces
+from .transformers import first_position, is_bert
 
 Precision = Literal["float32", "bfloat16"]
 
@@ -66,10 +67,10 @@ def build_pretrained_encoder_v1(
     output: "last", the last layer; "mix", a learned mix of the last `layers` (Peters et al. 2018,
     eq. 1); "all", all layers but the embeddings, side by side. pooling: whether a token's vector is
     that of its "first" piece, of its "last" piece, or the "mean" of all its pieces.
-    window: number of pieces that are read together. A Doc is cut into windows at its sentence
-    boundaries, or at blank lines if it has no boundaries; each window gets as many sentences as
-    fit. A longer sentence is read in overlapping windows, and a token's vector comes from the
-    window in which it is farthest from the edges.
+    window: number of pieces that are read together, special ones such as [CLS] included. A Doc is
+    cut into windows at its sentence boundaries, or at blank lines if it has no boundaries; each
+    window gets as many sentences as fit. A longer sentence is read in overlapping windows, and a
+    token's vector comes from the window in which it is farthest from the edges.
     trained_from: the lowest layer that is trained; 0, the default, is the embeddings.
     mixed_precision: train with bfloat16 products, which are much faster on some processors.
     prediction: "float32", or "bfloat16" to predict with such products, too; vectors then differ in
@@ -117,8 +118,8 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
         raise ValueError("spacy-lal.PretrainedEncoder.v1 needs the path of a transformer's folder")
     config, tokenizer, tensors = read_transformer(path, model.attrs["sha256"])
     most = config.get("max_position_embeddings")
-    # RoBERTa and its kin keep two positions for themselves
-    if most and model.attrs["window"] > most - 2:
+    # of the kinds that another library reads, some keep two positions for themselves, like RoBERTa
+    if most and model.attrs["window"] > most - (first_position(config) if is_bert(config) else 2):
         raise ValueError(
             f"window = {model.attrs['window']} is too long: {path} has {most} positions"
         )

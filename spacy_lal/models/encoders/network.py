@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 import torch
@@ -12,6 +13,9 @@ from .batches import PieceBatch, Pooling
 from .transformers import build_transformer, padding_of, width_and_depth
 
 Output = Literal["last", "mix", "all"]
+LAYER = re.compile(r"(?:^|\.)layers?\.(\d+)\.")
+"""Says in a parameter's name of which layer it is: "encoder.layer.3.…" of BERT and its kin,
+"layer.3.…" of XLNet, "layers.3.…" of ModernBERT."""
 
 
 class LayerMix(nn.Module):
@@ -90,15 +94,27 @@ class PretrainedNetwork(nn.Module):
 
 
 def _freeze(transformer: Any, trained_from: int) -> None:
-    """Take the gradient from the embeddings and the layers below `trained_from`."""
+    """Take the gradient from the embeddings and the layers below `trained_from`.
+
+    Raises ValueError if no parameter's name says of which layer it is.
+    """
     if trained_from <= 0:
         return
+    layer = 0
     for name, parameter in transformer.named_parameters():
-        parts = name.split(".")
-        # "encoder.layer.3.…" of BERT and its kin, "layer.3.…" of XLNet
-        layer = int(parts[parts.index("layer") + 1]) + 1 if "layer" in parts else 0
-        if layer < trained_from:
+        if named := LAYER.search(name):
+            layer = int(named[1]) + 1
+            frozen = layer < trained_from
+        else:
+            # what is behind the layers, such as a last norm, stays trained
+            frozen = not layer or "embed" in name
+        if frozen:
             parameter.requires_grad_(False)
+    if not layer:
+        raise ValueError(
+            f"trained_from = {trained_from}, and no parameter of this transformer says of which "
+            "layer it is: only trained_from = 0 is possible"
+        )
 
 
 def build_network(header: Header) -> PretrainedNetwork:

@@ -28,6 +28,15 @@ class Special(NamedTuple):
     types_behind: list[int]
 
 
+def special_pieces(tokenizer: Tokenizer) -> Special:
+    """Those that a tokenizer puts before and behind a text."""
+    encoding = tokenizer.encode("a")
+    inside = [k for k, special in enumerate(encoding.special_tokens_mask) if not special]
+    first, behind = (inside[0], inside[-1] + 1) if inside else (len(encoding.ids),) * 2
+    ids, types = encoding.ids, encoding.type_ids
+    return Special(ids[:first], ids[behind:], types[:first], types[behind:])
+
+
 class WordPieces:
     """A fast tokenizer that reads word by word.
 
@@ -39,7 +48,7 @@ class WordPieces:
         self._tokenizer = Tokenizer.from_str(tokenizer)
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self.special = self._special()
+        self.special = special_pieces(self._tokenizer)
         model = json.loads(tokenizer)["model"]
         # of a unigram model its number, of others the piece itself
         unknown = model.get("unk_id")
@@ -81,13 +90,6 @@ class WordPieces:
         # one by one: a batch would start threads, which a process can't be forked beside
         found = [self._tokenizer.encode(word, add_special_tokens=False) for word in words]
         return [encoding.ids for encoding in found]
-
-    def _special(self) -> Special:
-        encoding = self._tokenizer.encode("a")
-        inside = [k for k, special in enumerate(encoding.special_tokens_mask) if not special]
-        first, behind = (inside[0], inside[-1] + 1) if inside else (len(encoding.ids),) * 2
-        ids, types = encoding.ids, encoding.type_ids
-        return Special(ids[:first], ids[behind:], types[:first], types[behind:])
 
 
 def _after_space(token: Token) -> bool:

@@ -104,13 +104,19 @@ def is_bert(config: dict[str, Any]) -> bool:
     )
 
 
+def first_position(config: dict[str, Any]) -> int:
+    """The position of a text's first piece in BERT and its kin.
+
+    RoBERTa's and XLM-R's are behind that of padding, which stands behind 0.
+    """
+    return padding_of(config) + 1 if config["model_type"] in ("roberta", "xlm-roberta") else 0
+
+
 def _of_bert(config: dict[str, Any]) -> dict[str, Any]:
-    roberta = config["model_type"] in ("roberta", "xlm-roberta")
     electra = config["model_type"] == "electra"
     return {name: config[key] for name, key in SIZES.items()} | {
         "d_embedding": config["embedding_size" if electra else "hidden_size"],
-        # behind that of padding, which stands behind 0
-        "first_position": padding_of(config) + 1 if roberta else 0,
+        "first_position": first_position(config),
     }
 
 

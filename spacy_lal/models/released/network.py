@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from torch import Tensor, nn
 
@@ -14,6 +14,7 @@ from ...layers.input_encoders import row_mask
 from ...layers.span_scorer import SpanScorer, fenceposts
 from ..bridge.weights import Header
 from ..parser.network import OneStageScores, TwoStageScores
+from ..parser.settings import EncoderSettings
 from .reading import RowBatch
 from .rows import ContentRows, RecurrentRows, RowSizes
 
@@ -26,12 +27,14 @@ SLOPE = 0.1
 class ReleasedSettings:
     """What a component asks of a parser's settings.
 
-    free_relations: the relation to the root is one as others are, also between words.
+    free_relations: the relation to the root is one as others are, also between words. encoder: no
+    heads, for `interpret` can't read those that a released network may have.
     """
 
     format: Format
     predicts_tags: bool = False
     free_relations: bool = True
+    encoder: ClassVar[EncoderSettings] = EncoderSettings(heads=0)
 
     @property
     def spans(self) -> str | None:

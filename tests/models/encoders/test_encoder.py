@@ -14,6 +14,8 @@ from spacy.tokens import Doc
 
 from spacy_lal.models.bridge.shim import torch_shim
 from spacy_lal.models.encoders.model import build_pretrained_encoder_v1
+from spacy_lal.models.encoders.network import PretrainedNetwork
+from tests import tiny_transformers
 
 WORDS = ["She", "does", "n't", "like", "ähnliche", "words", ",", "but", "Unbelievable", "ones", "."]
 SPACES = [True, False, True, True, True, False, True, True, True, False, False]
@@ -129,6 +131,22 @@ def test_a_long_word_does_not_fill_a_window(folders):
     assert numpy.abs(found).sum(1).all()
 
 
+def test_a_window_may_have_all_positions(folders, tmp_path):
+    tiny_transformers.write_bert(tmp_path, WORDS, positions=21)
+    folders = folders | {"short": tmp_path}
+    for kind, window in (("bert", 512), ("electra", 512), ("roberta", 512), ("short", 21)):
+        with pytest.raises(ValueError, match=f"window = {window + 1} is too long"):
+            make(folders[kind], window=window + 1)
+        # with the special pieces before and behind
+        doc = sentence(words=["e"] * (window - 2), spaces=[False] * (window - 2))
+        layers, pieces = theirs(folders[kind], doc, kind)
+        assert layers.shape[1] == window
+        model = make(folders[kind], output="last", window=window)
+        without_dropout(model)
+        for (found,) in (model.predict([doc]), model.begin_update([doc])[0]):
+            numpy.testing.assert_allclose(found, layers[-1][[p[0] for p in pieces]], atol=1e-5)
+
+
 def test_vectors_do_not_depend_on_the_batch(folders):
     vocab = spacy.blank("en").vocab
     docs = [Doc(vocab, words=WORDS[:k]) for k in (1, 11, 0, 4, 7, 2)]
@@ -176,6 +194,30 @@ def test_frozen_layers_get_no_gradient(folders):
     model = make(folders["bert"], output="last", trained_from=3)
     rows, backprop = model.begin_update([sentence()])
     assert backprop([numpy.ones_like(rows[0])]) == []
+
+
+def test_what_is_frozen_in_transformers_of_other_names():
+    transformers = pytest.importorskip("transformers")
+    sizes = {"hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 40}
+
+    def trained(config, trained_from):
+        network = PretrainedNetwork(
+            config.to_dict(), output="last", layers=1, pooling="first", trained_from=trained_from
+        )
+        model = network.transformer.model
+        return model, {n for n, p in model.named_parameters() if p.requires_grad}
+
+    config = transformers.ModernBertConfig(num_hidden_layers=3, pad_token_id=0, **sizes)
+    model, found = trained(config, trained_from=3)
+    last = {f"layers.2.{name}" for name, _ in model.layers[2].named_parameters()}
+    assert found == last | {f"final_norm.{name}" for name, _ in model.final_norm.named_parameters()}
+    model, found = trained(config, trained_from=1)
+    frozen = {f"embeddings.{name}" for name, _ in model.embeddings.named_parameters()}
+    assert found == {name for name, _ in model.named_parameters()} - frozen
+    # one layer that is used again and again has no number
+    config = transformers.AlbertConfig(embedding_size=16, **sizes)
+    with pytest.raises(ValueError, match="trained_from = 2, and no parameter"):
+        trained(config, trained_from=2)
 
 
 def test_bytes_hold_weights_and_tokenizer(folders, tmp_path):
