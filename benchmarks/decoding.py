@@ -4,10 +4,10 @@
 
 EVALB with nk.prm on gold tokens, one sentence a Doc, gold tags at the terminals: the tree of
 highest score (MAP) and minimum Bayes risk at several thresholds, on the same weights. Of a joint
-parser, if the data have heads, also UAS and LAS (CoNLL-18 style: all words, universal relations), and what an arc is worth
-against a constituent: nothing, so that constituents are found alone, to everything, so that heads
-are. Then the same Docs without their sentence boundaries: how many `sentences = "split"` would cut
-in two or more.
+parser, if the data have heads, also UAS and LAS (CoNLL-18 style: all words, universal relations),
+and what an arc is worth against a constituent: nothing, so that constituents are found alone, to
+everything, so that heads are. Then the same Docs without their sentence boundaries: how many
+`sentences = "split"` would cut in two or more.
 """
 
 from __future__ import annotations
