@@ -56,7 +56,7 @@ def dependency_examples(nlp: Language) -> list[Example]:
 def nlp() -> Language:
     spacy.util.fix_random_seed(0)
     nlp = dependency_pipeline()
-    return train_on(nlp, dependency_examples(nlp), steps=60)
+    return train_on(nlp, dependency_examples(nlp), steps=80)
 
 
 def heads(doc: Doc) -> list[tuple[int, str]]:
