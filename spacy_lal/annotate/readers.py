@@ -6,14 +6,12 @@ import json
 import math
 import os
 import sys
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from lzma import LZMAError
 from pathlib import Path
 from typing import IO, Any
 
-from ..treebanks.files import OPENERS
+from ..treebanks.files import OPENERS, undamaged
 from .batches import told
 from .pieces import Record
 from .records import FIELDS
@@ -103,18 +101,13 @@ class Texts:
 
     def _file(self, name: str, path: Path, kind: str, before: int) -> Iterator[Record]:
         number = 0
-        try:
-            with path.open("rb") as raw:
-                opener = OPENERS.get(path.suffix)
-                with opener(raw, "rb") if opener else raw as file:
-                    for record in self._lines(name, file, kind):
-                        number += 1
-                        self.position = before + raw.tell()
-                        yield record
-        except (LZMAError, zlib.error, EOFError, OSError) as error:
-            if isinstance(error, OSError) and error.errno is not None:
-                raise
-            raise ValueError(f"{path}: damaged, somewhere after text {number}: {error}") from error
+        with undamaged(path, lambda: f"text {number}"), path.open("rb") as raw:
+            opener = OPENERS.get(path.suffix)
+            with opener(raw, "rb") if opener else raw as file:
+                for record in self._lines(name, file, kind):
+                    number += 1
+                    self.position = before + raw.tell()
+                    yield record
 
     def _lines(self, name: str, file: IO[bytes], kind: str) -> Iterator[Record]:
         for number, line in enumerate(file, start=1):

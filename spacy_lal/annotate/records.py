@@ -13,7 +13,7 @@ from spacy.tokens import Doc, SpanGroup
 from spacy.vocab import Vocab
 
 from ..annotations import CONSTITUENTS_KEY, set_constituents, set_dependencies
-from ..frames import FRAMES_KEY, FrameSpans, get_frames, set_frames
+from ..frames import FRAMES_KEY, FrameSpans, get_frames, set_frames, span_scores
 from ..grammar_errors import CORRECT, ERRORS_KEY, error_scores, grammar_errors, set_errors
 from .batches import BATCH_TOKENS, annotated
 from .loading import load
@@ -154,12 +154,9 @@ def record_doc(record: Record, vocab: Vocab) -> Doc:
 
 def _constituents(group: SpanGroup) -> list[Record]:
     """In preorder, see `get_constituents`."""
-    scores = group.attrs.get("scores")
-    if scores is None or len(scores) != len(group):
-        scores = [None] * len(group)
     found = [
         _span(span.start, span.end, span.label_, score)
-        for span, score in zip(group, scores, strict=True)
+        for span, score in zip(group, span_scores(group), strict=True)
     ]
     return sorted(found, key=lambda span: (span["start"], -span["end"]))
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Iterator
 from hashlib import blake2b
-from lzma import LZMAError
 from pathlib import Path
 
 import numpy
 from numpy.typing import NDArray
 
-from ..treebanks.files import OPENERS
+from ..treebanks.files import OPENERS, undamaged
 
 BLOCK = 60
 """Lines that go together: text comes in documents."""
@@ -28,15 +26,11 @@ def lines(path: Path, part: int, parts: int) -> Iterator[str | None]:
     ValueError, which names the file and the line, if it is damaged.
     """
     number = 0
-    try:
-        with OPENERS.get(path.suffix, open)(path, "rb") as file:
-            for number, line in enumerate(file, start=1):
-                if (number - 1) // BLOCK % parts == part and line.strip():
-                    yield _text(line)
-    except (LZMAError, zlib.error, EOFError, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        raise ValueError(f"{path}: damaged, somewhere after line {number}: {error}") from error
+    opener = OPENERS.get(path.suffix, open)
+    with undamaged(path, lambda: f"line {number}"), opener(path, "rb") as file:
+        for number, line in enumerate(file, start=1):
+            if (number - 1) // BLOCK % parts == part and line.strip():
+                yield _text(line)
 
 
 def _text(line: bytes) -> str | None:

@@ -9,7 +9,7 @@ import gzip
 import lzma
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -101,6 +101,17 @@ def whole_file(path: Path) -> Iterator[Path]:
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def undamaged(path: Path, place: Callable[[], str]) -> Iterator[None]:
+    """Damage in a compressed file raises ValueError with its name and `place()`, what was read."""
+    try:
+        yield
+    except (lzma.LZMAError, zlib.error, EOFError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the file isn't there, or can't be read
+        raise ValueError(f"{path}: damaged, somewhere after {place()}: {error}") from error
 
 
 def remove_unfinished(folder: Path) -> None:

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy
 from torch import Tensor, from_numpy
 
+from ...layers.char_lstm import MOST_CHARACTERS
 from .text import Text
 
 UNKNOWN, SENTENCE, WORD, WORD_END, SENTENCE_END = map(chr, range(5))
 """Characters that stand for others, begin or end something; control characters of no text."""
-MOST_CHARACTERS = 1000
-"""Of a word; what comes behind them, benepar reads and this doesn't, for an LSTM takes its time."""
 
 
 class CharacterReader:

@@ -15,6 +15,7 @@ import numpy
 import torch
 from torch import Tensor
 
+from ...layers.char_lstm import MOST_CHARACTERS
 from ..bridge.tokenizers import Encoding, Tokenizer
 
 ESCAPED = {"(": "-LRB-", ")": "-RRB-", "{": "-LCB-", "}": "-RCB-", "[": "-LSB-", "]": "-RSB-"}
@@ -115,10 +116,6 @@ class Pieces:
     space: bool = False
     commas: bool = False
     literal: bool = False
-
-
-MOST_CHARACTERS = 1000
-"""Of a word; what comes behind them, the original program reads and this doesn't."""
 
 
 class SentenceReader:
