@@ -134,7 +134,8 @@ class ParserPipe(WeightsPipe):
 
         labels: what `label_data` gave (`spacy init labels`), names by kind, instead of reading
         them. warm_start: a trained pipeline (a folder or an installed package) whose parser's
-        weights to begin with, as far as they fit; its vocabulary is taken over.
+        weights to begin with, as far as they fit; its vocabulary is taken over, with new words
+        behind it.
         Raises ValueError if no example has what the component finds: trees, heads (a joint model
         needs both) or frames; or if one has constituents that cross.
         """

@@ -58,24 +58,30 @@ vectors, which `spacy-lal.WithVectors.v1` puts behind the embedding's, or a pret
 def adopt_vocabulary(model: Model, source: Model) -> None:
     """Give the word embeddings in `model` the vocabulary of those in `source`, before it is built.
 
-    Only where both have one; rows of words that `source` doesn't know would be untrained anyway.
+    Only where both have one. What the training data have besides goes behind it, so rows keep
+    their numbers. A language model has the words of `source` alone, as many as it predicts there.
     """
     for mine, theirs in _pairs(model, source):
         # without one on either side, as of a language model of weight 0, there is none to share
         header = theirs.header if theirs is not None else None
-        vocabulary = (header or {}).get("vocabulary")
-        if mine.cfg.get("vocabulary") and vocabulary:
-            mine.cfg["vocabulary"] = vocabulary
+        known, own = (header or {}).get("vocabulary"), mine.cfg.get("vocabulary")
+        if not (known and own):
+            continue
+        tables = _tables(known) and _tables(own) and len(known) == len(own)
+        mine.cfg["vocabulary"] = (
+            [list(dict.fromkeys(known[k] + own[k])) for k in range(len(known))] if tables else known
+        )
 
 
 def take_weights(model: Model, source: Model) -> tuple[int, int]:
     """Copy every parameter of `source` that fits one of the same name in `model`.
 
-    Rows that belong to labels, tags or relations go by their names. Where one model has static
-    vectors or an encoder's behind the same embedding and the other has none, what reads words takes
-    over what it learned of the embedding, and ignores what is behind it at first. Vectors that a
-    model carries with it stay its own. A transformer inside goes by its own names. Returns how many
-    values of `model` were taken over, and how many it has.
+    Rows that belong to labels, tags or relations go by their names, those of words by the
+    vocabulary that `adopt_vocabulary` has given. Where one model has static vectors or an encoder's
+    behind the same embedding and the other has none, what reads words takes over what it learned of
+    the embedding, and ignores what is behind it at first. Vectors that a model carries with it stay
+    its own. A transformer inside goes by its own names. Returns how many values of `model` were
+    taken over, and how many it has.
     """
     taken = total = 0
     embedded = max(_embedding_widths(model) & _embedding_widths(source), default=0)
@@ -92,6 +98,11 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
             elif given.shape == value.shape:
                 value.copy_(given)
                 taken += value.numel()
+            elif _grown(mine, theirs) and given.shape[1:] == value.shape[1:]:
+                # a word that `source` didn't know begins as what it was there: unknown
+                value[: len(given)] = given
+                value[len(given) :] = given[0]
+                taken += given.numel()
             elif name in READS_WORDS and embedded and len(given) == len(value):
                 taken += _take_columns(value, given.to(value.device), embedded, mine, theirs)
     wrapped = _wrapped(model)
@@ -147,6 +158,21 @@ def _pairs(model: Model, source: Model) -> list[tuple[TorchShim, TorchShim | Non
 
     theirs = by_layer(source)
     return [(shim, theirs.get(key)) for key, shim in by_layer(model).items()]
+
+
+def _tables(vocabulary: list[str] | list[list[str]]) -> bool:
+    """Whether it has the values of several tables, and not the words of a language model."""
+    return all(isinstance(values, list) for values in vocabulary)
+
+
+def _grown(mine: TorchShim, theirs: TorchShim) -> bool:
+    """Whether the tables of `mine` have all rows of those of `theirs`, and more behind them."""
+    ours, known = ((shim.header or {}).get("vocabulary", []) for shim in (mine, theirs))
+    return (
+        len(ours) == len(known) > 0
+        and _tables(ours)
+        and all(values[: len(first)] == first for values, first in zip(ours, known, strict=True))
+    )
 
 
 def _by_name(shim: TorchShim, name: str) -> bool:

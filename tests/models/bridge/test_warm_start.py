@@ -11,6 +11,7 @@ import pytest
 import spacy
 import torch
 from spacy.language import Language
+from spacy.training import Example
 from spacy.vectors import Vectors
 
 from spacy_lal.models.bridge.shim import TorchShim, torch_shims
@@ -19,7 +20,10 @@ from tests.pipeline.toy import (
     TINY,
     TREES,
     TWO_STAGE,
+    bare_doc,
     dependency_pipeline,
+    examples,
+    gold_doc,
     headed_examples,
     joint_pipeline,
     predicted,
@@ -118,6 +122,40 @@ def test_the_vocabulary_comes_along(folder: Path) -> None:
     words = embedding.header["vocabulary"][0]
     assert {"cat", "fish", "bone"} <= set(words)
     assert len(embedding.tensors()["tables.0.weight"]) == len(words) + 1
+
+
+@pytest.mark.parametrize(
+    "embed",
+    [
+        TINY["tok2vec"],
+        {"@architectures": "spacy-lal.WordCharEmbed.v1", "word_width": 16, "min_count": 1},
+    ],
+)
+def test_new_words_begin_as_unknown_ones(embed: dict[str, object], tmp_path: Path) -> None:
+    """They have rows of their own, but the trees that the source finds stay the same."""
+    first = train(tiny_pipeline(model={**TINY, "tok2vec": embed}), steps=60)
+    first.to_disk(tmp_path)
+    unknown = "(TOP (S (NP (DT Thy) (NNS zebras)) (VP (VBP graze) (ADVP (RB Ωuietly))) (. .)))"
+    nlp = tiny_pipeline(model={**TINY, "tok2vec": embed})
+    name = nlp.pipe_names[0]
+    nlp.config["initialize"]["components"] = {name: {"warm_start": str(tmp_path)}}
+    gold = gold_doc(nlp, unknown)
+    nlp.initialize(lambda: [*examples(nlp), Example(bare_doc(nlp, gold), gold)])
+    mine, theirs = (shims(each)[1] for each in (nlp, first))
+    assert mine.header is not None
+    assert theirs.header is not None
+    for ours, known in zip(mine.header["vocabulary"], theirs.header["vocabulary"], strict=True):
+        assert ours[: len(known)] == known
+        assert len(ours) == len(set(ours))
+    assert "zebras" in mine.header["vocabulary"][0]
+    for tree in (*TREES, unknown):
+        assert predicted(nlp, tree) == predicted(first, tree)
+    (name, before), *_ = mine.tensors().items()
+    before = before.clone()
+    nlp.update([Example(bare_doc(nlp, gold), gold)], sgd=nlp.create_optimizer())
+    row = mine.header["vocabulary"][0].index("zebras") + 1
+    assert len(before) == len(mine.header["vocabulary"][0]) + 1
+    assert not torch.equal(mine.tensors()[name][row], before[row])
 
 
 def test_the_source_is_not_changed_by_training(source: Language, folder: Path) -> None:
