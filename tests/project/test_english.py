@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import lzma
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import spacy
 import srsly
+import torch
 
 from spacy_lal.annotations import get_constituents
+from spacy_lal.models.bridge.shim import torch_shim, torch_shims
 from spacy_lal.training.paragraphs import make_paragraphs
+from tests.pipeline.toy import headed_examples
+from tests.pipeline.toy_shared import shared_examples, shared_pipeline
 from tests.silver.teacher import toy_teacher
 from tests.tiny_transformers import write_bert
 
 from .running import FEW_STEPS, read_docs
+from .sizes import settings
 from .toy_treebanks import toy_ewt
 
 GUM = """# newdoc id = {document}
@@ -202,3 +208,80 @@ def test_make_en_lal_md(
     assert nlp.meta["vectors"]["vectors"] == 0
     for path in (model / "config.cfg", model / "tok2vec/model"):
         assert str(tmp_path).encode() not in path.read_bytes()
+
+
+def test_roles_of_en_lal_md_go_on(
+    project: Path, run_here: Callable[..., str], variables: dict[str, str], tmp_path: Path
+) -> None:
+    """LISA learns from gold and from text that the pipeline annotated; all else stays."""
+    pytest.importorskip("transformers")
+    folder = project / "projects/english"
+    shutil.rmtree(folder / "corpus", ignore_errors=True)
+    run_here("all", "projects/english", **variables)
+    (tmp_path / "bert").mkdir()
+    write_bert(tmp_path / "bert", ["Tea", "cools", "it", "."])
+    begin = shared_pipeline(tmp_path / "bert")
+    begin.remove_pipe("tagger")
+    begin.add_pipe("lal_empty_tensor")
+    begin.initialize(lambda: shared_examples(begin))
+    begin.to_disk(tmp_path / "begin")
+    (tmp_path / "text.txt").write_text("The cat sat on the mat. She ate the fish.\n" * 2)
+    run_here("clear-text", "projects/english", **variables)
+    variables |= {
+        "teacher": str(tmp_path / "begin"),
+        "md_roles_begin": str(tmp_path / "begin"),
+        "silver_options": " --tags 0 --trees 0 --heads 0 --roles 0 --parts 1",
+        "md_options": f"{FEW_STEPS} {FEW_WORDS} --corpora.train.shares.silver 0.5",
+        "md": "md-roles",
+        "md_version": "0.2.0",
+    }
+    run_here("make-en-lal-md-roles", "projects/english", **variables)
+    trained = spacy.load(folder / "training/md-roles/model-best")
+    assert trained.pipe_names == begin.pipe_names
+    for name in ("tok2vec", "lal_constituency", "lisa_srl"):
+        mine, theirs = (torch_shim(nlp.get_pipe(name).model).tensors() for nlp in (trained, begin))
+        same = all(torch.equal(value, theirs[part]) for part, value in mine.items())
+        assert same == (name != "lisa_srl")
+    assert srsly.read_json(project / "packages/en_lal_md/meta.json")["version"] == "0.2.0"
+
+
+def test_make_en_lal_bio_sm(
+    project: Path, run_here: Callable[..., str], variables: dict[str, str], tmp_path: Path
+) -> None:
+    """A parser begins as another, with the words of articles besides."""
+    run_here("convert-ewt", "projects/english", **variables)
+    run_here("convert-gum", "projects/english", **variables)
+    begin = toy_teacher(2)
+    boundaries = spacy.blank("en")
+    boundaries.add_pipe("senter")
+    boundaries.initialize(lambda: headed_examples(boundaries))
+    begin.add_pipe("senter", source=boundaries, first=True)
+    begin.to_disk(tmp_path / "begin")
+    widths = {"hidden_width": 32, "tok2vec__word_width": 16, "tok2vec__affix_width": 4}
+    widths |= {"tok2vec__min_count": 1, "dependencies__arc_width": 16}
+    widths |= {"dependencies__relation_width": 8, "rows__hidden_width": 16, "rows__depth": 2}
+    widths |= {"rows__tag_width": 8, "encoder__heads": 4, "encoder__key_width": 8}
+    widths |= {"encoder__value_width": 8, "encoder__projection_width": 4}
+    few = f"{FEW_STEPS} {FEW_WORDS} {settings('lal_constituency', **widths)}"
+    craft = {name: variables[name] for name in ("craft_train", "craft_dev", "craft_test")}
+    logged = run_here(
+        "make-en-lal-bio-sm",
+        "projects/craft",
+        **craft,
+        begin=str(tmp_path / "begin"),
+        pipelines=str(tmp_path / "begin"),
+        train_options=f"{few} --corpora.train.epoch_words 100",
+    )
+    assert f"parameters begin as those of {tmp_path / 'begin'}" in logged
+    package = project / "packages/en_lal_bio_sm"
+    (model,) = (package / "en_lal_bio_sm").glob("en_lal_bio_sm-*")
+    nlp = spacy.load(model)
+    assert nlp.pipe_names == ["senter", "lal_constituency"]
+    (vocabulary,) = (
+        shim.header["vocabulary"][0]
+        for _, shim in torch_shims(nlp.get_pipe("lal_constituency").model)
+        if shim.header and "vocabulary" in shim.header
+    )
+    assert {"mat", "tea"} <= set(vocabulary)
+    assert [token.text for token in nlp("Tea-like and/or cold")][:3] == ["Tea", "-", "like"]
+    assert 0 <= srsly.read_json(package / "meta.json")["performance"]["const_evalb_f"] <= 1
