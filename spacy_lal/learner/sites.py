@@ -148,7 +148,7 @@ def change_at(site: Site, words: Sequence[str], model: ErrorModel, rng: Random) 
     old = tuple(words[site.start : site.end])
     new: tuple[str, ...]
     if site.how == INSERT:
-        new = tuple(site.text.split(" "))
+        new = tuple(site.text.split())
     elif site.how == REPLACE:
         others, weights, _ = site.choice
         new = with_case_of(old, tuple(rng.choices(others, weights)[0].split()))
