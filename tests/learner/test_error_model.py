@@ -37,7 +37,11 @@ def test_round_trip(tmp_path):
         (["kinds", "form", "insertions", ""], {}, "nothing to insert"),
         (["kinds", "form", "insertions", "x"], {"after": {}}, "insertions.x: no 'before'"),
         (["noise", "shout"], 1, "noise.shout: no such noise"),
-        (["noise", "swap"], float("nan"), "noise.swap: expected a number from 0 to 1e+50, found nan"),
+        (
+            ["noise", "swap"],
+            float("nan"),
+            "noise.swap: expected a number from 0 to 1e+50, found nan",
+        ),
         (["kinds", "form", "rate"], 1e200, "kinds.form.rate: expected a number from 0 to 1e+50"),
         (["words"], "a b", "words: expected a list of strings, found 'a b'"),
         (["closed"], [1], "closed: expected a list of strings"),
