@@ -75,8 +75,8 @@ def evaluate(
         )
     runs: list[tuple[dict[str, Any], list[Example], float]] = []
     correct: dict[str, list[bool]] = {}
-    for source in parses:
-        heads = _heads_of(source, nlp, examples)
+    all_heads = [_heads_of(source, nlp, examples) for source in parses]
+    for source, heads in zip(parses, all_heads, strict=True):
         for source_of_predicates in predicates:
             for decoder in decoders:
                 pipe.decoder = cast(RoleDecoding, decoder)
@@ -106,13 +106,21 @@ Heads = list[tuple[list[int], list[str]]] | None
 
 
 def _heads_of(source: str, nlp: Language, examples: list[Example]) -> Heads:
-    """The heads and relations of every Doc, from gold or another pipeline; None: the model's."""
+    """The heads and relations of every Doc, from gold or another pipeline; None: the model's.
+
+    Raises ValueError if there are none.
+    """
     if source == "model":
         return None
-    docs: Iterable[Doc] = (example.reference for example in examples)
+    docs = [example.reference for example in examples]
     if source != "gold":
         parser = load_pipeline(source, exclude=["lisa_srl"])
-        docs = parser.pipe(_copy(parser, example.predicted) for example in examples)
+        docs = list(parser.pipe(_copy(parser, example.predicted) for example in examples))
+    if not any(doc.has_annotation("DEP") for doc in docs):
+        # LISA would read its own parses, and they would count as these
+        raise ValueError(
+            "the corpus has no gold heads" if source == "gold" else f"{source} finds no heads"
+        )
     return [([t.head.i for t in doc], [t.dep_ for t in doc]) for doc in docs]
 
 
