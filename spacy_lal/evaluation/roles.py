@@ -8,7 +8,7 @@ one that is none are wrong.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -26,6 +26,7 @@ from ..annotations import (
     set_dependencies,
     set_frames,
 )
+from ..frames import join_continuations
 from ..models.lisa.decoding import RoleDecoding
 from ..pipeline.lisa_srl import LisaSRL
 from ..pipeline.loading import load_pipeline
@@ -33,6 +34,7 @@ from ..scorers.attachment import score_attachment
 from ..scorers.frames import AUXILIARIES, score_frames
 from ..scorers.srl_eval import SrlReport, score_sentence
 from ..training.corpus import Corpus
+from ..trees import LabelledSpan
 from . import about
 
 LENGTHS = (10, 20, 30, 40)
@@ -41,6 +43,8 @@ DISTANCES = (0, 2, 5, 10)
 """The greatest distance, in words between, of each group of arguments but the last."""
 
 Bins = dict[str, SrlReport]
+Kept = Callable[[int, Sequence[LabelledSpan]], bool]
+"""Whether an argument counts, from its predicate and its pieces."""
 
 
 def evaluate(
@@ -204,7 +208,7 @@ def _percent(value: float | None) -> float | None:
 def _binned(
     pairs: list[Example],
     bin_of: Callable[[Example], str],
-    kept: Callable[[int, tuple[int, int, str]], bool],
+    kept: Kept,
 ) -> Bins:
     """Reports by bin, over the arguments that are kept."""
     bins: Bins = {}
@@ -219,10 +223,15 @@ def _binned(
     return bins
 
 
-def _frames(doc: Doc, kept: Callable[[int, tuple[int, int, str]], bool]) -> Iterator[FrameSpans]:
+def _frames(doc: Doc, kept: Kept) -> Iterator[FrameSpans]:
     for frame in get_frames(doc):
-        spans = [(span.start, span.end, span.label_) for span in frame.arguments]
-        yield FrameSpans(frame.predicate.i, "", [s for s in spans if kept(frame.predicate.i, s)])
+        spans = sorted((span.start, span.end, span.label_) for span in frame.arguments)
+        arguments = [
+            [spans[i] for i in pieces] for _, pieces in join_continuations(s[2] for s in spans)
+        ]
+        predicate = frame.predicate.i
+        those = [span for pieces in arguments if kept(predicate, pieces) for span in pieces]
+        yield FrameSpans(predicate, "", those)
 
 
 def _by_label(report: SrlReport) -> dict[str, dict[str, float]]:
@@ -269,10 +278,9 @@ def _always(name: str, _: Example) -> str:
     return name
 
 
-def _at_distance(name: str, predicate: int, span: tuple[int, int, str]) -> bool:
-    """Whether so many words lie between the predicate and the argument."""
-    start, end, _ = span
-    between = start - predicate - 1 if start > predicate else max(0, predicate - end)
+def _at_distance(name: str, predicate: int, pieces: Sequence[LabelledSpan]) -> bool:
+    """Whether so many words lie between the predicate and the nearest piece of the argument."""
+    between = min(max(start - predicate - 1, predicate - end, 0) for start, end, _ in pieces)
     return _bin(between, DISTANCES) == name
 
 
