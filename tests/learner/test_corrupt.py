@@ -287,8 +287,12 @@ def test_changes_are_drawn_from_all_sites_of_long_texts():
             assert changes == expected
 
 
-def test_words_with_spaces_between_are_inserted_as_words():
-    insertions = {" as  well ": Insertion({"*": 1.0}, {"*": 1.0})}
-    model = ErrorModel("en", {"more": ErrorKind(1.0, {}, insertions)})
-    (site, *_) = find_sites(["people", "walk"], [True, False], model)
-    assert change_at(site, ["people", "walk"], model, Random(1)) == Change(0, 0, ("as", "well"))
+def test_spaces_stand_between_words_no_break_spaces_in_them():
+    insertions = {" as  well ": Insertion({"*": 1.0}, {"people": 1.0})}
+    replacements = {"walk": {"run\u00a0off ": 1.0}}
+    model = ErrorModel("en", {"more": ErrorKind(1.0, replacements, insertions)})
+    words = ["people", "walk"]
+    changes = [
+        change_at(site, words, model, Random(1)) for site in find_sites(words, [1, 1], model)
+    ]
+    assert changes == [Change(0, 0, ("as", "well")), Change(1, 2, ("run\u00a0off",))]
