@@ -150,13 +150,13 @@ def run(
         torch = [] if any(pin.startswith("torch") for pin in cell.pins) else [options.torch]
         _pip(venv, f"{package}[{extras}]" if extras else str(package), *cell.pins, *torch)
     except subprocess.CalledProcessError as error:
-        lines = error.stderr.strip().splitlines()
-        said = next((line for line in lines if line.startswith("ERROR")), lines[-1])
+        lines = error.stderr.splitlines()
+        said = next((line for line in lines if line.startswith("ERROR")), _last_line(error.stderr))
         return "", f"not installable: {said[:150]}"
     done = _python(venv, "-c", SMOKE, cwd=venv)
     if done.returncode:
-        return "", f"failed at first use: {done.stderr.strip().splitlines()[-1]}"
-    versions = done.stdout.strip().splitlines()[-1]
+        return "", f"failed at first use: {_last_line(done.stderr)}"
+    versions = _last_line(done.stdout)
     if not cell.tests:
         return versions, "works"
     # the tests without the package's source beside them: it's the installed one that they import
@@ -165,9 +165,14 @@ def run(
     )
     shutil.copy(ROOT / "pyproject.toml", venv / "run")
     done = _python(venv, "-m", "pytest", *options.tests.split(), cwd=venv / "run")
-    lines = done.stdout.strip().splitlines() or done.stderr.strip().splitlines() or ["nothing"]
+    said = _last_line(done.stdout.strip() or done.stderr)
     (venv / "pytest.txt").write_text(done.stdout + done.stderr)
-    return versions, f"{'failed: ' if done.returncode else ''}{lines[-1].strip('= ')}"
+    return versions, f"{'failed: ' if done.returncode else ''}{said.strip('= ')}"
+
+
+def _last_line(text: str) -> str:
+    """What a process said last; one that was killed says nothing."""
+    return (text.strip().splitlines() or ["nothing"])[-1]
 
 
 def _interpreter(version: str) -> str | None:

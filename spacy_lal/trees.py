@@ -206,7 +206,7 @@ class ConstituentTree:
     def rooted(self, root: str = "TOP") -> ConstituentTree:
         """The same tree under `root`: an empty or other customary root label (ROOT_LABELS) is
         renamed, any other node gets `root` above it."""
-        if self.label == root:
+        if self.word is None and self.label == root:
             return self
         if self.word is None and self.label in ROOT_LABELS:
             return ConstituentTree(root, self.children, None, self.log_prob, self.parsed)

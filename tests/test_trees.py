@@ -197,6 +197,7 @@ def test_rooted():
     assert str(read("(S (NN a))").rooted()) == "(TOP (S (NN a)))"
     assert str(read("(ROOT (S (NN a)))").rooted()) == "(TOP (S (NN a)))"
     assert str(leaf("", "a").rooted()) == "(TOP ( a))"
+    assert str(leaf("TOP", "a").rooted()) == "(TOP (TOP a))"
     tree = read("(TOP (S (NN a)))")
     assert tree.rooted() is tree
 

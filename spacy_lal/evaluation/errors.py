@@ -110,7 +110,10 @@ def before(nlp: Language, pipe: ErrorDetector, docs: Iterable[Doc]) -> Iterable[
     for _, other in nlp.pipeline:
         if other is pipe:
             break
-        docs = other.pipe(docs, batch_size=nlp.batch_size) if hasattr(other, "pipe") else docs
+        if hasattr(other, "pipe"):
+            docs = other.pipe(docs, batch_size=nlp.batch_size)
+        else:  # a function
+            docs = map(other, docs)
     return docs
 
 

@@ -84,8 +84,8 @@ def read_pairs(path: str | Path) -> list[Pair]:
 def _unmarked(marked: str) -> tuple[str, tuple[Place, ...]]:
     text = ""
     places = []
-    for part in re.split(r"(\[[^\[\]]+\])", marked):
-        if part.startswith("[") and part.endswith("]"):
+    for number, part in enumerate(re.split(r"(\[\s*[^\[\]\s][^\[\]]*\])", marked)):
+        if number % 2:
             places.append((len(text), len(text) + len(part) - 2))
             part = part[1:-1]
         text += part

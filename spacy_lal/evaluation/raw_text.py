@@ -55,16 +55,20 @@ def read_paragraphs(nlp: Language, corpus: Path, trees: Path | None = None) -> l
     """The paragraphs of a corpus with one sentence a Doc.
 
     trees: a corpus with the same sentences, or some of them, whose constituents and tags count.
-    Raises ValueError if a sentence there has other words.
+    Raises ValueError if a sentence there has other words, or none is there, by their sent_id.
     """
     annotated = {}
     if trees is not None:
         annotated = {doc.user_data.get("sent_id"): doc for doc in read_spacy(trees, nlp.vocab)}
         annotated.pop(None, None)  # of no known sentence
     docs = []
+    known = False
     for doc in Corpus(corpus).docs(nlp):
         doc.spans.pop(FRAMES_KEY, None)
+        if trees is not None:
+            doc.spans.pop(CONSTITUENTS_KEY, None)
         if partner := annotated.get(doc.user_data.get("sent_id")):
+            known = True
             if [token.text for token in partner] != [token.text for token in doc]:
                 raise ValueError(
                     f"{trees}: sentence {doc.user_data['sent_id']} has other words than in the "
@@ -72,10 +76,11 @@ def read_paragraphs(nlp: Language, corpus: Path, trees: Path | None = None) -> l
                 )
             for token, other in zip(doc, partner, strict=True):
                 token.tag_ = other.tag_
-            set_constituents(doc, get_constituents(partner))
-        elif trees is not None:
-            doc.spans.pop(CONSTITUENTS_KEY, None)
+            if CONSTITUENTS_KEY in partner.spans:
+                set_constituents(doc, get_constituents(partner))
         docs.append(doc)
+    if trees is not None and not known:
+        raise ValueError(f"{trees}: no sentence has the sent_id of one in {corpus}")
     return [join_sentences(group, nlp.vocab) for group in paragraphs(docs)]
 
 

@@ -8,7 +8,7 @@ one that is none are wrong.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -26,6 +26,7 @@ from ..annotations import (
     set_dependencies,
     set_frames,
 )
+from ..frames import join_continuations
 from ..models.lisa.decoding import RoleDecoding
 from ..pipeline.lisa_srl import LisaSRL
 from ..pipeline.loading import load_pipeline
@@ -33,6 +34,7 @@ from ..scorers.attachment import score_attachment
 from ..scorers.frames import AUXILIARIES, score_frames
 from ..scorers.srl_eval import SrlReport, score_sentence
 from ..training.corpus import Corpus
+from ..trees import LabelledSpan
 from . import about
 
 LENGTHS = (10, 20, 30, 40)
@@ -41,6 +43,8 @@ DISTANCES = (0, 2, 5, 10)
 """The greatest distance, in words between, of each group of arguments but the last."""
 
 Bins = dict[str, SrlReport]
+Kept = Callable[[int, Sequence[LabelledSpan]], bool]
+"""Whether an argument counts, from its predicate and its pieces."""
 
 
 def evaluate(
@@ -75,8 +79,8 @@ def evaluate(
         )
     runs: list[tuple[dict[str, Any], list[Example], float]] = []
     correct: dict[str, list[bool]] = {}
-    for source in parses:
-        heads = _heads_of(source, nlp, examples)
+    all_heads = [_heads_of(source, nlp, examples) for source in parses]
+    for source, heads in zip(parses, all_heads, strict=True):
         for source_of_predicates in predicates:
             for decoder in decoders:
                 pipe.decoder = cast(RoleDecoding, decoder)
@@ -106,13 +110,21 @@ Heads = list[tuple[list[int], list[str]]] | None
 
 
 def _heads_of(source: str, nlp: Language, examples: list[Example]) -> Heads:
-    """The heads and relations of every Doc, from gold or another pipeline; None: the model's."""
+    """The heads and relations of every Doc, from gold or another pipeline; None: the model's.
+
+    Raises ValueError if there are none.
+    """
     if source == "model":
         return None
-    docs: Iterable[Doc] = (example.reference for example in examples)
+    docs = [example.reference for example in examples]
     if source != "gold":
         parser = load_pipeline(source, exclude=["lisa_srl"])
-        docs = parser.pipe(_copy(parser, example.predicted) for example in examples)
+        docs = list(parser.pipe(_copy(parser, example.predicted) for example in examples))
+    if not any(doc.has_annotation("DEP") for doc in docs):
+        # LISA would read its own parses, and they would count as these
+        raise ValueError(
+            "the corpus has no gold heads" if source == "gold" else f"{source} finds no heads"
+        )
     return [([t.head.i for t in doc], [t.dep_ for t in doc]) for doc in docs]
 
 
@@ -196,7 +208,7 @@ def _percent(value: float | None) -> float | None:
 def _binned(
     pairs: list[Example],
     bin_of: Callable[[Example], str],
-    kept: Callable[[int, tuple[int, int, str]], bool],
+    kept: Kept,
 ) -> Bins:
     """Reports by bin, over the arguments that are kept."""
     bins: Bins = {}
@@ -211,10 +223,15 @@ def _binned(
     return bins
 
 
-def _frames(doc: Doc, kept: Callable[[int, tuple[int, int, str]], bool]) -> Iterator[FrameSpans]:
+def _frames(doc: Doc, kept: Kept) -> Iterator[FrameSpans]:
     for frame in get_frames(doc):
-        spans = [(span.start, span.end, span.label_) for span in frame.arguments]
-        yield FrameSpans(frame.predicate.i, "", [s for s in spans if kept(frame.predicate.i, s)])
+        spans = sorted((span.start, span.end, span.label_) for span in frame.arguments)
+        arguments = [
+            [spans[i] for i in pieces] for _, pieces in join_continuations(s[2] for s in spans)
+        ]
+        predicate = frame.predicate.i
+        those = [span for pieces in arguments if kept(predicate, pieces) for span in pieces]
+        yield FrameSpans(predicate, "", those)
 
 
 def _by_label(report: SrlReport) -> dict[str, dict[str, float]]:
@@ -261,10 +278,9 @@ def _always(name: str, _: Example) -> str:
     return name
 
 
-def _at_distance(name: str, predicate: int, span: tuple[int, int, str]) -> bool:
-    """Whether so many words lie between the predicate and the argument."""
-    start, end, _ = span
-    between = start - predicate - 1 if start > predicate else max(0, predicate - end)
+def _at_distance(name: str, predicate: int, pieces: Sequence[LabelledSpan]) -> bool:
+    """Whether so many words lie between the predicate and the nearest piece of the argument."""
+    between = min(max(start - predicate - 1, predicate - end, 0) for start, end, _ in pieces)
     return _bin(between, DISTANCES) == name
 
 

@@ -8,10 +8,11 @@ error if it was changed or inserted, or if a word is missing before it.
 from __future__ import annotations
 
 import math
-from bisect import bisect
-from collections.abc import Sequence
+from bisect import bisect, bisect_left
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import accumulate
+from operator import attrgetter
 from random import Random
 
 from spacy.tokens import Doc
@@ -19,12 +20,14 @@ from spacy.vocab import Vocab
 
 from ..grammar_errors import CORRECT, ERROR, set_errors
 from .error_model import ErrorModel
-from .sites import Change, change_at, find_sites, first_word
+from .sites import Change, Site, change_at, find_sites, first_word
 
 REPLACED, MISSING, UNNECESSARY = "R", "M", "U"
 """Labels that say what the error is: a token is wrong, follows a missing word, is too much."""
 
 _SHAPE = 1.5
+_BLOCK = 512
+"""Sites that are drawn from together; few sentences have more."""
 _LEFT = frozenset(",.;:!?)]}%…")
 
 
@@ -92,27 +95,49 @@ def draw_changes(
     nothing is undone or done twice. Nothing goes missing at the end, where no token would follow
     to be labelled.
     """
-    sites = find_sites(words, spaces, model)
     changes: list[Change] = []
-    while wanted > 0 and sites:
-        sums = list(accumulate(site.weight for site in sites))
-        at = min(bisect(sums, rng.random() * sums[-1]), len(sites) - 1)
-        site = sites.pop(at)
+    last = max((at for at, word in enumerate(words) if word.strip()), default=-1)
+    for site in _drawn(find_sites(words, spaces, model), rng) if wanted > 0 else ():
         change = change_at(site, words, model, rng)
-        if change is None or any(_conflict(change, other) for other in changes):
+        if change is None:
+            continue
+        # none overlap, so a change that conflicts with any does so with a neighbour
+        at = bisect_left(changes, change.start, key=attrgetter("start"))
+        if any(_conflict(change, other) for other in changes[max(0, at - 1) : at + 1]):
             continue
         trimmed = _trimmed(change, words)
-        if not trimmed.new and "".join(words[trimmed.end :]).strip() == "":
+        if not trimmed.new and trimmed.end > last:
             continue
         cost = max(1, len(trimmed.new))
         # of one that is too large, the share that keeps the expected number of errors
         if cost > wanted and rng.random() * cost >= wanted:
             continue
+        changes.insert(at, change)
         wanted -= cost
-        changes.append(change)
+        if wanted <= 0:
+            break
     if not _leaves_a_word(words, changes):
         return []
-    return sorted(changes, key=lambda change: change.start)
+    return changes
+
+
+def _drawn(sites: list[Site], rng: Random) -> Iterator[Site]:
+    """All sites, each drawn by its weight from those that are left.
+
+    In blocks, so that the work for one doesn't grow with the length of the text, but with its root.
+    """
+    size = max(_BLOCK, math.isqrt(len(sites)))
+    blocks = [sites[at : at + size] for at in range(0, len(sites), size)]
+    sums = [list(accumulate(site.weight for site in block)) for block in blocks]
+    while blocks:
+        ends = list(accumulate(block_sums[-1] for block_sums in sums))
+        point = rng.random() * ends[-1]
+        k = min(bisect(ends, point), len(ends) - 1)
+        within = bisect(sums[k], point - ends[k - 1] if k else point)
+        yield blocks[k].pop(min(within, len(blocks[k]) - 1))
+        sums[k] = list(accumulate(site.weight for site in blocks[k]))
+        if not blocks[k]:
+            del blocks[k], sums[k]
 
 
 def sentence_random(seed: int, words: Sequence[str], round: int) -> Random:

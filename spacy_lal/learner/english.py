@@ -109,7 +109,7 @@ def english_model(counts: TextCounts) -> ErrorModel:
     if not counts.counts:
         raise ValueError("no words in the text to learn errors from")
     given = lists()
-    closed = frozenset(word for name in CLOSED for word in given[name])
+    closed = frozenset(word.lower() for name in CLOSED for word in given[name])
     inserted = neighbour_insertions(
         counts.sample, {word for name in INSERTED for word in given[name]}
     )

@@ -9,7 +9,6 @@ an asked rate, so two errors with equal weights are equally probable at their pl
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -35,6 +34,8 @@ NOISE = (*LETTER_NOISE, LOWER, CAPITAL, SWAP)
 Weights = Mapping[str, float]
 Choice = tuple[tuple[str, ...], tuple[float, ...], float]
 """What replaces a phrase, the weights, their sum."""
+LARGEST = 1e50
+"""The largest number in a file: what is made of several still has a sum."""
 FORMAT = "spacy-lal.error-model.v1"
 """What the field `format` of an error model's file says."""
 
@@ -262,8 +263,8 @@ class _Reader:
     def number(self, value: Any, key: str) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.fail(key, f"expected a number, found {value!r:.60}")
-        if not 0 <= value <= sys.float_info.max:
-            self.fail(key, f"expected a number of at least 0, found {value!r:.60}")
+        if not 0 <= value <= LARGEST:
+            self.fail(key, f"expected a number from 0 to {LARGEST:g}, found {value!r:.60}")
         return float(value)
 
     def weights(self, value: Any, key: str) -> dict[str, float]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+from ..treebanks.m2 import words_of
 from .error_model import CAPITAL, LETTER_NOISE, LOWER, START, SWAP, Choice, ErrorModel
 from .letters import SHORTEST, misspelled
 
@@ -148,10 +149,10 @@ def change_at(site: Site, words: Sequence[str], model: ErrorModel, rng: Random) 
     old = tuple(words[site.start : site.end])
     new: tuple[str, ...]
     if site.how == INSERT:
-        new = tuple(site.text.split(" "))
+        new = tuple(words_of(site.text))
     elif site.how == REPLACE:
         others, weights, _ = site.choice
-        new = with_case_of(old, tuple(rng.choices(others, weights)[0].split()))
+        new = with_case_of(old, tuple(words_of(rng.choices(others, weights)[0])))
     elif site.how == SWAP:
         new = (old[1], old[0])
     elif site.how == LOWER:

@@ -8,6 +8,7 @@ its arcs' scores. Trees are int64 `heads` [B, n] in the same numbering, 0 past a
 All decoders read `lengths` [B] and ignore the scores of self-loops and of anything past the end,
 whatever they hold. The other scores are finite, or -inf for arcs that are forbidden; what happens
 where every tree needs a forbidden arc is said by each decoder, which returns a tree all the same.
+So it does of scores that are nan, as those of a training that failed; which tree means nothing.
 """
 
 from __future__ import annotations
@@ -208,7 +209,7 @@ def _arborescence(scores: NDArray[np.floating]) -> NDArray[np.int64]:
     """
     n = len(scores)
     nodes = 2 * n - 1  # the words 0..n-1, then components in order of their making
-    forbidden = np.isneginf(scores)
+    forbidden = ~np.isfinite(scores)
     # into[v, h], enters[v, h]: score of the best arc from head h into v, and the word it enters
     into = np.zeros((nodes, n + 1), dtype=np.complex128)
     into.real[:n] = -forbidden.astype(float)

@@ -1,5 +1,7 @@
 """What is learned from clean text, and from corrections."""
 
+from itertools import chain
+
 import pytest
 
 from spacy_lal.learner.confusion import (
@@ -19,7 +21,7 @@ from spacy_lal.learner.confusion import (
 from spacy_lal.learner.corrections import CORRECTIONS, CorrectionCounts
 from spacy_lal.learner.english import ENGLISH_SHARES, english_model, lists
 from spacy_lal.learner.error_model import SWAP
-from spacy_lal.learner.sites import find_sites
+from spacy_lal.learner.sites import find_sites, key_of
 from spacy_lal.treebanks.m2 import Edit
 from spacy_lal.treebanks.parallel import edits_between
 
@@ -130,6 +132,8 @@ def test_the_model_of_english(text):
     assert {*model.kinds, *model.noise} == set(ENGLISH_SHARES)
     assert sum(ENGLISH_SHARES.values()) == pytest.approx(94, abs=6)
     assert "gone" in model.kinds[FORM].replacements["went"]
+    assert "i" in model.closed
+    assert all(word == word.lower() for word in model.closed)
     for kind in model.kinds.values():
         for phrase, others in kind.replacements.items():
             assert phrase == phrase.strip()
@@ -151,6 +155,9 @@ def test_the_lists_of_english():
     assert [len(given[name]) for name in groups] == [75, 108, 117]
     tables = [entries for entries in given.values() if isinstance(entries, dict)]
     assert sum(map(len, tables)) == 292
+    # written as words are looked up
+    groups = [[one] if isinstance(one, str) else one for one in chain(*given.values())]
+    assert [word for word in chain(*groups) if word != " ".join(map(key_of, word.split(" ")))] == []
 
 
 def test_lemmas_make_families():

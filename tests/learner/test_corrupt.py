@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from itertools import accumulate
 from pathlib import Path
 from random import Random
 
@@ -19,7 +20,7 @@ from spacy_lal.learner.corrupt import (
     sentence_random,
 )
 from spacy_lal.learner.error_model import NOISE, ErrorKind, ErrorModel, Insertion
-from spacy_lal.learner.sites import Change, find_sites
+from spacy_lal.learner.sites import Change, change_at, find_sites
 
 from .small import MODEL, made_up
 
@@ -244,3 +245,54 @@ def test_rate_zero_makes_no_errors():
     words, spaces = ["The", "house", "."], [True, False, False]
     found = corrupt_words(words, spaces, MODEL, 0.0, Random(0))
     assert found == (words, spaces, [""] * 3)
+
+
+def drawn_slowly(words, spaces, wanted, rng):
+    """`draw_changes` by its definition: from all sites that are left, against all changes."""
+    sites, changes = find_sites(words, spaces, MODEL), []
+    while wanted > 0 and sites:
+        point = rng.random() * sum(site.weight for site in sites)
+        sums = accumulate(site.weight for site in sites)
+        site = sites.pop(next((at for at, end in enumerate(sums) if point < end), -1))
+        change = change_at(site, words, MODEL, rng)
+        if change is None:
+            continue
+        start, end, new = change.start, change.end, change.new
+        moves = len(new) != end - start
+        for other in changes:
+            touching = end == other.start or other.end == start
+            other_moves = len(other.new) != other.end - other.start
+            overlap = start < other.end and other.start < end
+            if overlap or start == other.start or (touching and (moves or other_moves)):
+                break
+        else:
+            # small.py's phrases have no word in common with what replaces them
+            if new or any(word.strip() for word in words[end:]):
+                cost = max(1, len(new))
+                if cost <= wanted or rng.random() * cost < wanted:
+                    wanted -= cost
+                    changes.append(change)
+    return sorted(changes, key=lambda change: change.start)
+
+
+def test_changes_are_drawn_from_all_sites_of_long_texts():
+    for count in (1, 3, 60):
+        sentences = made_up(count, seed=count)
+        words = [word for sentence, _ in sentences for word in sentence] + ["\n"]
+        spaces = [space for _, between in sentences for space in between] + [False]
+        for seed in range(30 // count or 1):
+            wanted = len(words) // (2 + seed % 5)
+            changes = draw_changes(words, spaces, MODEL, wanted, Random(seed))
+            expected = drawn_slowly(words, spaces, wanted, Random(seed))
+            assert changes == expected
+
+
+def test_spaces_stand_between_words_no_break_spaces_in_them():
+    insertions = {" as  well ": Insertion({"*": 1.0}, {"people": 1.0})}
+    replacements = {"walk": {"run\u00a0off ": 1.0}}
+    model = ErrorModel("en", {"more": ErrorKind(1.0, replacements, insertions)})
+    words = ["people", "walk"]
+    changes = [
+        change_at(site, words, model, Random(1)) for site in find_sites(words, [1, 1], model)
+    ]
+    assert changes == [Change(0, 0, ("as", "well")), Change(1, 2, ("run\u00a0off",))]

@@ -27,7 +27,7 @@ def test_round_trip(tmp_path):
         (
             ["kinds", "form", "replacements", "walk", "walked"],
             -1,
-            "kinds.form.replacements.walk.walked: expected a number of at least 0, found -1",
+            "kinds.form.replacements.walk.walked: expected a number from 0 to 1e+50, found -1",
         ),
         (
             ["kinds", "form", "replacements", ""],
@@ -37,7 +37,12 @@ def test_round_trip(tmp_path):
         (["kinds", "form", "insertions", ""], {}, "nothing to insert"),
         (["kinds", "form", "insertions", "x"], {"after": {}}, "insertions.x: no 'before'"),
         (["noise", "shout"], 1, "noise.shout: no such noise"),
-        (["noise", "swap"], float("nan"), "noise.swap: expected a number of at least 0, found nan"),
+        (
+            ["noise", "swap"],
+            float("nan"),
+            "noise.swap: expected a number from 0 to 1e+50, found nan",
+        ),
+        (["kinds", "form", "rate"], 1e200, "kinds.form.rate: expected a number from 0 to 1e+50"),
         (["words"], "a b", "words: expected a list of strings, found 'a b'"),
         (["closed"], [1], "closed: expected a list of strings"),
     ],

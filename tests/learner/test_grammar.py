@@ -70,6 +70,11 @@ def made(kinds: dict[str, ErrorKind], name: str, sentence: str) -> set[str]:
         ("singular after a quantity", "the walls", set()),
         ("plural after one", "every museum", {"every museums"}),
         ("article before a bare noun", "we go to bed", {"we go to the bed", "we go to a bed"}),
+        (
+            "article before a bare noun",
+            "sung in English",
+            {"sung in the English", "sung in a English"},
+        ),
         ("article before a bare noun", "my bed", set()),
         ("preposition after a verb", "we visited walls", set()),
         ("a or an", "a wall", {"an wall"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shutil
@@ -186,3 +187,20 @@ def test_changelog_has_a_section_for_every_version_in_the_repository() -> None:
     for path in (ROOT / "packages").glob("*/meta.json"):
         current[path.parent.name] = srsly.read_json(path)["version"]
     assert {name: versions[0] for name, versions in sections.items()} == current
+
+
+def test_a_cell_that_was_killed_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that ends so says nothing."""
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    import matrix
+
+    def killed(command, **_):
+        code = -11 if matrix.SMOKE in command else 0
+        return subprocess.CompletedProcess(command, code, stdout="", stderr="")
+
+    monkeypatch.setattr(matrix.subprocess, "run", killed)
+    monkeypatch.setattr(matrix, "_interpreter", lambda version: "python")
+    options = argparse.Namespace(torch="torch", tests="")
+    cell = matrix.Cell("3.11", tests=False)
+    result = matrix.run(cell, tmp_path / "cell", tmp_path / "a.whl", tmp_path / "a.tar.gz", options)
+    assert result == ("", "failed at first use: nothing")

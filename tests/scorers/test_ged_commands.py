@@ -6,6 +6,7 @@ import numpy
 import pytest
 import spacy
 import srsly
+from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from typer.testing import CliRunner
@@ -14,6 +15,7 @@ from spacy_lal.cli import app
 from spacy_lal.evaluation import errors
 from spacy_lal.evaluation.errors import (
     _joined,
+    before,
     best_threshold,
     detection,
     lowest_threshold,
@@ -137,6 +139,21 @@ def test_docs_that_nobody_annotated_don_t_count(tmp_path):
     gold, scores, _ = scored(nlp, pipe, tmp_path / "a.spacy")
     assert gold.tolist() == [False, True]
     assert len(scores) == 2
+
+
+@Language.component("cut_behind_full_stops")
+def cut_behind_full_stops(doc):
+    for token in doc:
+        token.is_sent_start = token.i == 0 or doc[token.i - 1].text == "."
+    return doc
+
+
+def test_functions_before_the_detector_are_called():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("cut_behind_full_stops")
+    pipe = nlp.add_pipe("gec_detector")
+    (doc,) = before(nlp, pipe, [Doc(nlp.vocab, words=["Go", ".", "I", "see"])])
+    assert [len(sentence) for sentence in doc.sents] == [2, 2]
 
 
 def test_joined_sentences_have_the_same_labels():

@@ -29,6 +29,8 @@ def test_brackets_are_read(tmp_path: Path) -> None:
         ("kind\twrong\tright\nx\tHe [go].\n", "expected 3 columns"),
         ("kind\twrong\tright\nx\tHe go.\tHe goes.\n", "expected .brackets. around"),
         ("kind\twrong\tright\nx\tHe [go.\tHe goes.\n", "no other brackets"),
+        ("kind\twrong\tright\nx\tHe [ ] go.\tHe goes.\n", "around the words"),
+        ("kind\twrong\tright\nx\t[ ]\tHe goes.\n", "around the words"),
     ],
 )
 def test_what_is_no_file_of_pairs(tmp_path: Path, text: str, message: str) -> None:

@@ -5,8 +5,9 @@ import spacy
 from spacy.tokens import Doc
 from typer.testing import CliRunner
 
-from spacy_lal.annotations import set_constituents
+from spacy_lal.annotations import CONSTITUENTS_KEY, get_constituents, set_constituents
 from spacy_lal.cli import app
+from spacy_lal.evaluation.raw_text import read_paragraphs
 from spacy_lal.scorers.raw_text import RawTextScores
 from spacy_lal.treebanks.docbins import write_spacy
 
@@ -115,3 +116,25 @@ def test_command(tmp_path):
     assert result.exit_code == 0, result.output
     (row,) = (line.split() for line in result.output.splitlines() if line.startswith("nothing"))
     assert row == ["nothing", "100.00", "100.00", "100.00", "100.00"]
+
+
+def sentence(words, sent_id, spans=None):
+    doc = Doc(VOCAB, words=words.split(), sent_starts=[True, *[False] * words.count(" ")])
+    doc.user_data["sent_id"] = sent_id
+    if spans is not None:
+        set_constituents(doc, spans)
+    return doc
+
+
+def test_trees_of_another_corpus(tmp_path):
+    """Those that are there count; a sentence without isn't one of words alone."""
+    corpus, trees, others = (tmp_path / f"{name}.spacy" for name in ("corpus", "trees", "others"))
+    write_spacy([sentence("Tea !", "a"), sentence("It is", "b", [(0, 2, "X")])], corpus)
+    write_spacy([sentence("Tea !", "a", [(0, 2, "NP")]), sentence("It is", "b")], trees)
+    write_spacy([sentence("Tea !", "c", [(0, 2, "NP")])], others)
+    nlp = spacy.blank("en")
+    docs = read_paragraphs(nlp, corpus, trees)
+    assert [CONSTITUENTS_KEY in doc.spans for doc in docs] == [True, False]
+    assert get_constituents(docs[0]) == [(0, 2, "NP")]
+    with pytest.raises(ValueError, match=f"{others}: no sentence has the sent_id of one in"):
+        read_paragraphs(nlp, corpus, others)

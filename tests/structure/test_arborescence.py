@@ -282,6 +282,16 @@ def test_all_arcs_forbidden(decode, n):
 
 
 @pytest.mark.parametrize("decode", DECODERS)
+@pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
+def test_scores_that_are_nan(decode, share):
+    """What a training that failed gives: a tree all the same."""
+    arcs = random_arcs("normal", 5, batch=20)
+    arcs[torch.rand(arcs.shape, generator=torch.Generator().manual_seed(0)) < share] = math.nan
+    lengths = torch.full((20,), 5)
+    assert_trees(decode(arcs, lengths), lengths)
+
+
+@pytest.mark.parametrize("decode", DECODERS)
 @pytest.mark.parametrize("padding", [0.0, 1e9, -1e9, math.inf, -math.inf, math.nan])
 @pytest.mark.parametrize("kind", ["normal", "ties", "roots", "cycles"])
 def test_a_padded_batch_equals_single_sentences(decode, padding, kind):

@@ -1,0 +1,54 @@
+"""What `evaluate-srl` compares, apart from the model: parses of others, groups of arguments."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_lal.annotations import FrameSpans, set_frames
+from spacy_lal.evaluation.roles import DISTANCES, _at_distance, _binned, _heads_of, _label
+
+NLP = spacy.blank("en")
+
+
+def test_parses_without_heads_are_none(tmp_path: Path) -> None:
+    """Or the model's own would be scored under their name."""
+    NLP.to_disk(tmp_path / "none")
+    bare = Doc(NLP.vocab, words=["It", "is"])
+    parsed = Doc(NLP.vocab, words=["It", "is"], heads=[1, 1], deps=["nsubj", "ROOT"])
+    with pytest.raises(ValueError, match="the corpus has no gold heads"):
+        _heads_of("gold", NLP, [Example(bare.copy(), bare)])
+    with pytest.raises(ValueError, match=r"none finds no heads"):
+        _heads_of(str(tmp_path / "none"), NLP, [Example(bare, parsed)])
+    examples = [Example(bare, parsed), Example(bare.copy(), bare)]
+    assert _heads_of("gold", NLP, examples)[0] == ([1, 1], ["nsubj", "ROOT"])
+
+
+def frame(*arguments: tuple[int, int, str]) -> Doc:
+    """Of 15 words, the third of which is the predicate."""
+    doc = Doc(NLP.vocab, words=list("abcdefghijklmno"))
+    set_frames(doc, [FrameSpans(2, "x.01", [(2, 3, "V"), *arguments])])
+    return doc
+
+
+def test_an_argument_in_pieces_has_one_distance() -> None:
+    """That of its nearest piece; and it is found only if all pieces are."""
+    gold = frame((3, 4, "ARG1"), (13, 15, "C-ARG1"), (0, 1, "ARG0"), (8, 9, "ARGM-TMP"))
+    found = frame((3, 4, "ARG1"), (0, 1, "ARG0"), (8, 9, "ARGM-TMP"))
+    pairs = [Example(found, gold)]
+    groups = {}
+    for name in (_label(k, DISTANCES) for k in range(len(DISTANCES) + 1)):
+        bins = _binned(pairs, lambda _, name=name: name, partial(_at_distance, name))
+        counts = bins[name].overall
+        groups[name] = counts.correct, counts.excess, counts.missed
+    none = 0, 0, 0
+    assert groups == {
+        "0-0": (0, 1, 1),
+        "1-2": (1, 0, 0),
+        "3-5": (1, 0, 0),
+        "6-10": none,
+        "11-": none,
+    }
