@@ -259,6 +259,50 @@ def test_compare_ged(project: Path, tmp_path: Path, run_here: Callable[..., str]
     assert table.read_bytes() == before
 
 
+def test_compare_ged_on_a_small_encoder(
+    project: Path, tmp_path: Path, run_here: Callable[..., str]
+) -> None:
+    pytest.importorskip("transformers")
+    write_bert(tmp_path, ["abcdefghijklmnopqrstuvwxyz.,"])
+    run_here("convert", "projects/realec", data=str(TOY_GED / "train.tsv"))
+    every = "--components.gec_detector.model.layers.layers.encoder.trained_from 0"
+    printed = run_here(
+        "compare-minilm",
+        "projects/realec",
+        encoder=str(tmp_path),
+        seeds="1",
+        options=f" {FEW_STEPS} {ON_ENCODER} {every}",
+    )
+    rows = re.findall(r"^\| ([\w ()]+) \| 1 \|", printed, re.MULTILINE)
+    assert len(rows) == 3
+    names = set(load_benchmark("results").read(project / "docs/training/results.jsonl", "ged/"))
+    poolings = ("attention", "last", "average")
+    assert names >= {f"realec-minilm-pooling-{pooling}-1" for pooling in poolings}
+
+
+def test_open_text(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    """No line is lost or in two files, and none that holds edited text is in any."""
+    edited = tmp_path / "edited"
+    edited.mkdir()
+    sentence = "The harvest of that year was better than anyone had dared to hope for."
+    (edited / "news-measure.txt").write_text(f"{sentence}\n")
+    lines = [f"line {n} " + "and so on and on " * 1600 for n in range(20)]
+    text = tmp_path / "text.txt"
+    text.write_text("\n".join([*lines, f"He said: {sentence}", ""]))
+    run_here("open-text", "projects/realec", raw_text=str(text), sample="0", edited=str(edited))
+    folder = project / "projects/realec/corpus/open"
+    parts = [
+        (folder / f"{name}.txt").read_text().splitlines()
+        for name in ("text", "edited-train", "edited-dev")
+    ]
+    assert sorted(line.strip() for part in parts for line in part) == sorted(
+        line.strip() for line in lines
+    )
+    # of 8,002 words a line: as many lines as reach 60,000 and 30,000
+    assert [len(part) for part in parts] == [8, 8, 4]
+    assert parts[0] + parts[1] != lines[:16]
+
+
 def test_train_ged_synthetic(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     """Then a training on REALEC may begin with what was learned of artificial errors."""
     small = f"{FEW_STEPS} {DETECTOR} {WITH_VECTORS}"
