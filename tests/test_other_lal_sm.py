@@ -26,7 +26,7 @@ TEXTS = {
 }
 # sure phrases, and the sentence's words and tags
 PHRASES = {
-    "en_lal_bio_sm": {(0, 5, "NP"), (2, 5, "NP"), (5, 8, "VP"), (6, 8, "PP"), (9, 17, "NP")},
+    "en_lal_bio_sm": {(0, 5, "NP"), (2, 5, "NP"), (5, 8, "VP"), (6, 8, "PP"), (9, 18, "NP")},
     "fr_lal_sm": {(2, 4, "NP"), (4, 6, "VN"), (6, 8, "NP")},
     "is_lal_sm": {(0, 1, "NP"), (4, 9, "CP")},
 }
