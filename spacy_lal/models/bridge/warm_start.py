@@ -98,7 +98,7 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
             elif given.shape == value.shape:
                 value.copy_(given)
                 taken += value.numel()
-            elif _grown(mine, theirs) and given.shape[1:] == value.shape[1:]:
+            elif _is_longer_table(value, given, mine, theirs):
                 # a word that `source` didn't know begins as what it was there: unknown
                 value[: len(given)] = given
                 value[len(given) :] = given[0]
@@ -165,13 +165,20 @@ def _tables(vocabulary: list[str] | list[list[str]]) -> bool:
     return all(isinstance(values, list) for values in vocabulary)
 
 
-def _grown(mine: TorchShim, theirs: TorchShim) -> bool:
-    """Whether the tables of `mine` have all rows of those of `theirs`, and more behind them."""
+def _is_longer_table(
+    value: torch.Tensor, given: torch.Tensor, mine: TorchShim, theirs: TorchShim
+) -> bool:
+    """Whether `value` is a table of values that begin with those of `given`, behind "unknown"."""
     ours, known = ((shim.header or {}).get("vocabulary", []) for shim in (mine, theirs))
     return (
-        len(ours) == len(known) > 0
-        and _tables(ours)
-        and all(values[: len(first)] == first for values, first in zip(ours, known, strict=True))
+        _tables(ours)
+        and _tables(known)
+        and given.shape[1:] == value.shape[1:]
+        and any(
+            (len(value), len(given)) == (len(values) + 1, len(first) + 1)
+            and values[: len(first)] == first
+            for values, first in zip(ours, known, strict=False)
+        )
     )
 
 

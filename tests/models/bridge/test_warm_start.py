@@ -158,6 +158,25 @@ def test_new_words_begin_as_unknown_ones(embed: dict[str, object], tmp_path: Pat
     assert not torch.equal(mine.tensors()[name][row], before[row])
 
 
+@pytest.mark.parametrize("width", [3, 7])
+def test_no_other_parameter_is_taken_for_a_table(width: int, tmp_path: Path) -> None:
+    """A CharLSTM of another width is nothing of the source's with rows to add or to cut off."""
+
+    def embed(hidden: int) -> dict[str, object]:
+        name = "spacy-lal.WordCharEmbed.v1"
+        return {"@architectures": name, "char_hidden_width": hidden, "min_count": 1}
+
+    train(tiny_pipeline(model={**TINY, "tok2vec": embed(5)}), steps=1).to_disk(tmp_path)
+    nlp = begin(tiny_pipeline(model={**TINY, "tok2vec": embed(width)}), tmp_path)
+    mine, theirs = (shims(each)[1].tensors() for each in (nlp, spacy.load(tmp_path)))
+    assert torch.equal(mine["words.weight"], theirs["words.weight"])
+    lstm = [name for name, value in mine.items() if value.shape != theirs[name].shape]
+    assert lstm
+    for name in lstm:
+        rows = min(len(mine[name]), len(theirs[name]))
+        assert not torch.equal(mine[name][:rows].flatten()[:9], theirs[name][:rows].flatten()[:9])
+
+
 def test_the_source_is_not_changed_by_training(source: Language, folder: Path) -> None:
     before = {name: value.clone() for name, value in shims(source)[0].tensors().items()}
     nlp = begin(joint_pipeline(), folder)
