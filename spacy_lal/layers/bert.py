@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from .dropout import Dropout
 from .packed import PackedRows, rows_of
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -66,7 +67,7 @@ class Bert(nn.Module):
             BertLayer(d, n_heads, d_ff, ACTIVATIONS[activation], dropout, attention_dropout, eps)
             for _ in range(n_layers)
         )
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         for part in self.modules():
             if isinstance(part, nn.Linear | nn.Embedding):
                 nn.init.normal_(part.weight, std=0.02)
@@ -116,7 +117,7 @@ class BertLayer(nn.Module):
         self.attention.output = _dense(d, d, eps)
         self.intermediate = _dense(d, d_ff)
         self.output = _dense(d_ff, d, eps)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, there: Tensor, rows: PackedRows | None = None) -> Tensor:
         attention: Any = self.attention

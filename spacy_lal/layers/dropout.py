@@ -2,8 +2,27 @@
 
 from __future__ import annotations
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+_BITS = 16
+"""Of randomness for a value, four to a number of 64 bits: a rate is met to within 1/131072."""
+
+
+def drop(x: Tensor, rate: float) -> Tensor:
+    """x with each value set to 0 with probability `rate`, the others scaled to the same mean.
+
+    0 <= rate < 1. On a CPU `torch.nn.functional.dropout` draws a number for every value, one after
+    another, and takes longer than the matrix product before it; this is four times as fast.
+    """
+    if x.device.type != "cpu":
+        return F.dropout(x, rate)
+    levels = 2**_BITS
+    dropped = min(round(rate * levels), levels - 1)
+    drawn = torch.empty((x.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
+    kept = drawn.view(torch.int16)[: x.numel()].view(x.shape) >= dropped - levels // 2
+    return x * kept.to(x.dtype).mul_(levels / (levels - dropped))
 
 
 class Dropout(nn.Module):
@@ -23,7 +42,7 @@ class Dropout(nn.Module):
         return self.training and self.rate > 0
 
     def forward(self, x: Tensor) -> Tensor:
-        return F.dropout(x, self.rate) if self.active else x
+        return drop(x, self.rate) if self.active else x
 
 
 class FeatureDropout(Dropout):
@@ -32,7 +51,7 @@ class FeatureDropout(Dropout):
     def forward(self, x: Tensor) -> Tensor:
         if not self.active:
             return x
-        return x * F.dropout(x.new_ones(*x.shape[:-2], 1, x.shape[-1]), self.rate)
+        return x * drop(x.new_ones(*x.shape[:-2], 1, x.shape[-1]), self.rate)
 
 
 def set_dropout(module: nn.Module, rate: float) -> None:

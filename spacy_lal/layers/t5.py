@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .bert import ACTIVATIONS
+from .dropout import Dropout
 
 
 class T5(nn.Module):
@@ -81,7 +82,7 @@ class Stack(nn.Module):
         first = cast(Any, self.block[0]).layer[0].SelfAttention
         first.relative_attention_bias = nn.Embedding(self.buckets, sizes["n_heads"])
         self.final_layer_norm = nn.RMSNorm(d, eps)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(
         self, x: Tensor, sees: Tensor, read: Tensor | None = None, there: Tensor | None = None
@@ -142,7 +143,7 @@ class Block(nn.Module):
         self.layer.append(
             _sublayer("DenseReluDense", FeedForward(d, d_ff, gated, activation, dropout), d, eps)
         )
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, bias: Tensor, read: Tensor | None, there: Tensor | None) -> Tensor:
         own, *others, dense = cast(list[Any], list(self.layer))
@@ -185,7 +186,7 @@ class FeedForward(nn.Module):
             self.add_module(name, nn.Linear(d, d_ff, bias=False))
         self.wo = nn.Linear(d_ff, d, bias=False)
         self.activation = ACTIVATIONS[activation]
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         first, *gates = (self.get_submodule(name)(x) for name in self.names)
