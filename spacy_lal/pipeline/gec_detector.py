@@ -181,7 +181,7 @@ class ErrorDetector(WeightsPipe):
         counts.tell_lacking(self.name, "errors", "are not annotated")
         known = self.cfg["labels"]
         self.cfg["labels"] = labels or [*known, *sorted(set(found) - set(known))]
-        self._initialize_weights(get_examples, counts.sample, warm_start)
+        self._initialize_weights(get_examples, counts.sample, warm_start, nlp)
 
     def get_loss(self, examples: Iterable[Example], scores: Floats2d) -> tuple[float, Floats2d]:
         """The mean cross-entropy of all words and its gradient with respect to every score.

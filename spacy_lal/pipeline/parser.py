@@ -150,7 +150,7 @@ class ParserPipe(WeightsPipe):
             else:
                 known = self.cfg[kind]
                 self.cfg[kind] = [*known, *sorted(set(counts.names[kind]) - set(known))]
-        self._initialize_weights(get_examples, self._sample(counts.sample), warm_start)
+        self._initialize_weights(get_examples, self._sample(counts.sample), warm_start, nlp)
 
     def _readers(self) -> list[Reader]:
         """What reads the training data, besides words."""

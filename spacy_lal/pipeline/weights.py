@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast
 
 import spacy
 import srsly
+from spacy.language import Language
 from spacy.pipeline import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -126,15 +127,23 @@ class WeightsPipe(TrainablePipe):
         get_examples: Callable[[], Iterable[Example]],
         sample: Any,
         warm_start: str | None,
+        nlp: Language | None,
     ) -> None:
         """Set up the model, with the training data's words and, where they fit, others' weights.
 
-        sample: an input of the model. warm_start: a trained pipeline, None for none.
+        sample: an input of the model. warm_start: a trained pipeline, None for none. nlp: the
+        pipeline, whose config says whether the training data is a stream.
         """
         source = self._pretrained(warm_start)
-        learn_vocabulary(self.model, (example.reference for example in get_examples()))
+        learned = learn_vocabulary(self.model, (example.reference for example in get_examples()))
         if source is not None:
             adopt_vocabulary(self.model, source)
+        elif learned and nlp is not None and nlp.config.get("training", {}).get("max_epochs") == -1:
+            self._warn_once(
+                "vocabulary",
+                "with max_epochs = -1 spaCy shows it the first 100 examples alone; words that are "
+                "not in them stay unknown to it. With max_epochs = 0 it sees all of them",
+            )
         self.model.attrs.update(self._outputs())
         self.model.initialize(X=sample)
         if source is not None:

@@ -98,3 +98,30 @@ def test_tags_are_unknown_only_to_a_parser_that_predicts_tags(tag_depth, said, c
         for batch in (examples(nlp), others, others):
             nlp.update(batch)
     assert [record.getMessage().count("'XYZ', 1 times") for record in caplog.records] == [1] * said
+
+
+AFFIXES = {"@architectures": "spacy-lal.WordAffixEmbed.v1", "min_count": 1}
+HASHES = {
+    "@architectures": "spacy.HashEmbedCNN.v2",
+    "pretrained_vectors": None,
+    "width": 16,
+    "depth": 1,
+    "embed_size": 50,
+    "window_size": 1,
+    "maxout_pieces": 2,
+    "subword_features": True,
+}
+
+
+@pytest.mark.parametrize(
+    ("embed", "max_epochs", "said"), [(AFFIXES, -1, 1), (AFFIXES, 0, 0), (HASHES, -1, 0)]
+)
+def test_words_beyond_the_first_hundred_examples(embed, max_epochs, said, caplog) -> None:
+    """spaCy initialises with no more of a stream; a table of words would know none of the others,
+    and training would say nothing of it."""
+    nlp = tiny_pipeline(model={**TINY, "tok2vec": embed})
+    nlp.config["training"]["max_epochs"] = max_epochs
+    with caplog.at_level(logging.WARNING, logger="spacy"):
+        nlp.initialize(lambda: examples(nlp))
+    told = [record.getMessage() for record in caplog.records]
+    assert ["first 100 examples" in message for message in told] == [True] * said

@@ -92,14 +92,18 @@ def word_form(text: str) -> str:
     return "".join("0" if c.isdigit() else c for c in text.lower())
 
 
-def learn_vocabulary(model: Model, docs: Iterable[Doc]) -> None:
-    """Show every layer inside `model` that has a vocabulary the words it will be trained on."""
+def learn_vocabulary(model: Model, docs: Iterable[Doc]) -> bool:
+    """Show every layer inside `model` that has a vocabulary the words it will be trained on.
+
+    Returns whether there is such a layer.
+    """
     layers = [(node, shim) for node, shim in torch_shims(model) if isinstance(shim, VocabularyShim)]
     if not layers:
-        return
+        return False
     words = Counter(token.text for doc in docs for token in doc if not token.is_space)
     for node, shim in layers:
         shim.learn(words, node.attrs)
+    return True
 
 
 def _vocabulary(kind: type[WordEmbedding], words: Counter[str], least: int) -> list[list[str]]:
