@@ -12,6 +12,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, set_dropout_rate
 
 from spacy_lal.grammar_errors import error_scores
+from spacy_lal.layers.dropout import Dropout
 from spacy_lal.models.bridge.shim import torch_shim, torch_shims
 from spacy_lal.models.detector.encoder_layers import build_encoder_layers_v1
 from spacy_lal.models.detector.word_layer import build_with_word_layer_v1
@@ -64,10 +65,8 @@ def without_dropout(model: Model) -> None:
     set_dropout_rate(model, 0.0)
     for _, shim in torch_shims(model):
         for part in shim.module.modules():
-            if isinstance(part, torch.nn.Dropout):
-                part.p = 0.0
-            if hasattr(part, "dropout_prob"):
-                part.dropout_prob = 0.0
+            if isinstance(part, Dropout):
+                part.rate = 0.0
 
 
 def test_layers_are_what_the_encoder_puts_side_by_side(bert: Path, docs: list[Doc]) -> None:

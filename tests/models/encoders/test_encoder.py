@@ -12,6 +12,7 @@ import spacy
 import torch
 from spacy.tokens import Doc
 
+from spacy_lal.layers.dropout import Dropout
 from spacy_lal.models.bridge.shim import torch_shim
 from spacy_lal.models.encoders.model import build_pretrained_encoder_v1
 from spacy_lal.models.encoders.network import PretrainedNetwork
@@ -30,8 +31,8 @@ def make(path, layers=2, **settings):
 
 def without_dropout(model):
     for part in torch_shim(model).module.modules():
-        if isinstance(part, torch.nn.Dropout):
-            part.p = 0.0
+        if isinstance(part, Dropout):
+            part.rate = 0.0
         if hasattr(part, "attention_dropout"):
             part.attention_dropout = 0.0
 
