@@ -54,8 +54,12 @@ def serve(
         # as browsers are told, too: a socket shortens IPv6 addresses
         where = listening.getsockname()
         hosts = [*LOOPBACK, *map(_in_address, allow_host or ())]
-        if where[0] not in ("0.0.0.0", "::"):
-            hosts += map(_in_address, (host, where[0]))
+        shown = _in_address(where[0])
+        if where[0] in ("0.0.0.0", "::"):
+            # all addresses of the machine: other machines' browsers call it by an --allow-host
+            shown = "localhost"
+        else:
+            hosts += [_in_address(host), shown]
         app = make_app(pipelines, limits, hosts=hosts)
         config = uvicorn.Config(
             app,
@@ -68,7 +72,7 @@ def serve(
         )
         # who reads the address may ask at once; who comes before the server runs waits for it
         listening.listen()
-        address = f"http://{_in_address(where[0])}:{where[1]}"
+        address = f"http://{shown}:{where[1]}"
         msg.good(f"{address} shows {', '.join(pipelines)}; Ctrl-C stops it")
         sys.stdout.flush()
         uvicorn.Server(config).run(sockets=[listening])
