@@ -15,12 +15,18 @@ T = TypeVar("T")
 
 
 @contextmanager
-def clear_errors(command: str) -> Iterator[None]:
-    """Bad input ends the command with one line, which names the place, not with a traceback."""
+def clear_errors(command: str, source: Path | None = None) -> Iterator[None]:
+    """Bad input ends the command with one line, which names the place, not with a traceback.
+
+    source: a place to name in errors that don't name it.
+    """
     try:
         yield
     except (OSError, ValueError, ImportError, NotImplementedError, tarfile.TarError) as error:
-        typer.echo(f"{command}: {' '.join(str(error).split())}", err=True)
+        said = " ".join(str(error).split())
+        if source is not None and str(source) not in said:
+            said = f"{source}: {said}"
+        typer.echo(f"{command}: {said}", err=True)
         raise typer.Exit(1) from None
 
 

@@ -42,7 +42,7 @@ def run_import(
 
     others: what is read besides `source`.
     """
-    with clear_errors(f"import: {source}"):
+    with clear_errors("import", source):
         from ..published.imported import write_imported
 
         check_folder(output, [source, *others])
