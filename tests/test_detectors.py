@@ -9,6 +9,8 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from spacy_lal.models.bridge.shim import torch_shims
+
 PACKAGES = ("en_lal_ged_sm", "en_lal_ged_md")
 WRONG = [
     ("She have been to Paris twice .", "have"),
@@ -40,6 +42,15 @@ def test_en_lal_ged_md_marks_the_wrong_word(text: str, error: str) -> None:
     doc = loaded("en_lal_ged_md")(text)
     assert max(doc, key=lambda token: token._.error_score).text == error
     assert next(token for token in doc if token.text == error)._.is_error
+
+
+def test_en_lal_ged_md_knows_the_words_of_its_training_text() -> None:
+    """Version 0.1.0 knew those of a hundred sentences."""
+    model = loaded("en_lal_ged_md").get_pipe("gec_detector").model
+    known = [(shim.header or {}).get("vocabulary") for _, shim in torch_shims(model)]
+    (tables,) = (tables for tables in known if isinstance(tables, list))
+    assert len(tables[0]) > 20_000
+    assert {"although", "restaurant", "yesterday"} <= set(tables[0])
 
 
 def test_correct_sentences_stay_unmarked(nlp: Language) -> None:
