@@ -287,7 +287,9 @@ def test_a_doc_does_not_depend_on_its_batch(nlp: Language, batch: list[list[str]
         alone = arcs([words])
         assert (d in together) == (0 in alone)
         if alone:
-            torch.testing.assert_close(together[d], alone[0], atol=1e-4, rtol=1e-4)
+            # an arc's score is a sum of terms of all sizes: it is rounded as the largest are
+            rounding = 2e-5 * max(5.0, float(alone[0].abs().max()))
+            torch.testing.assert_close(together[d], alone[0], atol=rounding, rtol=1e-4)
 
 
 # Storage
