@@ -78,21 +78,20 @@ def evaluate(
             "in each Doc"
         )
     runs: list[tuple[dict[str, Any], list[Example], float]] = []
-    correct: dict[str, list[bool]] = {}
+    parsed: dict[str, list[str]] = {}
     all_heads = [_heads_of(source, nlp, examples) for source in parses]
     for source, heads in zip(parses, all_heads, strict=True):
         for source_of_predicates in predicates:
             for decoder in decoders:
                 pipe.decoder = cast(RoleDecoding, decoder)
                 pairs, speed = _run(nlp, pipe, examples, heads, source_of_predicates == "gold")
-                has_heads = _have_heads(pairs)
-                if source != "gold" and source not in correct and has_heads:
-                    correct[source] = [_same_heads(pair) for pair in pairs]
+                if source != "gold" and source not in parsed and _have_heads(pairs):
+                    parsed[source] = [_parse(source, pair) for pair in pairs]
                 header = {"parses": source, "predicates": source_of_predicates, "decoder": decoder}
                 runs.append((header, pairs, speed))
     results: list[dict[str, Any]] = []
     for header, pairs, speed in runs:
-        result = header | _scores(pairs, speed, correct)
+        result = header | _scores(pairs, speed, parsed)
         results.append(result)
         msg.info(
             f"{result['parses']} parses, {result['predicates']} predicates, {result['decoder']}: "
@@ -167,7 +166,7 @@ def _bare(frame: Any) -> FrameSpans:
     return FrameSpans(i, frame.roleset, [(i, i + 1, "V")])
 
 
-def _scores(pairs: list[Example], speed: float, correct: dict[str, list[bool]]) -> dict[str, Any]:
+def _scores(pairs: list[Example], speed: float, parsed: dict[str, list[str]]) -> dict[str, Any]:
     scores = score_frames(pairs)
     without = score_frames(pairs, ignored_rolesets=AUXILIARIES)
     keys = ("srl_p", "srl_r", "srl_f", "srl_pred_p", "srl_pred_r", "srl_pred_f")
@@ -188,14 +187,11 @@ def _scores(pairs: list[Example], speed: float, correct: dict[str, list[bool]]) 
     for name in (_label(k, DISTANCES) for k in range(len(DISTANCES) + 1)):
         kept = partial(_at_distance, name)
         result["by_distance"] |= _f1(_binned(pairs, partial(_always, name), kept))
-    if correct:
-        # sentences by whose parses of them are right (+) and whose are not (-)
+    if parsed:
+        # sentences by whose parses of them are right and whose are not
         of_pair = {
-            id(pair): " ".join(
-                f"{source}{'+' if right else '-'}"
-                for source, right in zip(correct, of_sources, strict=True)
-            )
-            for pair, *of_sources in zip(pairs, *correct.values(), strict=True)
+            id(pair): " ".join(parses)
+            for pair, *parses in zip(pairs, *parsed.values(), strict=True)
         }
         result["by_parse"] = _f1(_binned(pairs, lambda pair: of_pair[id(pair)], lambda *_: True))
     return result
@@ -286,11 +282,15 @@ def _at_distance(name: str, predicate: int, pieces: Sequence[LabelledSpan]) -> b
 
 def _have_heads(pairs: list[Example]) -> bool:
     """Whether predicted heads can be compared with gold ones: not of a model or corpus without."""
-    return all(doc.has_annotation("DEP") for doc in (pairs[0].predicted, pairs[0].reference))
+    predicted, gold = ([pair.predicted for pair in pairs], [pair.reference for pair in pairs])
+    return all(any(doc.has_annotation("DEP") for doc in docs) for docs in (predicted, gold))
 
 
-def _same_heads(pair: Example) -> bool:
+def _parse(source: str, pair: Example) -> str:
+    """The source with + if the sentence's heads are right, - if not, ? if it has no gold ones."""
+    if not pair.reference.has_annotation("DEP"):
+        return f"{source}?"
     ours, gold = (
         numpy.asarray([t.head.i for t in doc]) for doc in (pair.predicted, pair.reference)
     )
-    return bool((ours == gold).all())
+    return f"{source}{'+' if (ours == gold).all() else '-'}"

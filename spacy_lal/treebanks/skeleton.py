@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ..annotations import PREDICATE, FrameSpans
 from ..trees import ROOT_LABELS, LabelledSpan
 from .files import FormatError
-from .props import column_spans
+from .props import NO_PREDICATE, check_columns, column_rows, column_spans
 
 _PARSE_BIT = re.compile(r"((?:\([^()*\s]+)*)\*(\)*)")
 _FIXED = 8
@@ -32,31 +32,13 @@ class SkeletonSentence:
 
 def parse_skeleton(text: str, *, source: str = "<string>") -> Iterator[SkeletonSentence]:
     """The sentences of a skeleton. Raises FormatError."""
-    rows: list[list[str]] = []
-    for number, line in enumerate([*text.split("\n"), ""], start=1):
-        if columns := line.split():
-            if len(columns) < _FIXED:
-                raise FormatError(
-                    f"expected at least {_FIXED} columns, found {len(columns)}",
-                    source=source,
-                    line=number,
-                )
-            rows.append(columns)
-        elif rows:
-            yield _sentence(rows, source, number - len(rows))
-            rows = []
+    for line, rows in column_rows(text):
+        yield _sentence(rows, source, line)
 
 
 def _sentence(rows: list[list[str]], source: str, line: int) -> SkeletonSentence:
-    predicates = [i for i, row in enumerate(rows) if row[7] != "-"]
-    for i, row in enumerate(rows):
-        if len(row) != _FIXED + len(predicates):
-            raise FormatError(
-                f"expected {_FIXED} columns and one for each of {len(predicates)} predicates, "
-                f"found {len(row)}",
-                source=source,
-                line=line + i,
-            )
+    predicates = [i for i, row in enumerate(rows) if row[7:8] not in ([], [NO_PREDICATE])]
+    check_columns(rows, _FIXED, len(predicates), source=source, line=line)
     spans = tree_phrases([row[5] for row in rows], source=source, line=line)
     return SkeletonSentence(
         line,

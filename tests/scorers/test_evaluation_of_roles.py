@@ -9,7 +9,15 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_lal.annotations import FrameSpans, set_frames
-from spacy_lal.evaluation.roles import DISTANCES, _at_distance, _binned, _heads_of, _label
+from spacy_lal.evaluation.roles import (
+    DISTANCES,
+    _at_distance,
+    _binned,
+    _have_heads,
+    _heads_of,
+    _label,
+    _parse,
+)
 
 NLP = spacy.blank("en")
 
@@ -25,6 +33,18 @@ def test_parses_without_heads_are_none(tmp_path: Path) -> None:
         _heads_of(str(tmp_path / "none"), NLP, [Example(bare, parsed)])
     examples = [Example(bare, parsed), Example(bare.copy(), bare)]
     assert _heads_of("gold", NLP, examples)[0] == ([1, 1], ["nsubj", "ROOT"])
+
+
+def test_sentences_without_gold_heads_are_kept_apart() -> None:
+    """Wherever they stand: their parses are neither right nor wrong."""
+    bare = Doc(NLP.vocab, words=["It", "is"])
+    parsed = Doc(NLP.vocab, words=["It", "is"], heads=[1, 1], deps=["nsubj", "ROOT"])
+    other = Doc(NLP.vocab, words=["It", "is"], heads=[0, 0], deps=["ROOT", "nsubj"])
+    pairs = [Example(parsed, gold) for gold in (bare, parsed, other)]
+    assert _have_heads(pairs)
+    assert [_parse("model", pair) for pair in pairs] == ["model?", "model+", "model-"]
+    assert not _have_heads(pairs[:1])
+    assert not _have_heads([Example(bare, parsed)])
 
 
 def frame(*arguments: tuple[int, int, str]) -> Doc:

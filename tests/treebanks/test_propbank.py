@@ -98,4 +98,6 @@ def test_bad_input_is_one_line_that_names_the_place(convert, skeletons):
     assert f"convert: {path}:2: bad role 'V'" in result.output
     result, _ = convert("tea.txt", PLAIN, skeletons.parent / "tea.txt")
     assert result.exit_code == 1
-    assert "tea.txt:1: expected at least 8 columns, found 3" in result.output
+    assert (
+        "tea.txt:1: expected 8 columns and one for each of 0 predicates, found 3" in result.output
+    )

@@ -87,7 +87,10 @@ def test_bad_roles_are_located(cells, line, message):
 
 
 def test_bad_columns_are_located():
-    with pytest.raises(FormatError, match=r"x.gold_skel:2: expected at least 8 columns, found 3"):
+    with pytest.raises(
+        FormatError,
+        match=r"x.gold_skel:2: expected 8 columns and one for each of 0 predicates, found 3",
+    ):
         list(parse_skeleton("\nx 0 0\n", source="x.gold_skel"))
     text = TEXT.replace("go.01 (V*)", "go.01")
     with pytest.raises(FormatError, match=r"<string>:13: expected 8 columns and one for each of 1"):

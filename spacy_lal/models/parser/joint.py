@@ -25,9 +25,12 @@ def best_joint(
 
     The search among all trees takes time by the fourth power of length. Over EXACT_WORDS words
     only trees of spans that are probable without heads are searched (`structure/pruned.py`).
-    marginals: None where there are no probabilities; then nothing is left out.
+    marginals: None where there are no probabilities; then nothing is left out, nor where they are
+    nan, as in a training that failed.
     """
     long = lengths > EXACT_WORDS
+    if marginals is not None:
+        long = long & ~marginals.probability.isnan().any(-1)
     if marginals is None or not long.any():
         return best_joint_tree(values.constituent, values.empty, arcs, lengths)
     best = JointTree(

@@ -80,6 +80,20 @@ def test_there_is_always_a_tree(monkeypatch):
         assert sorted(found.heads[row, :n].tolist()).count(0) == 1
 
 
+def test_scores_that_are_nan(monkeypatch):
+    """Those of a training that failed: some tree, and the other sentences keep theirs."""
+    values, arcs, marginals = problem()
+    monkeypatch.setattr(joint, "EXACT_WORDS", 8)
+    expected = best_joint(values, arcs, LENGTHS, marginals)
+    for table in (*values, arcs, *marginals):
+        if table.is_floating_point():
+            table[1] = torch.nan
+    found = best_joint(values, arcs, LENGTHS, marginals)
+    assert found.spans[1].sum() == 2 * 12 - 1
+    others = torch.tensor([0, 2, 3])
+    assert same([field[others] for field in found], [field[others] for field in expected])
+
+
 def random_labels(n, generator):
     """[S]: labels of the constituents of a random tree with any number of children."""
     labels = torch.zeros(chart_size(12), dtype=torch.long)
