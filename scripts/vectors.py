@@ -1,7 +1,7 @@
 """Static word vectors for `spacy-lal.WithVectors.v1`: train them on text, store them small, build a
 pipeline that `[initialize] vectors` can name.
 
-`build` needs nothing but spaCy. `train` needs floret (`pip install floret`).
+`build` and `reduce` need nothing but spaCy. `train` needs floret (`pip install floret`).
 """
 
 from __future__ import annotations
@@ -138,6 +138,55 @@ def build(
     output.parent.mkdir(parents=True, exist_ok=True)
     nlp.to_disk(output)
     typer.echo(f"{output}: {len(data)} rows of {data.shape[1]}")
+
+
+LENGTH = 0.3
+"""Of what `reduce` makes, a usual number: as large as those of learned embeddings at first."""
+
+
+@app.command()
+def reduce(
+    pipeline: Annotated[str, typer.Argument(help="Name or folder of a pipeline with vectors.")],
+    output: Annotated[Path, typer.Argument(help="Folder of the new pipeline.")],
+    width: Annotated[int, typer.Option(help="Numbers a vector.", min=1)] = 192,
+    keys: Annotated[int, typer.Option(help="At most so many words, the first; 0 for all.")] = 0,
+) -> None:
+    """Make a pipeline without components whose vocabulary has a pipeline's vectors, but narrower:
+    the principal components of the vectors, each made one long before."""
+    try:
+        theirs = spacy.load(pipeline)
+    except (OSError, ValueError) as error:
+        typer.echo(f"vectors: {pipeline}: {' '.join(str(error).split())}", err=True)
+        raise typer.Exit(1) from None
+    vectors = theirs.vocab.vectors
+    if vectors.mode != "default" or vectors.shape[1] < width:
+        typer.echo(
+            f"vectors: {pipeline} has {vectors.shape[1]} numbers a vector, mode {vectors.mode}; "
+            f"wanted are at least {width}, one vector a word",
+            err=True,
+        )
+        raise typer.Exit(1)
+    row_of = {k: row for k, row in list(vectors.key2row.items())[: keys or None] if row >= 0}
+    used, rows = numpy.unique(list(row_of.values()), return_inverse=True)
+    data = vectors.data[used].astype("float32")
+    data /= numpy.linalg.norm(data, axis=1, keepdims=True).clip(1e-9)
+    directions = numpy.linalg.svd(data, full_matrices=False)[2][:width]
+    kept = data @ directions.T
+    nlp = spacy.blank(theirs.lang)
+    # keys are hashes: the words themselves, which take more room than the rows, aren't needed
+    nlp.vocab.vectors = Vectors(
+        strings=nlp.vocab.strings, shape=kept.shape, name=f"{theirs.meta['name']}_vectors"
+    )
+    nlp.vocab.vectors.data = kept * (LENGTH * width**0.5)
+    for key, row in zip(row_of, rows.tolist(), strict=True):
+        nlp.vocab.vectors.add(key, row=row)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    nlp.to_disk(output)
+    share = (kept**2).sum() / (data**2).sum()
+    typer.echo(
+        f"{output}: {len(row_of)} words, {len(kept)} rows of {width} numbers, "
+        f"{100 * share:.1f} % of the squares of {data.shape[1]}"
+    )
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ def own_vectors(
     model: Annotated[Path, typer.Argument(help="Folder of a trained pipeline.", exists=True)],
     output: Annotated[Path, typer.Argument(help="Where to write the new pipeline.")],
 ) -> None:
-    """Write MODEL to OUTPUT with its floret vectors stored inside its components."""
+    """Write MODEL to OUTPUT with its word vectors stored inside its components."""
     from ..pipeline import own_vectors as pipeline
     from ..pipeline.loading import load_pipeline
 

@@ -22,8 +22,8 @@ SHARED, OWN = "spacy-lal.WithVectors.v1", "spacy-lal.WithOwnVectors.v1"
 
 
 def own_vectors(nlp: Language) -> Language:
-    """A pipeline of the same weights. Raises ValueError if none of it reads vectors, or not
-    floret's, or a component isn't this package's."""
+    """A pipeline of the same weights. Raises ValueError if none of it reads vectors, or a component
+    isn't this package's."""
     config = nlp.config.copy()
     places = list(_places(config["components"]))
     if not places:

@@ -164,7 +164,9 @@ class TorchShim(Shim):
                 )
         # as large as the tensors, which are there; parameters need no first values
         module = module.to_empty(device=get_torch_default_device()).eval()
-        module.load_state_dict({name: t.float() for name, t in tensors.items()})
+        # integers of 32 bits would lose some as float32
+        exact = {n: t.float() if t.is_floating_point() else t for n, t in tensors.items()}
+        module.load_state_dict(exact)
         _restore_buffers(module, want.keys(), lambda: self._build(header))
         for name, tensor in module.state_dict().items():
             # finite if the sum is, which is quicker to see

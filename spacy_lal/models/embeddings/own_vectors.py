@@ -6,6 +6,8 @@ from typing import Any, cast
 import numpy
 import torch
 from numpy.typing import NDArray
+from spacy.attrs import ORTH
+from spacy.strings import get_string_id
 from spacy.tokens import Doc
 from spacy.vectors import Vectors
 from thinc.api import Model, to_numpy
@@ -24,20 +26,33 @@ MOST_CHARACTERS = 1000
 
 
 class OwnVectors(nn.Module):
-    """A floret table of 8-bit numbers, and a linear projection of the vectors of words.
+    """A table of 8-bit numbers, and a linear projection of the vectors of words.
 
-    table [rows, d] times scale [rows, 1] are the vectors; they are not trained. Forward: which of
-    the distinct words each token is [N], vectors of distinct words [U, d] -> [N, width].
+    table [rows, d] times scale [rows, 1] are the vectors; they are not trained. floret: how words
+    find their rows. Without, a word has one row or none, by its number (`short_keys`): keys [K] in
+    rising order, and the row of each. Forward: which of the distinct words each token is [N],
+    vectors of distinct words [U, d] -> [N, width].
     """
 
     table: Tensor
     scale: Tensor
+    keys: Tensor
+    rows: Tensor
 
-    def __init__(self, shape: tuple[int, int], width: int, floret: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        width: int,
+        floret: dict[str, Any] | None = None,
+        keys: int = 0,
+    ) -> None:
         super().__init__()
         rows, d = shape
         self.register_buffer("table", torch.zeros(rows, d, dtype=torch.int8))
         self.register_buffer("scale", torch.zeros(rows, 1))
+        if floret is None:
+            self.register_buffer("keys", torch.zeros(keys, dtype=torch.int32))
+            self.register_buffer("rows", torch.zeros(keys, dtype=torch.int32))
         self.projection = nn.Linear(d, width, bias=False)
         self.floret = floret
         self._vectors: Vectors | None = None
@@ -49,18 +64,44 @@ class OwnVectors(nn.Module):
             mine.copy_(value)
         self._vectors = None
 
+    def store_keys(self, row_of: dict[int, int]) -> None:
+        """Take which row each of spaCy's 64-bit keys has."""
+        keys = short_keys(list(row_of))
+        order = numpy.argsort(keys, kind="stable")
+        rows = numpy.fromiter(row_of.values(), "int32", len(row_of))
+        self.keys.copy_(torch.from_numpy(keys[order]))
+        self.rows.copy_(torch.from_numpy(rows[order]))
+
     def lookup(self, words: list[str]) -> Tensor:
-        """The vectors of words [U, d]."""
+        """The vectors of words [U, d], zero for one that has none."""
+        if not any(words):
+            return torch.zeros(len(words), self.table.shape[1])
+        if self.floret is None:
+            return self._rows_of(short_keys([get_string_id(word) for word in words]))
         if self._vectors is None:
             data = (self.table.float() * self.scale.float()).cpu().numpy()
             self._vectors = Vectors(data=data, mode="floret", **self.floret)
-        if not any(words):
-            return torch.zeros(len(words), self.table.shape[1])
         return torch.from_numpy(self._vectors.get_batch([word[:MOST_CHARACTERS] for word in words]))
+
+    def _rows_of(self, wanted: NDArray[numpy.int32]) -> Tensor:
+        keys, found = self.keys, torch.from_numpy(wanted).to(self.keys.device)
+        at = torch.searchsorted(keys, found).clamp(max=len(keys) - 1)
+        rows = self.rows[at]
+        vectors = self.table[rows].float() * self.scale[rows].float()
+        vectors[keys[at] != found] = 0.0
+        return vectors
 
     def forward(self, which: Tensor, vectors: Tensor) -> Tensor:
         rows: Tensor = self.projection(vectors)
         return rows[which]
+
+
+def short_keys(keys: list[int]) -> NDArray[numpy.int32]:
+    """32 bits of each 64-bit hash, half of the room.
+
+    Of words without a vector one in ten thousand shares its number with one of 400,000 that have.
+    """
+    return numpy.asarray(keys, dtype="uint64").astype("uint32").view("int32")
 
 
 def _build(header: Header) -> OwnVectors:
@@ -72,8 +113,8 @@ def build_with_own_vectors_v1(
 ) -> Model[list[Doc], list[Floats2d]]:
     """Concatenate static word vectors with an embedding's, and store them in the component.
 
-    This is `spacy-lal.WithVectors.v1`, but the pipeline's vectors (`[initialize] vectors`, of mode
-    floret) are copied when the component is initialised, rounded to 8 bits. After that they are
+    This is `spacy-lal.WithVectors.v1`, but the pipeline's vectors (`[initialize] vectors`) are
+    copied when the component is initialised, rounded to 8 bits. After that they are
     part of its weights, so the component can be put into a pipeline with any vectors or none.
 
     embed: any Tok2Vec model. width: width of the learned linear projection of the static vectors.
@@ -92,18 +133,29 @@ def build_with_own_vectors_v1(
 
 
 def take_vectors(model: Model, vectors: Vectors) -> None:
-    """Build the layer's module around these vectors. Raises ValueError unless they are floret's."""
-    if 0 in vectors.shape or vectors.mode != "floret":
+    """Build the layer's module around these vectors. Raises ValueError if there are none, or they
+    are of something else than words as they are written."""
+    if 0 in vectors.shape or (vectors.mode != "floret" and not vectors.key2row):
         raise ValueError(
-            "spacy-lal.WithOwnVectors.v1 needs word vectors of mode floret, but the pipeline has "
-            f"{'none' if 0 in vectors.shape else 'others'}: set `vectors` in the [initialize] "
-            "block of the config to a pipeline that has them"
+            "spacy-lal.WithOwnVectors.v1 needs word vectors, but the pipeline has none: set "
+            "`vectors` in the [initialize] block of the config to a pipeline that has them"
+        )
+    header: Header = {"shape": [int(n) for n in vectors.shape], "width": model.attrs["width"]}
+    if vectors.mode == "floret":
+        header["floret"] = {name: getattr(vectors, name) for name in FLORET}
+    elif vectors.attr == ORTH:
+        header["keys"] = len(vectors.key2row)
+    else:
+        raise ValueError(
+            "spacy-lal.WithOwnVectors.v1 needs vectors of words as they are written, by the "
+            "attribute ORTH; these are by another"
         )
     shim = torch_shim(model)
-    floret = {name: getattr(vectors, name) for name in FLORET}
-    shape = [int(size) for size in vectors.shape]
-    shim.initialize({"shape": shape, "width": model.attrs["width"], "floret": floret})
-    cast(OwnVectors, shim.module).store(to_numpy(vectors.data))
+    shim.initialize(header)
+    module = cast(OwnVectors, shim.module)
+    module.store(to_numpy(vectors.data))
+    if "keys" in header:
+        module.store_keys(vectors.key2row)
 
 
 def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:

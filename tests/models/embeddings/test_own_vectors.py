@@ -15,7 +15,9 @@ from thinc.api import Model
 from typer.testing import CliRunner
 
 from spacy_lal.cli import app
+from spacy_lal.models.bridge.compact import store_bytes
 from spacy_lal.models.bridge.shim import torch_shim
+from spacy_lal.models.embeddings.own_vectors import take_vectors
 from tests.pipeline.toy import TINY, TREES, examples, predicted, tiny_pipeline, train
 
 WIDTH, OF_VECTORS = 6, 10
@@ -103,17 +105,57 @@ def test_storage_and_sourcing(trained: Language, tmp_path: Path) -> None:
         assert [predicted(copy, tree) for tree in TREES] == trees
 
 
-def test_only_floret_vectors(tmp_path: Path) -> None:
+def by_word(path: Path) -> numpy.ndarray:
+    """A pipeline with vectors of two rows, one of which is that of two words; its numbers."""
     nlp = spacy.blank("en")
-    key = nlp.vocab.strings.add("cat")
-    nlp.vocab.vectors = Vectors(
-        strings=nlp.vocab.strings, data=numpy.ones((1, 3), dtype="float32"), keys=[key]
-    )
-    nlp.to_disk(tmp_path)
-    for vectors, what in ((tmp_path, "others"), (None, "none")):
-        unfit = pipeline(vectors)
-        with pytest.raises(ValueError, match=f"needs word vectors of mode floret.*has {what}"):
-            unfit.initialize(lambda: examples(unfit))  # noqa: B023
+    data = numpy.random.default_rng(1).normal(size=(2, OF_VECTORS)).astype("float32")
+    nlp.vocab.vectors = Vectors(strings=nlp.vocab.strings, data=data)
+    for word, row in (("cat", 0), ("The", 1), ("PERSON", 0)):  # the last is one of spaCy's symbols
+        nlp.vocab.vectors.add(nlp.vocab.strings.add(word), row=row)
+    nlp.to_disk(path)
+    return data
+
+
+def test_vectors_by_word(tmp_path: Path) -> None:
+    """As they are written; zero for others."""
+    data = by_word(tmp_path / "vectors")
+    nlp = pipeline(tmp_path / "vectors")
+    train(nlp, steps=30)
+    nlp.to_disk(tmp_path / "model")
+    for copy in (nlp, spacy.load(tmp_path / "model")):
+        copy.vocab.vectors = Vectors(strings=nlp.vocab.strings)
+        module = torch_shim(layer(copy)).module
+        found = module.lookup(["cat", "the", "PERSON", "The", "", "Cat"]).numpy()
+        expected = numpy.zeros((6, OF_VECTORS))
+        expected[[0, 2, 3]] = data[[0, 0, 1]]
+        numpy.testing.assert_allclose(found, expected, atol=numpy.abs(data).max() / 127)
+        assert not module.lookup(["", ""]).any()
+
+
+def test_keys_are_exact_on_disk(tmp_path: Path) -> None:
+    """Hashes of 32 bits have more digits than numbers of 16 or 32 bits with a point."""
+    nlp = spacy.blank("en")
+    words = [f"word{k}" for k in range(500)]
+    data = numpy.arange(1, 501, dtype="float32")[:, None] * numpy.ones(3, dtype="float32")
+    keys = [nlp.vocab.strings.add(word) for word in words]
+    nlp.vocab.vectors = Vectors(strings=nlp.vocab.strings, data=data, keys=keys)
+    nlp.to_disk(tmp_path / "vectors")
+    trained = pipeline(tmp_path / "vectors")
+    trained.initialize(lambda: examples(trained))
+    trained.to_disk(tmp_path / "model")
+    store_bytes(tmp_path / "model" / "lal_constituency")
+    found = torch_shim(layer(spacy.load(tmp_path / "model"))).module.lookup(words)
+    numpy.testing.assert_allclose(found.numpy(), data, rtol=1e-5)
+
+
+def test_vectors_that_cannot_be_kept() -> None:
+    unfit = pipeline(None)
+    with pytest.raises(ValueError, match="but the pipeline has none"):
+        unfit.initialize(lambda: examples(unfit))
+    data = numpy.ones((1, 3), dtype="float32")
+    lowered = Vectors(data=data, keys=[unfit.vocab.strings.add("cat")], attr="LOWER")
+    with pytest.raises(ValueError, match="vectors of words as they are written"):
+        take_vectors(layer(unfit), lowered)
 
 
 def test_what_was_trained_with_the_pipelines_vectors(folder: Path, tmp_path: Path) -> None:
