@@ -5,28 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy
 import pytest
 import spacy
 import srsly
+from spacy.vectors import Vectors
 
 from spacy_lal.annotations import get_constituents, sentence_trees
 
 from .running import FEW_STEPS, read_docs
 from .sizes import settings
 
-SMALL = settings(
-    "lal_constituency",
-    hidden_width=16,
-    tok2vec__word_width=8,
-    tok2vec__affix_width=4,
-    tok2vec__min_count=1,
-    rows__hidden_width=16,
-    rows__tag_width=4,
-    encoder__heads=4,
-    encoder__key_width=8,
-    encoder__value_width=8,
-    encoder__projection_width=4,
-)
+
+def small(embed: str = "tok2vec", **others: int) -> str:
+    """embed: where the embedding of words is."""
+    return settings(
+        "lal_constituency",
+        hidden_width=16,
+        rows__hidden_width=16,
+        rows__tag_width=4,
+        encoder__heads=4,
+        encoder__key_width=8,
+        encoder__value_width=8,
+        encoder__projection_width=4,
+        **{f"{embed}__word_width": 8, f"{embed}__affix_width": 4, f"{embed}__min_count": 1},
+        **others,
+    )
+
+
 UD = """# sent_id = {number}
 1\tLe\tle\tDET\t_\t_\t2\tdet\t_\t_
 2\t{noun}\t_\tNOUN\t_\t_\t3\tnsubj\t_\t_
@@ -74,12 +80,18 @@ def french(folder: Path) -> dict[str, str]:
     heads = folder / "heads.conllu"
     heads.write_text(UD.format(number=9, noun="facteur"), "utf8")
     trees = write_trees(folder / "trees", FRENCH, "mrg")
-    return {"ud": str(ud), "trees": str(trees), "gsd": str(heads), "questions": str(heads)}
+    nlp = spacy.blank("fr")
+    data = numpy.random.default_rng(0).normal(size=(2, 200)).astype("float32")
+    keys = [nlp.vocab.strings.add(word) for word in ("Le", "chat")]
+    nlp.vocab.vectors = Vectors(strings=nlp.vocab.strings, data=data, keys=keys)
+    nlp.to_disk(folder / "vectors")
+    given = {"ud": ud, "trees": trees, "gsd": heads, "questions": heads}
+    return {name: str(path) for name, path in given.items()} | {"vectors": f"{folder}/vectors"}
 
 
 def test_french(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
-    joint = settings("lal_constituency", dependencies__arc_width=8, dependencies__relation_width=8)
-    few = f"{FEW_STEPS} {SMALL} {joint} --corpora.train.epoch_words 200"
+    sizes = small("tok2vec__embed", dependencies__arc_width=8, dependencies__relation_width=8)
+    few = f"{FEW_STEPS} {sizes} --corpora.train.epoch_words 200"
     run_here("all", "projects/sequoia", **french(tmp_path), train_options=few)
     corpus = project / "projects/sequoia/corpus"
     words = read_docs(corpus / "train.spacy", "fr")[0]
@@ -98,6 +110,9 @@ def test_french(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> 
     metrics = srsly.read_json(project / "projects/sequoia/metrics/again.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (2, "sequoia")
     assert "conll18_las" in metrics
+    nlp = spacy.load(project / "projects/sequoia/training/again/model-best")
+    tok2vec = nlp.get_pipe("lal_constituency").model.get_ref("tok2vec")
+    assert tok2vec.name == "with_own_vectors"
 
 
 @pytest.mark.parametrize(
@@ -119,7 +134,7 @@ def test_trees_alone(
     tags: list[str],
 ) -> None:
     data = write_trees(tmp_path / "data", tree, suffix)
-    run_here("all", f"projects/{name}", data=str(data), train_options=f"{FEW_STEPS} {SMALL}")
+    run_here("all", f"projects/{name}", data=str(data), train_options=f"{FEW_STEPS} {small()}")
     folder = project / "projects" / name
     docs = read_docs(folder / "corpus/test.spacy", lang)
     assert [[token.tag_ for token in doc] for doc in docs] == [tags, tags]

@@ -13,6 +13,7 @@ import spacy
 import torch
 import typer.main
 from spacy.training.initialize import convert_vectors
+from spacy.vectors import Vectors
 
 from .running import ROOT
 
@@ -35,3 +36,35 @@ def test_vectors_are_those_that_spacy_reads(tmp_path: Path) -> None:
     (tmp_path / "other.safetensors").write_bytes(safetensors.torch.save({"a": torch.ones(1)}))
     with pytest.raises(typer.Exit):
         script.build(tmp_path / "other.safetensors", tmp_path / "pipeline")
+
+
+def test_narrower_vectors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of vectors in a plane, two numbers keep every angle; words beyond the first have none."""
+    numbers = numpy.random.default_rng(0)
+    plane = numbers.normal(size=(2, 5))
+    data = (numbers.normal(size=(4, 2)) @ plane).astype("float32")
+    nlp = spacy.blank("fr")
+    nlp.vocab.vectors = Vectors(strings=nlp.vocab.strings, data=data)
+    rows = {"le": 2, "Le": 2, "chat": 0, "chien": 3, "rare": 1}
+    for word, row in rows.items():
+        nlp.vocab.vectors.add(nlp.vocab.strings.add(word), row=row)
+    nlp.to_disk(tmp_path / "wide")
+    script = SimpleNamespace(**runpy.run_path(str(ROOT / "scripts/vectors.py")))
+    script.reduce(str(tmp_path / "wide"), tmp_path / "narrow", width=2, keys=4)
+    assert "4 words, 3 rows of 2 numbers, 100.0 %" in capsys.readouterr().out
+    found = spacy.load(tmp_path / "narrow")
+    assert found.lang == "fr"
+    assert found.vocab.vectors.shape == (3, 2)
+    assert not found.vocab["rare"].has_vector
+    for one in list(rows)[:4]:
+        assert found.vocab[one].vector_norm == pytest.approx(0.3 * 2**0.5)
+        for other in list(rows)[:4]:
+            a, b = data[rows[one]], data[rows[other]]
+            cosine = a @ b / numpy.linalg.norm(a) / numpy.linalg.norm(b)
+            assert found.vocab[one].similarity(found.vocab[other]) == pytest.approx(
+                cosine, abs=1e-5
+            )
+    for wrong, width in ((str(tmp_path / "wide"), 6), (str(tmp_path / "nowhere"), 2)):
+        with pytest.raises(typer.Exit):
+            script.reduce(wrong, tmp_path / "other", width=width)
+    assert "has 5 numbers a vector" in capsys.readouterr().err
