@@ -56,6 +56,9 @@ def pictures(table: Path = TABLE) -> dict[str, str]:
         "crf.svg": curves_svg(of_rows("crf"), title=f"Two-stage parsers: {on_dev}", lowest=66),
         "calibration.svg": calibration_svg(sure, title="Constituents: how often they are right"),
         "layers.svg": layer_attention_svg(runs["ged/layers"]["all"]),
+        "layers-md.svg": layer_attention_svg(
+            runs["ged/md-layers"]["all"], names=[*(f"layer {k}" for k in range(1, 7)), "words"]
+        ),
     }
 
 

@@ -210,10 +210,21 @@ def test_make_en_lal_md(
         assert str(tmp_path).encode() not in path.read_bytes()
 
 
-def test_roles_of_en_lal_md_go_on(
-    project: Path, run_here: Callable[..., str], variables: dict[str, str], tmp_path: Path
+@pytest.mark.parametrize(
+    ("leg", "version", "trains"),
+    [("roles", "0.2.0", "lisa_srl"), ("parser", "0.3.0", "lal_constituency")],
+    ids=["roles", "parser"],
+)
+def test_a_component_of_en_lal_md_goes_on(
+    project: Path,
+    run_here: Callable[..., str],
+    variables: dict[str, str],
+    tmp_path: Path,
+    leg: str,
+    version: str,
+    trains: str,
 ) -> None:
-    """LISA learns from gold and from text that the pipeline annotated; all else stays."""
+    """It learns from gold and from text that the pipeline annotated; all else stays."""
     pytest.importorskip("transformers")
     folder = project / "projects/english"
     shutil.rmtree(folder / "corpus", ignore_errors=True)
@@ -229,20 +240,20 @@ def test_roles_of_en_lal_md_go_on(
     run_here("clear-text", "projects/english", **variables)
     variables |= {
         "teacher": str(tmp_path / "begin"),
-        "md_roles_begin": str(tmp_path / "begin"),
+        f"md_{leg}_begin": str(tmp_path / "begin"),
         "silver_options": " --tags 0 --trees 0 --heads 0 --roles 0 --parts 1",
         "md_options": f"{FEW_STEPS} {FEW_WORDS} --corpora.train.shares.silver 0.5",
-        "md": "md-roles",
-        "md_version": "0.2.0",
+        "md": f"md-{leg}",
+        "md_version": version,
     }
-    run_here("make-en-lal-md-roles", "projects/english", **variables)
-    trained = spacy.load(folder / "training/md-roles/model-best")
+    run_here(f"make-en-lal-md-{leg}", "projects/english", **variables)
+    trained = spacy.load(folder / f"training/md-{leg}/model-best")
     assert trained.pipe_names == begin.pipe_names
     for name in ("tok2vec", "lal_constituency", "lisa_srl"):
         mine, theirs = (torch_shim(nlp.get_pipe(name).model).tensors() for nlp in (trained, begin))
         same = all(torch.equal(value, theirs[part]) for part, value in mine.items())
-        assert same == (name != "lisa_srl")
-    assert srsly.read_json(project / "packages/en_lal_md/meta.json")["version"] == "0.2.0"
+        assert same == (name != trains)
+    assert srsly.read_json(project / "packages/en_lal_md/meta.json")["version"] == version
 
 
 def test_make_en_lal_bio_sm(
