@@ -156,6 +156,9 @@ def _forget_places(source: Path) -> None:
     config = Config().from_disk(source / "config.cfg", interpolate=False)
     for name, value in config.get("paths", {}).items():
         config["paths"][name] = _last_part(value)
+    # that of an encoder is no variable in a component that was taken from another pipeline
+    for section in _having("path", config.get("components", {})):
+        section["path"] = _last_part(section["path"])
     config.to_disk(source / "config.cfg")
     # Thinc keeps a model's attributes, and a pretrained encoder's path is one
     for path in source.glob("*/model"):

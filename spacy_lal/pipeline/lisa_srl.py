@@ -1,6 +1,8 @@
 """`lisa_srl`: semantic roles by linguistically-informed self-attention (Strubell et al. 2018)."""
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from spacy.language import Language
 from thinc.api import Config, Model
@@ -39,7 +41,9 @@ DEFAULT_MODEL = Config().from_str(
         "tag_weight": 1.0,
         "label_smoothing": 0.1,
         "own_paths": 0.5,
+        "overwrite_tags": False,
         "overwrite_heads": False,
+        "earlier_heads": 0.0,
         "sentences": "split",
         "max_sentence_length": 512,
         "long_sentences": "split",
@@ -78,7 +82,9 @@ def make_lisa_srl(
     tag_weight: float,
     label_smoothing: float,
     own_paths: float,
+    overwrite_tags: bool,
     overwrite_heads: bool,
+    earlier_heads: float,
     sentences: SentencePolicy,
     max_sentence_length: int,
     long_sentences: LongSentencePolicy,
@@ -105,7 +111,9 @@ def make_lisa_srl(
         predicts. label_smoothing: label smoothing of the role labels.
     own_paths: in a model with `role_paths`, the share of training sentences whose paths follow the
         heads that the model finds, as in prediction, instead of gold heads.
-    overwrite_heads: write the model's own heads also to Docs that have some.
+    overwrite_tags, overwrite_heads: write the model's own tags, and its own heads, also to Docs
+        that have some. earlier_heads: how much the heads that are overwritten count: this is added
+        to the logarithms of their probabilities, and of those of their relations.
     sentences, max_sentence_length, long_sentences: as for `lal_dependency`; a sentence that is too
         long to be read ("flat") has no frames.
     """
@@ -125,7 +133,9 @@ def make_lisa_srl(
         tag_weight=tag_weight,
         label_smoothing=label_smoothing,
         own_paths=own_paths,
+        overwrite_tags=overwrite_tags,
         overwrite_heads=overwrite_heads,
+        earlier_heads=earlier_heads,
         sentences=sentences,
         max_sentence_length=max_sentence_length,
         long_sentences=long_sentences,
@@ -134,19 +144,45 @@ def make_lisa_srl(
 
 
 def use_heads_of_docs(nlp: Language) -> Language:
-    """Set every `lisa_srl` to `parse_source = "doc"`, and say so in the pipeline's config.
+    """Set every `lisa_srl` to `parse_source = "doc"`, and say so in the pipeline's config."""
+    return set_lisa(nlp, parse_source="doc")
+
+
+def set_lisa(nlp: Language, **settings: Any) -> Language:
+    """Change settings of every `lisa_srl`, on the component and in the pipeline's config.
 
     `spacy assemble` takes a component with the settings of the pipeline that it was trained in.
-    There it had no parser in front of it.
+    There it had no parser in front of it. Raises ValueError for what is no setting.
     """
     # those that are disabled too, as the ones that `spacy assemble` takes are while it initializes
     for name, pipe in nlp.components:
         if isinstance(pipe, LisaSRL):
-            # the config that spaCy keeps, no copy
-            nlp.get_pipe_config(name)["parse_source"] = pipe.parse_source = "doc"
+            config = nlp.get_pipe_config(name)  # which spaCy keeps, no copy
+            for setting, value in settings.items():
+                if not hasattr(pipe, setting):
+                    raise ValueError(f"lisa_srl has no setting {setting!r}")
+                config[setting] = value
+                setattr(pipe, setting, value)
     return nlp
 
 
 def make_heads_of_docs() -> Callable[[Language], Language]:
     """The callback `spacy-lal.heads_of_docs.v1`, for `[initialize.after_init]`."""
     return use_heads_of_docs
+
+
+def make_lisa_decides(
+    parse_source: Source = "doc", earlier_heads: float = 2.0
+) -> Callable[[Language], Language]:
+    """The callback `spacy-lal.lisa_decides.v1`, for `[initialize.after_init]`.
+
+    `lisa_srl` overwrites the tags and the heads of a parser before it, whose heads count
+    (`earlier_heads`). parse_source: as in `make_lisa_srl`.
+    """
+    return partial(
+        set_lisa,
+        parse_source=parse_source,
+        overwrite_tags=True,
+        overwrite_heads=True,
+        earlier_heads=earlier_heads,
+    )

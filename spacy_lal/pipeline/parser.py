@@ -72,6 +72,7 @@ class ParserPipe(WeightsPipe):
         arc_weight: float = 1.0,
         relation_weight: float = 1.0,
         overwrite_heads: bool = False,
+        overwrite_tags: bool = False,
         sentences: SentencePolicy,
         max_sentence_length: int,
         long_sentences: LongSentencePolicy,
@@ -83,6 +84,7 @@ class ParserPipe(WeightsPipe):
         self.arc_weight = arc_weight
         self.relation_weight = relation_weight
         self.overwrite_heads = overwrite_heads
+        self.overwrite_tags = overwrite_tags
         self.settings = {
             "sentences": sentences,
             "max_sentence_length": max_sentence_length,
@@ -215,7 +217,8 @@ class ParserPipe(WeightsPipe):
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write tags and sentence starts to tokens that have none, and heads if there are any.
 
-        A Doc that has heads keeps them, unless `overwrite_heads` is set.
+        A Doc that has tags or heads keeps them, unless `overwrite_tags` or `overwrite_heads` is
+        set.
         """
         docs = list(docs)
         whole_docs = self.settings["sentences"] == "doc"
@@ -228,4 +231,4 @@ class ParserPipe(WeightsPipe):
             )
 
     def _write_tags(self, docs: list[Doc], scores: Parses) -> None:
-        write_tags(docs, scores, self.tags)
+        write_tags(docs, scores, self.tags, overwrite=self.overwrite_tags)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, Literal, get_args
 
+import numpy
 import torch
+from numpy.typing import NDArray
 from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
@@ -17,7 +20,13 @@ from thinc.model import set_dropout_rate
 from ..frames import PREDICATE, get_frames
 from ..models.batching.batches import SentenceBatch
 from ..models.batching.sentences import Sentence
-from ..models.lisa.decoding import RoleDecoder, RoleDecoding, decode_frames, make_role_decoder
+from ..models.lisa.decoding import (
+    EarlierHeads,
+    RoleDecoder,
+    RoleDecoding,
+    decode_frames,
+    make_role_decoder,
+)
 from ..models.lisa.heads import to_self_loops
 from ..models.lisa.losses import joint_loss, parse_loss, role_loss
 from ..models.lisa.model import (
@@ -30,6 +39,7 @@ from ..models.lisa.model import (
 )
 from ..models.lisa.network import LisaScores
 from ..models.lisa.roles import likely_heads
+from ..models.parser.dependencies import heads_in_words
 from ..scorers.attachment import score_attachment
 from ..structure.arborescence import nonprojective
 from .counts import Counts, Names, Reader, read_frames
@@ -73,10 +83,13 @@ class LisaSRL(ParserPipe):
         role_weight: float,
         label_smoothing: float,
         own_paths: float,
+        earlier_heads: float = 0.0,
         **settings: Any,
     ) -> None:
         if not 0 <= own_paths <= 1:
             raise ValueError(f"own_paths must be from 0 to 1, got {own_paths}")
+        if not 0 <= earlier_heads < math.inf:
+            raise ValueError(f"earlier_heads must be at least 0, got {earlier_heads}")
         if not 0 <= label_smoothing < 1:
             raise ValueError(
                 f"label_smoothing must be at least 0 and below 1, got {label_smoothing}"
@@ -90,6 +103,7 @@ class LisaSRL(ParserPipe):
         self.role_weight = role_weight
         self.label_smoothing = label_smoothing
         self.own_paths = own_paths
+        self.earlier_heads = earlier_heads
         super().__init__(vocab, model, name, **settings)
         self.cfg["transitions"] = []
         self._check_indicator()
@@ -267,9 +281,31 @@ class LisaSRL(ParserPipe):
             self._role_decoder(),
             predicates=sentence_predicates,
             heads=nonprojective if wanted else None,
+            earlier=self._earlier_heads(docs, sentences),
             root=self._root,
         )
         return sentences, dict(parses)
+
+    def _earlier_heads(self, docs: list[Doc], sentences: list[Sentence]) -> EarlierHeads | None:
+        """The heads that count when they are overwritten."""
+        if not (self.overwrite_heads and self.earlier_heads):
+            return None
+        number = {relation: k for k, relation in enumerate(self.relations)}
+
+        @cache
+        def of_doc(d: int) -> NDArray[numpy.int64] | None:
+            return token_heads(docs[d]) if docs[d].has_annotation("DEP") else None
+
+        def of(k: int) -> tuple[list[int], list[int]] | None:
+            sentence = sentences[k]
+            heads = of_doc(sentence.doc)
+            if heads is None:
+                return None
+            doc = docs[sentence.doc]
+            relations = [number.get(doc[i].dep_, -1) for i in sentence.words.tolist()]
+            return heads_in_words(heads, sentence).tolist(), relations
+
+        return EarlierHeads(of, self.earlier_heads)
 
     def _given_predicates(self, doc: Doc) -> set[int] | None:
         if self.predicate_source == "model" or self.spans_key not in doc.spans:
@@ -291,7 +327,7 @@ class LisaSRL(ParserPipe):
         return self._role_decoders[key]
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
-        """Write frames; tags, sentence starts and heads to Docs that have none."""
+        """Write frames; tags, sentence starts and heads as all parsers do."""
         docs = list(docs)
         keep = self.predicate_source == "doc"
         write_frames(docs, scores, self.spans_key, keep_rolesets=keep)

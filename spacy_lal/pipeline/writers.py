@@ -66,9 +66,9 @@ def write_heads(
 ) -> None:
     """Write heads and relations to Docs that have none, or to all.
 
-    A sentence that was not parsed hangs on its first word. Pieces of a sentence must hang together
-    to be one: the roots of later ones depend on that of the first. Whitespace belongs to the token
-    before it; without a relation spaCy would deny that it has a head.
+    A sentence that was not parsed keeps its heads, or hangs on its first word. Pieces of a sentence
+    must hang together to be one: the roots of later ones depend on that of the first. Whitespace
+    belongs to the token before it; without a relation spaCy would deny that it has a head.
     """
     sentences, parses = found
     heads = [[-1] * len(doc) for doc in docs]
@@ -78,6 +78,11 @@ def write_heads(
         doc_heads, doc_relations = heads[sentence.doc], deps[sentence.doc]
         words = sentence.words.tolist()
         parse = parses.get(number)
+        doc = docs[sentence.doc]
+        if parse is None and doc.has_annotation("DEP"):
+            for token in doc[sentence.start : sentence.end]:
+                doc_heads[token.i], doc_relations[token.i] = token.head.i, token.dep_
+            continue
         if parse is None or parse.heads is None or parse.relations is None:
             in_words, names = [0, *[1] * (len(words) - 1)], [UNKNOWN_RELATION] * len(words)
         else:

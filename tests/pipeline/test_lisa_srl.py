@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.util import registry
 from thinc.api import Config
 from torch import Tensor
 
@@ -32,7 +33,7 @@ from spacy_lal.models.lisa.model import LisaInput
 from spacy_lal.models.lisa.network import LisaScores
 from spacy_lal.models.lisa.roles import likely_heads, scores_of_roles
 from spacy_lal.pipeline.gold import gold_frames, role_labels
-from spacy_lal.pipeline.lisa_srl import LisaSRL, use_heads_of_docs
+from spacy_lal.pipeline.lisa_srl import LisaSRL, set_lisa, use_heads_of_docs
 from spacy_lal.structure.sequence import bio_to_spans
 
 from ..bio import spans_to_bio
@@ -294,6 +295,52 @@ def test_heads_are_written_where_there_are_none(saved: Path, overwrite: bool) ->
     assert heads(both[0]) == (heads(gold) if overwrite else kept)
     assert heads(both[1]) == heads(gold)
     assert spans_of(both[0]) == spans_of(both[1]) == spans_of(gold)
+
+
+def test_tags_can_be_overwritten(saved: Path) -> None:
+    other = loaded(saved, overwrite_tags=True)
+    doc = other(one_sentence(other, ["The", "cat", "sat", "."], tags=["X", "X", "X", ""]))
+    assert [token.tag_ for token in doc] == ["DT", "NN", "VBD", "."]
+
+
+@pytest.mark.parametrize("source", ["model", "doc"])
+def test_heads_that_are_overwritten_can_count(saved: Path, source: str) -> None:
+    """Next to nothing, or so much that all heads and relations known to the model stay."""
+    for weight in (1e-6, 1e6):
+        other = loaded(saved, overwrite_heads=True, earlier_heads=weight, parse_source=source)
+        gold = frames_doc(other, 0)
+        words = [token.text for token in gold]
+        chain = Doc(other.vocab, words=words, heads=[1, 2, 3, 4, 5, 6, 6], deps=["det"] * 7)
+        chain[6].dep_ = "ROOT"
+        kept = heads(chain)
+        found = other(chain)
+        check_heads(found)
+        assert heads(found) == (kept if weight > 1 else heads(gold))
+    with pytest.raises(ValueError, match="earlier_heads must be at least 0, got -1"):
+        loaded(saved, earlier_heads=-1.0)
+
+
+def test_a_sentence_that_is_not_parsed_keeps_its_heads(saved: Path) -> None:
+    other = loaded(saved, overwrite_heads=True, max_sentence_length=4, long_sentences="flat")
+    doc = frames_doc(other, 0, frames=False)
+    before = heads(doc)
+    assert heads(other(doc)) == before
+
+
+def test_a_pipeline_in_which_lisa_decides(saved: Path, tmp_path: Path) -> None:
+    """The callback of `spacy assemble`; the settings are stored."""
+    told = registry.resolve(
+        {"c": {"@callbacks": "spacy-lal.lisa_decides.v1", "parse_source": "model"}}
+    )["c"](spacy.load(saved))
+    told.to_disk(tmp_path)
+    expected = {"parse_source": "model", "earlier_heads": 2.0}
+    expected |= dict.fromkeys(("overwrite_tags", "overwrite_heads"), True)
+    for each in (told, spacy.load(tmp_path)):
+        assert {name: getattr(pipe_of(each), name) for name in expected} == expected
+        config = each.config["components"]["lisa_srl"]
+        assert {name: config[name] for name in expected} == expected
+    with pytest.raises(ValueError, match="lisa_srl has no setting 'source'"):
+        set_lisa(told, source="doc")
 
 
 some_words = st.lists(st.sampled_from(["the", "cat", "sat", ".", "ate", "zebra", "up"]), max_size=9)

@@ -198,6 +198,10 @@ def test_make_en_lal_md(
         "lisa_srl",
         "lal_empty_tensor",
     ]
+    lisa = nlp.get_pipe("lisa_srl")
+    assert (lisa.parse_source, lisa.earlier_heads) == ("model", 2.0)
+    assert lisa.overwrite_tags
+    assert lisa.overwrite_heads
     doc = nlp("Tea cools. It does not!")
     assert doc.tensor is None or not doc.tensor.size
     assert "constituents" in doc.spans
@@ -243,7 +247,7 @@ def test_a_component_of_en_lal_md_goes_on(
         f"md_{leg}_begin": str(tmp_path / "begin"),
         "silver_options": " --tags 0 --trees 0 --heads 0 --roles 0 --parts 1",
         "md_options": f"{FEW_STEPS} {FEW_WORDS} --corpora.train.shares.silver 0.5",
-        "md": f"md-{leg}",
+        "md": f"training/md-{leg}/model-best",
         "md_version": version,
     }
     run_here(f"make-en-lal-md-{leg}", "projects/english", **variables)

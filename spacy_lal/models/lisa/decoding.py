@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy
 import torch
@@ -59,6 +59,33 @@ class LisaParse(SentenceParse):
 
     frames: list[FoundFrame] = field(default_factory=list)
     predicate_probabilities: numpy.ndarray | None = None
+
+
+class EarlierHeads(NamedTuple):
+    """What another parser found, and how much that counts beside what LISA finds.
+
+    of: the heads [n] of the sentence of that index, 0 the root and k word k, and the numbers of
+    their relations [n], -1 where they aren't known; None without heads. weight: added to the scores
+    of these heads and, where such a head is chosen, of these relations; all are logarithms of
+    probabilities.
+    """
+
+    of: Callable[[int], tuple[Sequence[int], Sequence[int]] | None]
+    weight: float
+
+    def padded(self, members: Sequence[int], arcs: Tensor) -> tuple[Tensor, Tensor]:
+        """Heads and relations [B,n] of a batch; arcs [B,n,n+1]."""
+        both = torch.full((2, *arcs.shape[:2]), -1)
+        for row, member in enumerate(members):
+            for table, known in zip(both, self.of(member) or (), strict=False):
+                table[row, : len(known)] = torch.as_tensor(known)
+        heads, relations = both.to(arcs.device)
+        return heads, relations
+
+    def add(self, scores: Tensor, known: Tensor, where: Tensor) -> Tensor:
+        """Scores [B,n,C] with those of `known` [B,n] raised, where there are such."""
+        value = (self.weight * where).to(scores.dtype).unsqueeze(-1)
+        return scores.scatter_add(-1, known.clamp(min=0).unsqueeze(-1), value)
 
 
 class RoleDecoder:
@@ -138,13 +165,15 @@ def decode_frames(
     *,
     predicates: Callable[[int], Sequence[int] | None] | None = None,
     heads: HeadDecoder | None = None,
+    earlier: EarlierHeads | None = None,
     root: int | None = None,
 ) -> dict[int, LisaParse]:
     """Tags, frames and, with a decoder for them, heads of every parsed sentence, by its index.
 
     predicates: of the sentence of that index, by its words; None, of one or of all: those which the
         model finds.
-    root: the relation to the root, which words don't have to words.
+    earlier: heads that count when heads are decoded. root: the relation to the root, which words
+    don't have to words.
     """
     allowed = allowed_joint_labels(joint, tags)
     # [J, T] and [J]: which tag a joint label has, and whether it is of a predicate
@@ -178,7 +207,7 @@ def decode_frames(
         rows, at = found.nonzero(as_tuple=True)
         arcs = relations = of_arcs = None
         if heads is not None and batch.scores.arcs is not None:
-            arcs, relations, of_arcs = _parse(batch.scores, lengths, heads, root)
+            arcs, relations, of_arcs = _parse(batch, lengths, heads, earlier, root)
         for row, (member, n) in enumerate(zip(batch.members, lengths.tolist(), strict=True)):
             parse = LisaParse(
                 best_tags[row, :n],
@@ -259,14 +288,28 @@ def with_one_predicate(spans: list[LabelledSpan], predicate: int) -> list[Labell
 
 
 def _parse(
-    scores: LisaScores, lengths: Tensor, decoder: HeadDecoder, root: int | None
+    batch: SentenceBatch[LisaScores],
+    lengths: Tensor,
+    decoder: HeadDecoder,
+    earlier: EarlierHeads | None,
+    root: int | None,
 ) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
     """Heads [B,n], 0 the root and k word k, their relations [B,n] and both's probability [B,n]."""
+    scores = batch.scores
     assert scores.arcs is not None
     arcs = from_self_loops(scores.arcs)
+    known = None if earlier is None else earlier.padded(batch.members, arcs)
+    if earlier is not None and known is not None:
+        # one head a word: what is the same for all of a word's arcs changes no tree
+        arcs = earlier.add(arcs, known[0], known[0] >= 0)
     heads = decoder(arcs, lengths)
     rows, at = torch.ones_like(heads, dtype=torch.bool).nonzero(as_tuple=True)
     relation_scores = label_scores(scores.relations, rows, at, to_self_loops(heads)[rows, at])
+    if earlier is not None and known is not None:
+        agreed = (heads == known[0]) & (known[1] >= 0)
+        relation_scores = earlier.add(
+            relation_scores.view(*heads.shape, -1), known[1], agreed
+        ).flatten(0, 1)
     if root is not None and relation_scores.shape[-1] > 1:
         relation_scores[:, root].masked_fill_(heads[rows, at] > 0, -torch.inf)
     of_relations, names = torch.softmax(relation_scores, -1).max(-1)

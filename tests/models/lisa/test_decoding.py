@@ -15,6 +15,7 @@ from torch import Tensor
 from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
 from spacy_lal.models.batching.sentences import Sentence
 from spacy_lal.models.lisa.decoding import (
+    EarlierHeads,
     LisaParse,
     RoleDecoder,
     decode_frames,
@@ -262,6 +263,29 @@ def test_heads_and_relations(scores: ParserScores[LisaScores]) -> None:
     assert parses[0].relations.tolist() == [2, 1, 0]
     free = decode_frames(scores, JOINT, TAGS, RoleDecoder(LABELS), heads=nonprojective)
     assert free[0].relations.tolist() == [0, 0, 0]
+
+
+def test_heads_of_another_parser_count(scores: ParserScores[LisaScores]) -> None:
+    """Of two words, a tree of 3 + 2 against 0 + 0 and twice what earlier heads count."""
+
+    def found(weight: float, *known: list[int]) -> list[list[int]]:
+        earlier = EarlierHeads({0: None, 1: known or None}.__getitem__, weight)
+        of = decode_frames(
+            scores, JOINT, TAGS, RoleDecoder(LABELS), heads=nonprojective, earlier=earlier, root=0
+        )
+        assert of[0].heads.tolist() == [2, 3, 0]
+        return [of[1].heads.tolist(), of[1].relations.tolist()]
+
+    assert found(9.0) == [[2, 0], [2, 0]]
+    assert found(2.4, [0, 1], [-1, -1]) == [[2, 0], [2, 0]]
+    assert found(2.6, [0, 1], [-1, -1])[0] == [0, 1]
+    # one head alone must outweigh 5
+    assert found(4.9, [-1, 1], [-1, -1])[0] == [2, 0]
+    assert found(5.1, [-1, 1], [-1, -1])[0] == [0, 1]
+    # the first word's relation 1 is behind 2 by 1, and counts only under the head that it had
+    assert found(0.9, [2, 0], [1, 0]) == [[2, 0], [2, 0]]
+    assert found(1.1, [2, 0], [1, 0]) == [[2, 0], [1, 0]]
+    assert found(1.1, [-1, 0], [1, 0]) == [[2, 0], [2, 0]]
 
 
 def test_decoding_without_tags(scores: ParserScores[LisaScores]) -> None:
