@@ -15,6 +15,8 @@ from spacy_lal.annotations import set_frames
 from spacy_lal.cli import app
 from spacy_lal.grammar_errors import set_errors
 from spacy_lal.treebanks.docs import language_vocab
+from tests.pipeline.toy import examples as toy_examples
+from tests.pipeline.toy import tiny_pipeline
 from tests.pipeline.toy_frames import SENTENCES, FrameSpans
 
 TREE = "(TOP (S (NP (PRP She)) (VP (VBD ate)) (. .)))\n"
@@ -305,12 +307,17 @@ def test_empty_corpora_are_refused(command: str, pipeline: Path, tmp_path: Path)
     assert not output.exists()
 
 
-@pytest.mark.parametrize("command", ["package", "threshold", "own-vectors"])
+@pytest.mark.parametrize("command", ["package", "threshold", "own-vectors", "settings"])
 def test_pipelines_are_not_overwritten(command: str, pipeline: Path, tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.spacy"
     docs_file(corpus)
     (tmp_path / "link").symlink_to(tmp_path)
-    more = {"package": ["--name", "x"], "threshold": [str(corpus)], "own-vectors": []}[command]
+    more = {
+        "package": ["--name", "x"],
+        "threshold": [str(corpus)],
+        "own-vectors": [],
+        "settings": ["--nlp.batch_size", "8"],
+    }[command]
     before = {path: path.read_bytes() for path in pipeline.rglob("*") if path.is_file()}
     for output in (pipeline, tmp_path / "link/en_x"):
         folder = output.parent if command == "package" else output
@@ -318,6 +325,33 @@ def test_pipelines_are_not_overwritten(command: str, pipeline: Path, tmp_path: P
         refused(result, command, f"{output} would overwrite the input {pipeline}")
     assert before == {path: path.read_bytes() for path in pipeline.rglob("*") if path.is_file()}
     refused(run([command, str(pipeline), str(corpus / "below"), *more]), "can't write", "no folder")
+
+
+def test_settings_are_stored(tmp_path: Path) -> None:
+    nlp = tiny_pipeline()
+    nlp.initialize(lambda: toy_examples(nlp))
+    nlp.to_disk(tmp_path / "model")
+    sentences, output = "--components.lal_constituency.sentences", tmp_path / "changed"
+    command = ["settings", str(tmp_path / "model")]
+    assert run([*command, str(output), sentences, "doc", "--nlp.batch_size", "8"]).exit_code == 0
+    changed = spacy.load(output)
+    assert changed.config["components"]["lal_constituency"]["sentences"] == "doc"
+    assert changed.get_pipe("lal_constituency").settings["sentences"] == "doc"
+    assert changed.batch_size == 8
+    mine, theirs = (
+        (folder / "lal_constituency/model.safetensors").read_bytes()
+        for folder in (output, tmp_path / "model")
+    )
+    assert mine == theirs
+    for wrong, says in (
+        ([], "no settings: name some"),
+        (["--components.nobody.sentences", "doc"], "components -> nobody -> sentences"),
+        ([sentences[:-1], "doc"], "sentence"),
+        ([sentences, "maybe"], "sentences"),
+        (["--training.seed", "1"], "training.seed: only settings of [components] and [nlp]"),
+    ):
+        refused(run([*command, str(tmp_path / "no"), *wrong]), "settings: ", says)
+    assert not (tmp_path / "no").exists()
 
 
 def test_a_package_replaces_packages_alone(pipeline: Path, tmp_path: Path, monkeypatch) -> None:

@@ -36,11 +36,7 @@ NAMES = {
         "spacy-lal.WordCharEmbed.v1",
     ],
     "augmenters": ["spacy-lal.corrupt.v1"],
-    "callbacks": [
-        "spacy-lal.heads_of_docs.v1",
-        "spacy-lal.lisa_decides.v1",
-        "spacy-lal.treebank_tokens.v1",
-    ],
+    "callbacks": ["spacy-lal.heads_of_docs.v1", "spacy-lal.treebank_tokens.v1"],
     "misc": [
         "spacy-lal.BiLSTMRows.v1",
         "spacy-lal.BiaffineDependencies.v1",

@@ -24,6 +24,7 @@ from .import_supar import import_supar
 from .own_vectors import own_vectors
 from .package import package
 from .serve import serve
+from .settings import settings
 from .silver import silver
 from .srl_eval import srl_eval
 from .threshold import threshold
@@ -51,5 +52,8 @@ for command in (
 ):
     app.command()(command)
 # settings of the config, as `spacy train` takes them
-app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(train)
+for command in (train, settings):
+    app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
+        command
+    )
 spacy_app.add_typer(app)

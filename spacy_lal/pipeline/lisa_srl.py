@@ -1,8 +1,6 @@
 """`lisa_srl`: semantic roles by linguistically-informed self-attention (Strubell et al. 2018)."""
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any
 
 from spacy.language import Language
 from thinc.api import Config, Model
@@ -144,45 +142,19 @@ def make_lisa_srl(
 
 
 def use_heads_of_docs(nlp: Language) -> Language:
-    """Set every `lisa_srl` to `parse_source = "doc"`, and say so in the pipeline's config."""
-    return set_lisa(nlp, parse_source="doc")
-
-
-def set_lisa(nlp: Language, **settings: Any) -> Language:
-    """Change settings of every `lisa_srl`, on the component and in the pipeline's config.
+    """Set every `lisa_srl` to `parse_source = "doc"`, and say so in the pipeline's config.
 
     `spacy assemble` takes a component with the settings of the pipeline that it was trained in.
-    There it had no parser in front of it. Raises ValueError for what is no setting.
+    There it had no parser in front of it.
     """
     # those that are disabled too, as the ones that `spacy assemble` takes are while it initializes
     for name, pipe in nlp.components:
         if isinstance(pipe, LisaSRL):
-            config = nlp.get_pipe_config(name)  # which spaCy keeps, no copy
-            for setting, value in settings.items():
-                if not hasattr(pipe, setting):
-                    raise ValueError(f"lisa_srl has no setting {setting!r}")
-                config[setting] = value
-                setattr(pipe, setting, value)
+            # the config that spaCy keeps, no copy
+            nlp.get_pipe_config(name)["parse_source"] = pipe.parse_source = "doc"
     return nlp
 
 
 def make_heads_of_docs() -> Callable[[Language], Language]:
     """The callback `spacy-lal.heads_of_docs.v1`, for `[initialize.after_init]`."""
     return use_heads_of_docs
-
-
-def make_lisa_decides(
-    parse_source: Source = "doc", earlier_heads: float = 2.0
-) -> Callable[[Language], Language]:
-    """The callback `spacy-lal.lisa_decides.v1`, for `[initialize.after_init]`.
-
-    `lisa_srl` overwrites the tags and the heads of a parser before it, whose heads count
-    (`earlier_heads`). parse_source: as in `make_lisa_srl`.
-    """
-    return partial(
-        set_lisa,
-        parse_source=parse_source,
-        overwrite_tags=True,
-        overwrite_heads=True,
-        earlier_heads=earlier_heads,
-    )

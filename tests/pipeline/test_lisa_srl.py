@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import registry
 from thinc.api import Config
 from torch import Tensor
 
@@ -33,7 +32,7 @@ from spacy_lal.models.lisa.model import LisaInput
 from spacy_lal.models.lisa.network import LisaScores
 from spacy_lal.models.lisa.roles import likely_heads, scores_of_roles
 from spacy_lal.pipeline.gold import gold_frames, role_labels
-from spacy_lal.pipeline.lisa_srl import LisaSRL, set_lisa, use_heads_of_docs
+from spacy_lal.pipeline.lisa_srl import LisaSRL, use_heads_of_docs
 from spacy_lal.structure.sequence import bio_to_spans
 
 from ..bio import spans_to_bio
@@ -325,22 +324,6 @@ def test_a_sentence_that_is_not_parsed_keeps_its_heads(saved: Path) -> None:
     doc = frames_doc(other, 0, frames=False)
     before = heads(doc)
     assert heads(other(doc)) == before
-
-
-def test_a_pipeline_in_which_lisa_decides(saved: Path, tmp_path: Path) -> None:
-    """The callback of `spacy assemble`; the settings are stored."""
-    told = registry.resolve(
-        {"c": {"@callbacks": "spacy-lal.lisa_decides.v1", "parse_source": "model"}}
-    )["c"](spacy.load(saved))
-    told.to_disk(tmp_path)
-    expected = {"parse_source": "model", "earlier_heads": 2.0}
-    expected |= dict.fromkeys(("overwrite_tags", "overwrite_heads"), True)
-    for each in (told, spacy.load(tmp_path)):
-        assert {name: getattr(pipe_of(each), name) for name in expected} == expected
-        config = each.config["components"]["lisa_srl"]
-        assert {name: config[name] for name in expected} == expected
-    with pytest.raises(ValueError, match="lisa_srl has no setting 'source'"):
-        set_lisa(told, source="doc")
 
 
 some_words = st.lists(st.sampled_from(["the", "cat", "sat", ".", "ate", "zebra", "up"]), max_size=9)

@@ -116,6 +116,8 @@ def test_make_en_lal_sm(project: Path, tmp_path: Path, run_here: Callable[..., s
         for pipeline in (nlp, spacy.load(project / roles))
     ]
     assert sources == [nlp.get_pipe("lisa_srl").parse_source, "model"] == ["doc", "model"]
+    assert nlp.get_pipe("lisa_srl").overwrite_tags
+    assert nlp.get_pipe("lal_constituency").decoder.arc_weight == 0.5
     first, *_ = srsly.read_json(project / "metrics/en-lal-sm-srl.json")["results"]
     assert (first["parses"], first["predicates"]) == ("training/en-lal-sm", "model")
     assert meta["performance"]["srl_f"] == pytest.approx(first["srl_f"] / 100)

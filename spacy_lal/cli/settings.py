@@ -1,0 +1,34 @@
+"""`settings`: a trained pipeline with other settings, which are stored with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from wasabi import msg
+
+from .checks import check_folder, clear_errors
+
+
+def settings(
+    ctx: typer.Context,
+    model: Annotated[str, typer.Argument(help="A pipeline: a package's name or a folder.")],
+    output: Annotated[Path, typer.Argument(help="Where to write the pipeline.")],
+) -> None:
+    """Write MODEL to OUTPUT with other settings of its config, given as `spacy train` takes them:
+    --components.lisa_srl.overwrite_tags true."""
+    from spacy.cli._util import parse_config_overrides
+
+    from ..pipeline.loading import load_pipeline
+
+    with clear_errors(f"settings: {model}"):
+        changed = parse_config_overrides(ctx.args)
+        if not changed:
+            raise ValueError("no settings: name some, as --components.NAME.SETTING VALUE")
+        for place in changed:
+            if not place.startswith(("components.", "nlp.")):
+                raise ValueError(f"{place}: only settings of [components] and [nlp] can be changed")
+        check_folder(output, [Path(model)])
+        load_pipeline(model, config=changed).to_disk(output)
+    msg.good(str(output))
