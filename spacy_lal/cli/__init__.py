@@ -52,8 +52,7 @@ for command in (
 ):
     app.command()(command)
 # settings of the config, as `spacy train` takes them
-for command in (train, settings):
-    app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
-        command
-    )
+OPEN = {"allow_extra_args": True, "ignore_unknown_options": True}
+app.command(context_settings=OPEN)(train)
+app.command(context_settings=OPEN)(settings)
 spacy_app.add_typer(app)
