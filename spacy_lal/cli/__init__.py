@@ -52,7 +52,6 @@ for command in (
 ):
     app.command()(command)
 # settings of the config, as `spacy train` takes them
-OPEN = {"allow_extra_args": True, "ignore_unknown_options": True}
-app.command(context_settings=OPEN)(train)
-app.command(context_settings=OPEN)(settings)
+app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(train)
+app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(settings)
 spacy_app.add_typer(app)

@@ -191,9 +191,9 @@ class BeneparPipe(ConstituencyPipe):
 
     disable_tagger = False
 
-    def _write_tags(self, docs: list[Doc], scores: Parses) -> None:
+    def _write_tags(self, docs: list[Doc], scores: Parses, overwrite: list[bool]) -> None:
         if not self.disable_tagger:
-            write_tags(docs, scores, self.tags, overwrite=True)
+            write_tags(docs, scores, self.tags, overwrite=[True] * len(docs))
 
 
 @Language.factory(

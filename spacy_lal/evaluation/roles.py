@@ -70,7 +70,7 @@ def evaluate(
     decoders = [pipe.decoder] if decoders is None else decoders
     if unique is not None:
         pipe.unique_core_roles = unique
-    pipe.overwrite_heads = False  # heads are those that roles were found by
+    pipe.overwrite_heads, pipe.last_word = False, None  # heads are those that roles are found by
     docs = [example.reference for example in examples]
     if any(doc.has_annotation("SENT_START") and len(list(doc.sents)) > 1 for doc in docs):
         # parses of others would come with other boundaries

@@ -33,7 +33,7 @@ from ..trees import ConstituentTree, LabelledSpan
 from .counts import Counts, Names, Reader, read_trees, refuse_crossing
 from .gold import gold_constituents, gold_heads, in_words
 from .parser import ParserPipe
-from .writers import Parses
+from .writers import WROTE, Parses
 
 ASSIGNS = [
     "doc.spans",
@@ -205,6 +205,8 @@ class ConstituencyPipe(ParserPipe):
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write the trees and heads; tags and sentence starts to tokens that have none."""
         docs = list(docs)
+        _, overwritten = self._overwritten(docs)
+        wrote = [self._writes(doc, heads) for doc, heads in zip(docs, overwritten, strict=True)]
         super().set_annotations(docs, scores)
         sentences, parses = scores
         spans: list[list[LabelledSpan]] = [[] for _ in docs]
@@ -224,6 +226,14 @@ class ConstituencyPipe(ParserPipe):
         for d, doc in enumerate(docs):
             found = spans[d], spans_scores[d], log_probs[d]
             set_constituents(doc, *found, unparsed=unparsed[d], key=self.spans_key)
+            if wrote[d]:
+                # what another component may overwrite, where it must leave alone what was there
+                doc.spans[self.spans_key].attrs[WROTE] = wrote[d]
+
+    def _writes(self, doc: Doc, overwritten: bool) -> list[str]:
+        tags = bool(self.tags) and not doc.has_annotation("TAG")
+        heads = bool(self.relations) and (overwritten or not doc.has_annotation("DEP"))
+        return [layer for layer, written in (("tags", tags), ("heads", heads)) if written]
 
     def _spans(self, parse: SentenceParse) -> list[tuple[LabelledSpan, float | None]]:
         """The constituents of a parse by its words, those of unary chains one by one, each with its

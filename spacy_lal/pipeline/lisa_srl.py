@@ -39,9 +39,8 @@ DEFAULT_MODEL = Config().from_str(
         "tag_weight": 1.0,
         "label_smoothing": 0.1,
         "own_paths": 0.5,
-        "overwrite_tags": False,
         "overwrite_heads": False,
-        "earlier_heads": 0.0,
+        "last_word": None,
         "sentences": "split",
         "max_sentence_length": 512,
         "long_sentences": "split",
@@ -80,9 +79,8 @@ def make_lisa_srl(
     tag_weight: float,
     label_smoothing: float,
     own_paths: float,
-    overwrite_tags: bool,
     overwrite_heads: bool,
-    earlier_heads: float,
+    last_word: float | None,
     sentences: SentencePolicy,
     max_sentence_length: int,
     long_sentences: LongSentencePolicy,
@@ -109,9 +107,10 @@ def make_lisa_srl(
         predicts. label_smoothing: label smoothing of the role labels.
     own_paths: in a model with `role_paths`, the share of training sentences whose paths follow the
         heads that the model finds, as in prediction, instead of gold heads.
-    overwrite_tags, overwrite_heads: write the model's own tags, and its own heads, also to Docs
-        that have some. earlier_heads: how much the heads that are overwritten count: this is added
-        to the logarithms of their probabilities, and of those of their relations.
+    overwrite_heads: write the model's own heads also to Docs that have some.
+    last_word: a number: overwrite the tags and the heads that `lal_constituency` has just written,
+        but none that the Doc had before. The number says how much these heads count: it is added to
+        the logarithms of their probabilities, and of those of their relations.
     sentences, max_sentence_length, long_sentences: as for `lal_dependency`; a sentence that is too
         long to be read ("flat") has no frames.
     """
@@ -131,9 +130,8 @@ def make_lisa_srl(
         tag_weight=tag_weight,
         label_smoothing=label_smoothing,
         own_paths=own_paths,
-        overwrite_tags=overwrite_tags,
         overwrite_heads=overwrite_heads,
-        earlier_heads=earlier_heads,
+        last_word=last_word,
         sentences=sentences,
         max_sentence_length=max_sentence_length,
         long_sentences=long_sentences,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -72,7 +72,6 @@ class ParserPipe(WeightsPipe):
         arc_weight: float = 1.0,
         relation_weight: float = 1.0,
         overwrite_heads: bool = False,
-        overwrite_tags: bool = False,
         sentences: SentencePolicy,
         max_sentence_length: int,
         long_sentences: LongSentencePolicy,
@@ -84,7 +83,6 @@ class ParserPipe(WeightsPipe):
         self.arc_weight = arc_weight
         self.relation_weight = relation_weight
         self.overwrite_heads = overwrite_heads
-        self.overwrite_tags = overwrite_tags
         self.settings = {
             "sentences": sentences,
             "max_sentence_length": max_sentence_length,
@@ -217,18 +215,20 @@ class ParserPipe(WeightsPipe):
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write tags and sentence starts to tokens that have none, and heads if there are any.
 
-        A Doc that has tags or heads keeps them, unless `overwrite_tags` or `overwrite_heads` is
-        set.
+        A Doc that has heads keeps them, unless `overwrite_heads` is set.
         """
         docs = list(docs)
         whole_docs = self.settings["sentences"] == "doc"
+        tags, heads = self._overwritten(docs)
         if self.tags:
-            self._write_tags(docs, scores)
+            self._write_tags(docs, scores, tags)
         write_sentence_starts(docs, scores, whole_docs=whole_docs)
         if self.relations:
-            write_heads(
-                docs, scores, self.relations, whole_docs=whole_docs, overwrite=self.overwrite_heads
-            )
+            write_heads(docs, scores, self.relations, whole_docs=whole_docs, overwrite=heads)
 
-    def _write_tags(self, docs: list[Doc], scores: Parses) -> None:
-        write_tags(docs, scores, self.tags, overwrite=self.overwrite_tags)
+    def _overwritten(self, docs: Sequence[Doc]) -> tuple[list[bool], list[bool]]:
+        """The Docs whose tags, and those whose heads, are overwritten."""
+        return [False] * len(docs), [self.overwrite_heads] * len(docs)
+
+    def _write_tags(self, docs: list[Doc], scores: Parses, overwrite: list[bool]) -> None:
+        write_tags(docs, scores, self.tags, overwrite=overwrite)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, Literal, get_args
 
@@ -47,7 +47,7 @@ from .gold import gold_frames, gold_heads, token_heads
 from .gradients import differentiate
 from .lisa_gold import LisaGold, lisa_names
 from .parser import ParserPipe
-from .writers import Parses, write_frames
+from .writers import WROTE, Parses, write_frames
 
 Source = Literal["model", "doc"]
 
@@ -83,13 +83,13 @@ class LisaSRL(ParserPipe):
         role_weight: float,
         label_smoothing: float,
         own_paths: float,
-        earlier_heads: float = 0.0,
+        last_word: float | None = None,
         **settings: Any,
     ) -> None:
         if not 0 <= own_paths <= 1:
             raise ValueError(f"own_paths must be from 0 to 1, got {own_paths}")
-        if not 0 <= earlier_heads < math.inf:
-            raise ValueError(f"earlier_heads must be at least 0, got {earlier_heads}")
+        if last_word is not None and not 0 <= last_word < math.inf:
+            raise ValueError(f"last_word must be null or at least 0, got {last_word}")
         if not 0 <= label_smoothing < 1:
             raise ValueError(
                 f"label_smoothing must be at least 0 and below 1, got {label_smoothing}"
@@ -103,7 +103,7 @@ class LisaSRL(ParserPipe):
         self.role_weight = role_weight
         self.label_smoothing = label_smoothing
         self.own_paths = own_paths
-        self.earlier_heads = earlier_heads
+        self.last_word = last_word
         super().__init__(vocab, model, name, **settings)
         self.cfg["transitions"] = []
         self._check_indicator()
@@ -273,7 +273,8 @@ class LisaSRL(ParserPipe):
                 i for i, token in enumerate(sentences[k].words.tolist()) if token in doc_predicates
             ]
 
-        wanted = self.overwrite_heads or not all(doc.has_annotation("DEP") for doc in docs)
+        there = [doc.has_annotation("DEP") for doc in docs]
+        wanted = any(self._overwritten(docs)[1]) or not all(there)
         parses = decode_frames(
             scores,
             self.cfg["joint"],
@@ -288,13 +289,13 @@ class LisaSRL(ParserPipe):
 
     def _earlier_heads(self, docs: list[Doc], sentences: list[Sentence]) -> EarlierHeads | None:
         """The heads that count when they are overwritten."""
-        if not (self.overwrite_heads and self.earlier_heads):
+        if not self.last_word:
             return None
         number = {relation: k for k, relation in enumerate(self.relations)}
 
         @cache
         def of_doc(d: int) -> NDArray[numpy.int64] | None:
-            return token_heads(docs[d]) if docs[d].has_annotation("DEP") else None
+            return token_heads(docs[d]) if _was_written(docs[d], "heads") else None
 
         def of(k: int) -> tuple[list[int], list[int]] | None:
             sentence = sentences[k]
@@ -305,7 +306,7 @@ class LisaSRL(ParserPipe):
             relations = [number.get(doc[i].dep_, -1) for i in sentence.words.tolist()]
             return heads_in_words(heads, sentence).tolist(), relations
 
-        return EarlierHeads(of, self.earlier_heads)
+        return EarlierHeads(of, self.last_word)
 
     def _given_predicates(self, doc: Doc) -> set[int] | None:
         if self.predicate_source == "model" or self.spans_key not in doc.spans:
@@ -327,11 +328,22 @@ class LisaSRL(ParserPipe):
         return self._role_decoders[key]
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
-        """Write frames; tags, sentence starts and heads as all parsers do."""
+        """Write frames; tags, sentence starts and heads to Docs that have none, or, with
+        `last_word`, that have those of a parser before it."""
         docs = list(docs)
         keep = self.predicate_source == "doc"
         write_frames(docs, scores, self.spans_key, keep_rolesets=keep)
         super().set_annotations(docs, scores)
+        if self.last_word is not None:
+            for doc in docs:
+                for group in doc.spans.values():
+                    group.attrs.pop(WROTE, None)
+
+    def _overwritten(self, docs: Sequence[Doc]) -> tuple[list[bool], list[bool]]:
+        if self.last_word is None:
+            return super()._overwritten(docs)
+        heads = [self.overwrite_heads or _was_written(doc, "heads") for doc in docs]
+        return [_was_written(doc, "tags") for doc in docs], heads
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """The scorer's scores, `tag_acc`, and `dep_uas` and `dep_las` with syntax."""
@@ -341,3 +353,8 @@ class LisaSRL(ParserPipe):
             head_scores = score_attachment(examples)
             scores |= {name: head_scores[name] for name in ("dep_uas", "dep_las")}
         return scores
+
+
+def _was_written(doc: Doc, layer: str) -> bool:
+    """Whether a parser of this package wrote this layer, and not the user or another parser."""
+    return any(layer in group.attrs.get(WROTE, ()) for group in doc.spans.values())

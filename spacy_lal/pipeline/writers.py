@@ -20,21 +20,23 @@ Parses = tuple[list[Sentence], dict[int, SentenceParse]]
 
 ROOT = "ROOT"
 """The relation of a sentence's root, as spaCy has it."""
+WROTE = "wrote"
+"""The attribute of the constituents' span group that says what else their parser wrote."""
 UNKNOWN_RELATION = "dep"
 """The relation of a word whose relation is not known."""
 
 
 def write_tags(
-    docs: Sequence[Doc], found: Parses, tags: Sequence[str], *, overwrite: bool = False
+    docs: Sequence[Doc], found: Parses, tags: Sequence[str], *, overwrite: Sequence[bool]
 ) -> None:
-    """Write the tags of words that have none, or those of all words."""
+    """Write the tags of words that have none; of Docs to overwrite, those of all words."""
     sentences, parses = found
     for number, parse in parses.items():
         sentence = sentences[number]
         doc = docs[sentence.doc]
         for i, tag in zip(sentence.words.tolist(), parse.tags.tolist(), strict=True):
             token = doc[i]
-            if overwrite or not token.tag:
+            if overwrite[sentence.doc] or not token.tag:
                 token.tag_ = tags[tag]
 
 
@@ -62,9 +64,9 @@ def write_heads(
     relations: Sequence[str],
     *,
     whole_docs: bool,
-    overwrite: bool,
+    overwrite: Sequence[bool],
 ) -> None:
-    """Write heads and relations to Docs that have none, or to all.
+    """Write heads and relations to Docs that have none, and to those to overwrite.
 
     A sentence that was not parsed keeps its heads, or hangs on its first word. Pieces of a sentence
     must hang together to be one: the roots of later ones depend on that of the first. Whitespace
@@ -99,8 +101,8 @@ def write_heads(
         for i in set(range(sentence.start, sentence.end)).difference(words):
             doc_heads[i] = words[0] if i < words[0] else i - 1
             doc_relations[i] = UNKNOWN_RELATION
-    for doc, doc_heads, doc_relations in zip(docs, heads, deps, strict=True):
-        if doc.has_annotation("DEP") and not overwrite:
+    for doc, doc_heads, doc_relations, replaced in zip(docs, heads, deps, overwrite, strict=True):
+        if doc.has_annotation("DEP") and not replaced:
             continue
         # whitespace alone in its sentence, or between the pieces of one
         for i in (i for i, head in enumerate(doc_heads) if head < 0):

@@ -64,9 +64,10 @@ def _annotate(nlp: Language, docs: list[Doc]) -> Iterator[tuple[Doc, Certainty]]
 def _new(pipe: ParserPipe, doc: Doc) -> Collection[str]:
     """The layers that are the component's if it finds them."""
     layers = {"trees", "roles"}
-    if pipe.tags and (pipe.overwrite_tags or not doc.has_annotation("TAG")):
+    (tags,), (heads,) = pipe._overwritten([doc])
+    if pipe.tags and (tags or not doc.has_annotation("TAG")):
         layers.add("tags")
-    if pipe.overwrite_heads or not doc.has_annotation("DEP"):
+    if heads or not doc.has_annotation("DEP"):
         layers.add("heads")
     return layers
 

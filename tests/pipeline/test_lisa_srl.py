@@ -18,7 +18,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.language import Language
-from spacy.tokens import Doc
+from spacy.tokens import Doc, SpanGroup
 from spacy.training import Example
 from thinc.api import Config
 from torch import Tensor
@@ -296,27 +296,28 @@ def test_heads_are_written_where_there_are_none(saved: Path, overwrite: bool) ->
     assert spans_of(both[0]) == spans_of(both[1]) == spans_of(gold)
 
 
-def test_tags_can_be_overwritten(saved: Path) -> None:
-    other = loaded(saved, overwrite_tags=True)
-    doc = other(one_sentence(other, ["The", "cat", "sat", "."], tags=["X", "X", "X", ""]))
-    assert [token.tag_ for token in doc] == ["DT", "NN", "VBD", "."]
-
-
 @pytest.mark.parametrize("source", ["model", "doc"])
-def test_heads_that_are_overwritten_can_count(saved: Path, source: str) -> None:
-    """Next to nothing, or so much that all heads and relations known to the model stay."""
+def test_lisa_may_have_the_last_word(saved: Path, source: str) -> None:
+    """On what a parser of ours wrote, not on what was there before. Heads may count next to
+    nothing, or so much that all stay that the model knows."""
     for weight in (1e-6, 1e6):
-        other = loaded(saved, overwrite_heads=True, earlier_heads=weight, parse_source=source)
+        other = loaded(saved, last_word=weight, parse_source=source)
         gold = frames_doc(other, 0)
         words = [token.text for token in gold]
-        chain = Doc(other.vocab, words=words, heads=[1, 2, 3, 4, 5, 6, 6], deps=["det"] * 7)
-        chain[6].dep_ = "ROOT"
-        kept = heads(chain)
-        found = other(chain)
-        check_heads(found)
-        assert heads(found) == (kept if weight > 1 else heads(gold))
-    with pytest.raises(ValueError, match="earlier_heads must be at least 0, got -1"):
-        loaded(saved, earlier_heads=-1.0)
+        heads_of = [1, 2, 3, 4, 5, 6, 6], ["det"] * 6 + ["ROOT"]
+        for wrote in ([], ["tags"], ["tags", "heads"], None):
+            doc = Doc(other.vocab, words, heads=heads_of[0], deps=heads_of[1], tags=["X"] * 7)
+            kept = heads(doc)
+            if wrote is not None:
+                doc.spans["constituents"] = SpanGroup(doc, attrs={"wrote": wrote})
+            found = other(doc)
+            check_heads(found)
+            again = wrote and "heads" in wrote and weight < 1
+            assert heads(found) == (heads(gold) if again else kept)
+            assert ([token.tag_ for token in found] == ["X"] * 7) != bool(wrote)
+            assert all("wrote" not in group.attrs for group in found.spans.values())
+    with pytest.raises(ValueError, match="last_word must be null or at least 0, got -1"):
+        loaded(saved, last_word=-1.0)
 
 
 def test_a_sentence_that_is_not_parsed_keeps_its_heads(saved: Path) -> None:

@@ -199,9 +199,7 @@ def test_make_en_lal_md(
         "lal_empty_tensor",
     ]
     lisa = nlp.get_pipe("lisa_srl")
-    assert (lisa.parse_source, lisa.earlier_heads) == ("model", 2.0)
-    assert lisa.overwrite_tags
-    assert lisa.overwrite_heads
+    assert (lisa.parse_source, lisa.last_word) == ("model", 2.0)
     doc = nlp("Tea cools. It does not!")
     assert doc.tensor is None or not doc.tensor.size
     assert "constituents" in doc.spans
