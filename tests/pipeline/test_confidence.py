@@ -418,7 +418,7 @@ def test_margins_are_no_probabilities() -> None:
     doc = nlp(unparsed(nlp))
     group = doc.spans["constituents"]
     assert len(group)
-    assert group.attrs == {"scores": [None] * len(group)}
+    assert group.attrs == {"scores": [None] * len(group), "wrote": ["tags"]}
     assert [tree.log_prob for tree in doc._.trees] == [None] * len(STARTS)
     with pytest.raises(ValueError, match="kbest needs probabilities"):
         parser(nlp).kbest(doc, 2)
