@@ -76,10 +76,8 @@ def machine(arguments: argparse.Namespace, *packages: str) -> dict[str, Any]:
 def headline(report: Mapping[str, Any]) -> str:
     """The two lines that say what `machine` found."""
     named = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
-    return (
-        f"{named}\n{report['processor']}, {report['threads']} thread(s), "
-        f"medians of {report['repeats']}"
-    )
+    medians = f", medians of {report['repeats']}" if "repeats" in report else ""
+    return f"{named}\n{report['processor']}, {report['threads']} thread(s){medians}"
 
 
 def versions(*packages: str) -> dict[str, str]:
