@@ -148,8 +148,9 @@ class _TreeView:
         self.starts = [start for start, _, _ in self.spans]
         self.attrs = {} if group is None else group.attrs
         self.annotated = group is not None
-        # leaf[i]: how many words (tokens other than whitespace) come before token i
-        self.leaf = list(accumulate((not token.is_space for token in doc), initial=0))
+        # leaf[i]: how many words (tokens other than whitespace) come before token i; a Vocab without
+        # a language, into which Docs may be read, doesn't know `is_space`
+        self.leaf = list(accumulate((not token.text.isspace() for token in doc), initial=0))
 
     @property
     def doc(self) -> Doc:
@@ -188,7 +189,7 @@ class _TreeView:
         if first == last:
             return None
         start, end = bisect_left(self.leaf, first), bisect_left(self.leaf, last)
-        while end < len(self.doc) and self.doc[end].is_space:
+        while end < len(self.doc) and self.doc[end].text.isspace():
             end += 1
         inside = self._within(start, end)
         for i, (span_start, span_end, _) in enumerate(inside):
@@ -209,7 +210,7 @@ class _TreeView:
         log_prob: float | None = None,
         parsed: bool = True,
     ) -> ConstituentTree:
-        words = [token for token in self.doc[start:end] if not token.is_space]
+        words = [token for token in self.doc[start:end] if not token.text.isspace()]
         first = self.leaf[start]
         phrases = [(self.leaf[s] - first, self.leaf[e] - first, label) for s, e, label in spans]
         return ConstituentTree.from_spans(

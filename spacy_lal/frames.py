@@ -106,13 +106,13 @@ class Frame:
             end = doc[max(self.predicate.i, *(span.end - 1 for span in spans))].sent.end
         before, after = defaultdict[int, str](str), defaultdict[int, str](str)
         for span in spans:
-            if words := [token.i for token in span if not token.is_space]:
+            if words := [token.i for token in span if not token.text.isspace()]:
                 before[words[0]] += f"[{span.label_}: "
                 after[words[-1]] += "]"
         return " ".join(
             f"{before[token.i]}{token.text}{after[token.i]}"
             for token in doc[start:end]
-            if not token.is_space
+            if not token.text.isspace()
         )
 
 

@@ -17,7 +17,7 @@ from spacy_lal.treebanks.docs import language_vocab
 
 from .carriers import CARRIERS
 
-VOCAB = language_vocab("en")  # a bare Vocab doesn't know what whitespace is
+VOCAB = language_vocab("en")
 
 CAT = [(0, 4, "S"), (0, 2, "NP"), (0, 2, "NP"), (2, 3, "VP")]
 CAT_TREE = "(TOP (S (NP (NP (DT The) (NN cat))) (VP (VBD slept)) (. .)))"
@@ -52,6 +52,12 @@ def test_constituents_are_spans_in_preorder(cat):
     assert [(span.start, span.end, span.label_) for span in group] == CAT
     assert group.attrs["scores"] == [0.5, 0.75, 1.0, None]
     assert get_constituents(cat) == CAT
+
+
+def test_whitespace_in_a_vocabulary_without_a_language(two):
+    again = Doc(Vocab()).from_bytes(two.to_bytes())
+    assert [str(tree) for tree in again._.trees] == [str(tree) for tree in two._.trees]
+    assert not again[2].is_space  # spaCy doesn't know there
 
 
 def test_other_keys(cat):

@@ -35,8 +35,8 @@ def annotated(
 
     A batch has `batch_tokens` tokens and what its last text has more. Docs live as long as a batch:
     strings and lexemes that they brought are freed with them (`nlp.memory_zone`, which zones of the
-    caller must not surround), so `read` returns none of spaCy's objects. Where a batch fails, its
-    texts are annotated one by one.
+    caller must not surround), so `read` returns none of spaCy's objects, and what makes the records
+    must not use `nlp`. Where a batch fails, its texts are annotated one by one.
     """
     left = iter(records)
     while True:

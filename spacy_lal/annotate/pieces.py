@@ -27,8 +27,11 @@ _PLACES = (
 def pieces(record: Record, max_chars: int = MAX_CHARS) -> Iterator[Record]:
     """The record, or, if its text is longer than `max_chars`, records of its parts.
 
-    They have all its fields; "offset" is that of the part.
+    They have all its fields; "offset" is that of the part. Raises ValueError for less than one
+    character.
     """
+    if max_chars < 1:
+        raise ValueError(f"max_chars must be at least 1, got {max_chars}")
     text, offset = record["text"], record.get("offset", 0)
     start = 0
     while len(text) - start > max_chars:

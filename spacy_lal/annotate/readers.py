@@ -44,6 +44,8 @@ class Texts:
     def __post_init__(self) -> None:
         """Raises ValueError or OSError for an input that can't be read, and fields that can't be
         kept."""
+        if self.kind not in (None, *KINDS):
+            raise ValueError(f"no input format {self.kind!r}: it is one of {', '.join(KINDS)}")
         if taken := set(self.keep) & {*FIELDS, self.text_field} - {"id"}:
             raise ValueError(
                 f"annotated texts have a {min(taken)!r} of their own, so that field can't be kept"
@@ -133,6 +135,8 @@ class Texts:
         name = values.get("id")
         record = {"id": place if name is None else str(name)}
         record |= {key: _plain(values.get(key)) for key in self.keep if key != "id"}
+        if type(offset := values.get("offset")) is int:
+            record["offset"] = offset  # of a piece that failed in another run
         text = values.get(self.text_field)
         if not isinstance(text, str):
             return {**record, "text": "", "error": f"no text in {self.text_field!r}"}
@@ -161,9 +165,10 @@ class Texts:
 
 
 def _kind(path: Path) -> str | None:
-    name = path.name.removesuffix(path.suffix) if path.suffix in OPENERS else path.name
-    kind = os.path.splitext(name)[1].removeprefix(".")
-    if kind == "parquet" and path.suffix in OPENERS:
+    packed = path.suffix in OPENERS
+    name = path.name.removesuffix(path.suffix) if packed else path.name
+    kind = os.path.splitext(name)[1].removeprefix(".").lower()
+    if kind == "parquet" and packed:
         return None
     return kind if kind in KINDS else None
 

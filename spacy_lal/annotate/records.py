@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 from ..annotations import CONSTITUENTS_KEY, set_constituents, set_dependencies
 from ..frames import FRAMES_KEY, FrameSpans, get_frames, set_frames, span_scores
 from ..grammar_errors import CORRECT, ERRORS_KEY, error_scores, grammar_errors, set_errors
-from .batches import BATCH_TOKENS, annotated
+from .batches import BATCH_TOKENS, Found, annotated
 from .loading import load
 from .pieces import MAX_CHARS, Record, pieces
 
@@ -27,7 +27,7 @@ WORDS = {"tags": "TAG", "pos": "POS", "lemmas": "LEMMA"}
 
 FIELDS = (
     *("id", "offset", "text", "words", "starts", "sentences", *WORDS, "heads", "relations"),
-    *("constituents", "frames", "errors", "error_scores", "error"),
+    *("constituents", "unparsed", "frames", "errors", "error_scores", "error"),
 )
 """What records of annotated texts have, besides fields that are carried through."""
 
@@ -43,15 +43,25 @@ def annotate_batch(
 
     model: a pipeline, or its name or folder, which is loaded once a process. A text of more than
     `max_chars` characters becomes several records (see `pieces`). A text that fails comes back as
-    it is, with the "error". Threads of a process take turns.
+    it is, with the "error", and so does a record without a text. Threads of a process take turns.
     """
     with _ONE_AT_A_TIME:
         nlp = model if isinstance(model, Language) else _load(str(model))
-        parts = (piece for record in records for piece in pieces(record, max_chars))
-        return [
-            {**found.record, "error": found.error} if found.value is None else found.value
-            for found in annotated(nlp, parts, doc_record, batch_tokens=batch_tokens)
-        ]
+        # all at once: what makes the records may use the pipeline, whose batches free their strings
+        parts = [part for record in records for part in _pieces(record, max_chars)]
+        texts = (part for part in parts if "error" not in part)
+        found = annotated(nlp, texts, doc_record, batch_tokens=batch_tokens)
+        return [part if "error" in part else _result(next(found)) for part in parts]
+
+
+def _pieces(record: Record, max_chars: int) -> Iterable[Record]:
+    if not isinstance(record.get("text"), str):
+        return [{**record, "error": "no text in 'text'"}]
+    return pieces({name: record[name] for name in record if name != "error"}, max_chars)
+
+
+def _result(found: Found[Record]) -> Record:
+    return {**found.record, "error": found.error} if found.value is None else found.value
 
 
 # Strings are freed at the end of a batch, from a vocabulary that all threads share.
@@ -68,8 +78,9 @@ def doc_record(record: Record, doc: Doc) -> Record:
 
     "words" are all tokens, whitespace too, and "starts" where they begin in "text", in characters;
     "sentences", "constituents", "errors" and the spans of "frames" are {"start", "end"} in tokens
-    with, except for sentences, "label" and "score" (None where there is none); "heads" are tokens,
-    a root its own.
+    with, except for sentences, "label" and "score" (None where there is none); "unparsed", if there
+    are any, are sentences without a tree because the parser left them alone; "heads" are tokens, a
+    root its own. Entities, morphology and whatever else a Doc may have are not in a record.
     """
     found: Record = {
         **record,
@@ -85,7 +96,10 @@ def doc_record(record: Record, doc: Doc) -> Record:
         found["heads"] = [token.head.i for token in doc]
         found["relations"] = [token.dep_ for token in doc]
     if CONSTITUENTS_KEY in doc.spans:
-        found["constituents"] = _constituents(doc.spans[CONSTITUENTS_KEY])
+        group = doc.spans[CONSTITUENTS_KEY]
+        found["constituents"] = _constituents(group)
+        if unparsed := group.attrs.get("unparsed"):
+            found["unparsed"] = [{"start": start, "end": end} for start, end in unparsed]
     if FRAMES_KEY in doc.spans:
         found["frames"] = [
             {
@@ -115,8 +129,10 @@ def doc_record(record: Record, doc: Doc) -> Record:
 def record_doc(record: Record, vocab: Vocab) -> Doc:
     """The Doc that `doc_record` read, without the log-probabilities of its trees.
 
-    Raises ValueError if the words are not those of the text.
+    Raises ValueError if the words are not those of the text, and for a record without words.
     """
+    if record.get("words") is None:
+        raise ValueError(f"record {record.get('id')!r} has no words: {record.get('error')}")
     text, words, starts = record["text"], record["words"], record["starts"]
     ends = [start + len(word) for start, word in zip(starts, words, strict=True)]
     nexts = [*starts[1:], len(text)] if words else []
@@ -135,7 +151,8 @@ def record_doc(record: Record, vocab: Vocab) -> Doc:
     if record.get("heads") is not None:
         set_dependencies(doc, record["heads"], record["relations"])
     if (phrases := record.get("constituents")) is not None:
-        set_constituents(doc, *_spans(phrases))
+        unparsed = [(place["start"], place["end"]) for place in record.get("unparsed") or ()]
+        set_constituents(doc, *_spans(phrases), unparsed=unparsed)
     if (frames := record.get("frames")) is not None:
         found = [(frame, *_spans(frame["spans"])) for frame in frames]
         set_frames(

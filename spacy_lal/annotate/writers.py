@@ -99,6 +99,7 @@ def _schema(arrow: Any, keep: Sequence[str]) -> Any:
         "heads": whole,
         "relations": text,
         "constituents": span,
+        "unparsed": arrow.struct(place),
         "frames": frame,
         "errors": span,
         "error_scores": real,

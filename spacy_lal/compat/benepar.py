@@ -51,8 +51,10 @@ def constituents_at(span: Span) -> tuple[list[Constituent], int]:
     doc = span.doc
     if CONSTITUENTS_KEY not in doc.spans:
         raise ValueError("this Doc has no trees: put a parser of constituents into the pipeline")
+    if not len(span):
+        raise NonConstituentException("no constituent: a span without tokens")
     found = _in_sentence(doc, *_sentence(doc, span.start))
-    words = [token.i for token in span if not token.is_space]
+    words = [token.i for token in span if not token.text.isspace()]
     for number, constituent in enumerate(found):
         if words and constituent[:2] == (words[0], words[-1] + 1):
             return found, number
@@ -67,7 +69,7 @@ def _sentence(doc: Doc, token: int) -> tuple[int, int]:
 
 
 def _in_sentence(doc: Doc, start: int, end: int) -> list[Constituent]:
-    words = [token.i for token in doc[start:end] if not token.is_space]
+    words = [token.i for token in doc[start:end] if not token.text.isspace()]
     if not words:
         return []
     labels: dict[tuple[int, int], list[str]] = {(words[0], words[-1] + 1): []}

@@ -33,7 +33,7 @@ from ..trees import ConstituentTree, LabelledSpan
 from .counts import Counts, Names, Reader, read_trees, refuse_crossing
 from .gold import gold_constituents, gold_heads, in_words
 from .parser import ParserPipe
-from .writers import WROTE, Parses
+from .writers import WROTE, Parses, fingerprint
 
 ASSIGNS = [
     "doc.spans",
@@ -228,7 +228,8 @@ class ConstituencyPipe(ParserPipe):
             set_constituents(doc, *found, unparsed=unparsed[d], key=self.spans_key)
             if wrote[d]:
                 # what another component may overwrite, where it must leave alone what was there
-                doc.spans[self.spans_key].attrs[WROTE] = wrote[d]
+                marks = {layer: fingerprint(doc, layer) for layer in wrote[d]}
+                doc.spans[self.spans_key].attrs[WROTE] = marks
 
     def _writes(self, doc: Doc, overwritten: bool) -> list[str]:
         tags = bool(self.tags) and not doc.has_annotation("TAG")

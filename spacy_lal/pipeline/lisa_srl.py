@@ -94,7 +94,8 @@ def make_lisa_srl(
         no head, the model's are used.
     predicate_source: "model" finds predicates; "doc" takes those of the frames that are already in
         doc.spans[spans_key], with their rolesets. If a Doc has no such group, the model's are
-        used. parse_source and predicate_source are attributes; change them at any time.
+        used. parse_source and predicate_source are attributes; change them at any time. A pipeline
+        that is saved keeps those of its config.
     decoder: how role labels are chosen: "valid", the best sequence that is valid BIO;
         "probabilities", the same with the transition probabilities of the training data added to
         the scores, as in the paper's program; "viterbi", with the logarithms of the transition

@@ -47,7 +47,7 @@ from .gold import gold_frames, gold_heads, token_heads
 from .gradients import differentiate
 from .lisa_gold import LisaGold, lisa_names
 from .parser import ParserPipe
-from .writers import WROTE, Parses, write_frames
+from .writers import WROTE, Parses, fingerprint, write_frames
 
 Source = Literal["model", "doc"]
 
@@ -356,5 +356,8 @@ class LisaSRL(ParserPipe):
 
 
 def _was_written(doc: Doc, layer: str) -> bool:
-    """Whether a parser of this package wrote this layer, and not the user or another parser."""
-    return any(layer in group.attrs.get(WROTE, ()) for group in doc.spans.values())
+    """Whether a parser of this package wrote this layer, and nobody has changed it since."""
+    marks = [group.attrs[WROTE] for group in doc.spans.values() if WROTE in group.attrs]
+    return any(
+        isinstance(mark, dict) and mark.get(layer) == fingerprint(doc, layer) for mark in marks
+    )

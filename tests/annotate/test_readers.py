@@ -37,17 +37,19 @@ def test_json_lines(tmp_path: Path) -> None:
         '{"id": "x"}',
         '{"text": ""}',
         '{"text": "Numbers.", "lang": [NaN, 1e999, 1180591620717411303424]}',
+        '{"text": "A piece.", "offset": 51, "error": "RuntimeError: of another run"}',
     ]
     with gzip.open(path, "wt") as file:
         file.write("\n".join(lines))
     found = list(Texts(str(path), keep=["id", "lang"]))
     assert found[0] == {"id": "7", "lang": "en", "text": "One."}
     assert found[1] == {"id": "a.jsonl.gz:2", "lang": {"is": ["en"]}, "text": "Two."}
-    assert [("error" in record) for record in found] == [False] * 2 + [True] * 4 + [False] * 2
+    assert [("error" in record) for record in found] == [False] * 2 + [True] * 4 + [False] * 3
     assert found[3]["error"] == "ValueError: expected a JSON object on each line, found '[1]'"
     assert found[5] == {"id": "x", "lang": None, "text": "", "error": "no text in 'text'"}
     assert found[2]["text"] == "{"
     assert found[7]["lang"] == [None, None, 2**70]
+    assert found[8]["offset"] == 51
 
 
 def test_a_folder(tmp_path: Path) -> None:
@@ -58,6 +60,10 @@ def test_a_folder(tmp_path: Path) -> None:
     texts = Texts(str(tmp_path / "in"))
     assert [(r["id"], r["text"]) for r in texts] == [("b/a.jsonl:1", "A"), ("c.txt:1", "C")]
     assert [r["id"] for r in Texts(str(tmp_path / "in"), "txt")] == ["c.txt:1"]
+    (tmp_path / "in/D.TXT").write_text("D\n")
+    assert [r["id"] for r in Texts(str(tmp_path / "in"), "txt")] == ["D.TXT:1", "c.txt:1"]
+    with pytest.raises(ValueError, match="no input format 'csv': it is one of txt, jsonl, parquet"):
+        Texts(str(tmp_path / "in/c.txt"), "csv")
 
 
 def test_stdin(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from spacy.tokens import Doc
 from spacy_lal.annotate import annotate_batch
 from spacy_lal.annotate.batches import annotated
 from spacy_lal.annotate.records import doc_record, record_doc
+from spacy_lal.annotations import set_constituents
 from spacy_lal.grammar_errors import set_errors
 
 TEXTS = [
@@ -130,6 +132,45 @@ def test_a_text_that_fails(nlp: Language) -> None:
     assert found[2]["error"].startswith("UnicodeEncodeError")
     assert "maximum of 1000000" in found[4]["error"]
     assert [found[k]["words"] for k in (0, 3)] == [["a"], ["b"]]
+
+
+def test_records_without_a_text(nlp: Language) -> None:
+    """They come back, and so do the others; a failed record may be given again."""
+    nothing: list[dict[str, Any]] = [{"id": 1}, {"id": 2, "text": None}, {"id": 3, "text": 0.5}]
+    record = {"id": 0, "text": "A dog barks.", "error": "of another run"}
+    first, *found, last = annotate_batch([record, *nothing, record], nlp)
+    assert found == [{**record, "error": "no text in 'text'"} for record in nothing]
+    assert first["words"] == last["words"] == ["A", "dog", "barks", "."]
+    assert "error" not in first
+    with pytest.raises(ValueError, match="record 2 has no words: no text in 'text'"):
+        record_doc(found[1], nlp.vocab)
+
+
+def test_pieces_have_characters(nlp: Language) -> None:
+    with pytest.raises(ValueError, match="max_chars must be at least 1, got 0"):
+        annotate_batch([{"text": "ab"}], nlp, max_chars=0)
+
+
+def test_records_may_come_from_the_same_pipeline(nlp: Language) -> None:
+    """Its strings are freed with each batch, those of the Doc that is being read too."""
+
+    def sentences() -> Iterator[dict[str, str]]:
+        for token in nlp.make_doc("Zqwxone Zqwxtwo Zqwxthree Zqwxfour Zqwxfive"):
+            yield {"text": token.text}
+
+    found = annotate_batch(sentences(), nlp, batch_tokens=1)
+    assert [record["words"] for record in found] == [
+        [f"Zqwx{number}"] for number in ("one", "two", "three", "four", "five")
+    ]
+
+
+def test_sentences_that_were_not_parsed(nlp: Language) -> None:
+    doc = Doc(nlp.vocab, ["a", "b", "c"], sent_starts=[True, False, True])
+    set_constituents(doc, [(2, 3, "S")], unparsed=[(0, 2)])
+    record = doc_record({"text": doc.text}, doc)
+    assert record["unparsed"] == [{"start": 0, "end": 2}]
+    again = record_doc(record, nlp.vocab)
+    assert [tree.parsed for tree in again._.trees] == [False, True]
 
 
 def test_nothing_stays_in_the_vocabulary(nlp: Language) -> None:

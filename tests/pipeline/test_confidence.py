@@ -22,6 +22,7 @@ from spacy_lal.models.parser.decoders import Decoder, make_map_decoder, make_mbr
 from spacy_lal.models.parser.decoding import decode_trees
 from spacy_lal.models.parser.k_best_parses import WIDER, k_best_parses
 from spacy_lal.models.parser.network import OneStageScores, TwoStageScores
+from spacy_lal.pipeline.writers import fingerprint
 from spacy_lal.pipeline.constituency import ConstituencyPipe
 from spacy_lal.structure.binarise import collapse_unaries
 from spacy_lal.structure.chart import chart_size, packed_spans
@@ -418,7 +419,8 @@ def test_margins_are_no_probabilities() -> None:
     doc = nlp(unparsed(nlp))
     group = doc.spans["constituents"]
     assert len(group)
-    assert group.attrs == {"scores": [None] * len(group), "wrote": ["tags"]}
+    marks = {"tags": fingerprint(doc, "tags")}
+    assert group.attrs == {"scores": [None] * len(group), "wrote": marks}
     assert [tree.log_prob for tree in doc._.trees] == [None] * len(STARTS)
     with pytest.raises(ValueError, match="kbest needs probabilities"):
         parser(nlp).kbest(doc, 2)

@@ -33,6 +33,7 @@ from spacy_lal.models.lisa.network import LisaScores
 from spacy_lal.models.lisa.roles import likely_heads, scores_of_roles
 from spacy_lal.pipeline.gold import gold_frames, role_labels
 from spacy_lal.pipeline.lisa_srl import LisaSRL, use_heads_of_docs
+from spacy_lal.pipeline.writers import fingerprint
 from spacy_lal.structure.sequence import bio_to_spans
 
 from ..bio import spans_to_bio
@@ -305,16 +306,21 @@ def test_lisa_may_have_the_last_word(saved: Path, source: str) -> None:
         gold = frames_doc(other, 0)
         words = [token.text for token in gold]
         heads_of = [1, 2, 3, 4, 5, 6, 6], ["det"] * 6 + ["ROOT"]
-        for wrote in ([], ["tags"], ["tags", "heads"], None):
+        for wrote in ([], ["tags"], ["tags", "heads"], ["tags", "changed"], None):
             doc = Doc(other.vocab, words, heads=heads_of[0], deps=heads_of[1], tags=["X"] * 7)
             kept = heads(doc)
             if wrote is not None:
-                doc.spans["constituents"] = SpanGroup(doc, attrs={"wrote": wrote})
+                marks = {layer: fingerprint(doc, layer) for layer in wrote if layer != "changed"}
+                doc.spans["constituents"] = SpanGroup(doc, attrs={"wrote": marks})
+            if wrote and "changed" in wrote:
+                doc[0].tag_ = "Y"
+                doc = Doc(other.vocab).from_bytes(doc.to_bytes())
             found = other(doc)
             check_heads(found)
             again = wrote and "heads" in wrote and weight < 1
             assert heads(found) == (heads(gold) if again else kept)
-            assert ([token.tag_ for token in found] == ["X"] * 7) != bool(wrote)
+            ours = bool(wrote) and "changed" not in wrote
+            assert ([token.tag_ for token in found[1:]] == ["X"] * 6) != ours
             assert all("wrote" not in group.attrs for group in found.spans.values())
     with pytest.raises(ValueError, match="last_word must be null or at least 0, got -1"):
         loaded(saved, last_word=-1.0)

@@ -46,6 +46,10 @@ def test_spans_that_are_no_constituents() -> None:
     doc.spans["constituents"] = [Span(doc, 0, 4, "S"), Span(doc, 0, 3, "NP")]
     with pytest.raises(benepar.NonConstituentException, match="no constituent: b c"):
         doc[2:4]._.labels  # noqa: B018
+    for nothing in (doc[1:1], Doc(doc.vocab)[:]):
+        nothing.doc.spans["constituents"] = doc.spans["constituents"] if len(nothing.doc) else []
+        with pytest.raises(benepar.NonConstituentException, match="a span without tokens"):
+            nothing._.parse_string  # noqa: B018
     assert doc[:]._.parse_string == "(S (NP ( a) ( b)) ( c))"
     assert [c.text for c in doc[:]._.children] == ["a   b", "c"]
     assert doc[2]._.parent.text == "a   b"

@@ -134,8 +134,14 @@ def distinct_words(docs: list[Doc]) -> tuple[list[str], Tensor]:
         return [], torch.zeros(0, dtype=torch.long)
     orths = numpy.concatenate([doc.to_array(ORTH) for doc in docs])
     words, which = numpy.unique(orths, return_inverse=True)
-    strings = docs[0].vocab.strings
-    return [strings[word] for word in words.tolist()], torch.from_numpy(which)
+    # Docs may come from several vocabularies, each of which knows its own words
+    stores = list({id(doc.vocab): doc.vocab.strings for doc in docs}.values())
+    first, *others = stores
+    texts = [
+        first[word] if not others else next(store[word] for store in stores if word in store)
+        for word in words.tolist()
+    ]
+    return texts, torch.from_numpy(which)
 
 
 def _forward(

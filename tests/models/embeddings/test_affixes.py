@@ -5,6 +5,7 @@ import pytest
 import spacy
 import torch
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 
 from spacy_lal.models.embeddings.affixes import build_word_affix_embed_v1
 from spacy_lal.models.embeddings.vocabulary import learn_vocabulary
@@ -35,3 +36,12 @@ def test_typographic_signs(printed: list[str], plain_signs: bool) -> None:
     changed = [one != other for one, other in zip(TYPED, printed, strict=True)]
     same = [numpy.array_equal(one, other) for one, other in zip(first, second, strict=True)]
     assert same == [plain_signs or not other for other in changed]
+
+
+def test_docs_of_several_vocabularies() -> None:
+    docs = [Doc(Vocab(), words=words) for words in (["Hello", "you"], ["Bye", "you"])]
+    model = build_word_affix_embed_v1(word_width=8, affix_width=4, min_count=1)
+    learn_vocabulary(model, docs)
+    model.initialize(X=docs)
+    for alone, together in zip(docs, model.predict(docs), strict=True):
+        numpy.testing.assert_array_equal(model.predict([alone])[0], together)
