@@ -148,8 +148,8 @@ class _TreeView:
         self.starts = [start for start, _, _ in self.spans]
         self.attrs = {} if group is None else group.attrs
         self.annotated = group is not None
-        # leaf[i]: how many words (tokens other than whitespace) come before token i; a Vocab without
-        # a language, into which Docs may be read, doesn't know `is_space`
+        # leaf[i]: how many words (tokens other than whitespace) come before token i; a Vocab that
+        # has no language, into which Docs may be read, doesn't know `is_space`
         self.leaf = list(accumulate((not token.text.isspace() for token in doc), initial=0))
 
     @property

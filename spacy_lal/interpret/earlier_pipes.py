@@ -13,12 +13,11 @@ def through_earlier_pipes(nlp: Language | Any, pipe: Any, docs: list[Doc]) -> li
     there is none, or if `nlp` is the component."""
     if not isinstance(nlp, Language):
         return docs
-    earlier: list[str] = []
-    for name, other in nlp.pipeline:
-        if other is pipe:
-            break
-        earlier.append(name)
-    if not earlier:
-        return docs
-    with nlp.select_pipes(enable=earlier):
-        return list(nlp.pipe([doc.copy() for doc in docs]))
+    pipes: list[Any] = [other for _, other in nlp.pipeline]
+    earlier = pipes[: pipes.index(pipe)] if pipe in pipes else pipes
+    if earlier:
+        docs = [doc.copy() for doc in docs]
+    # not through `nlp.select_pipes`: other threads may be using the pipeline
+    for other in earlier:
+        docs = list(other.pipe(docs)) if hasattr(other, "pipe") else [other(doc) for doc in docs]
+    return docs

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -31,6 +33,28 @@ class RolePaths(nn.Module):
     def forward(self) -> Tensor:
         table: Tensor = self.dropout(self.table)
         return table
+
+
+class PathTable(NamedTuple):
+    """Views of the parts of a table, rows of shapes [2*DOWNS*UPS,d], of branches [2*DOWNS,R+1,d],
+    where R stands for no branch, and of predicates [DOWNS,R,d]."""
+
+    shapes: Tensor
+    branches: Tensor
+    predicates: Tensor
+
+
+def path_table(table: Tensor, n_relations: int) -> PathTable:
+    """The parts of the table of `RolePaths` with so many relations."""
+    shapes, branches, predicates = table.split(
+        [2 * DOWNS * UPS, 2 * DOWNS * (n_relations + 1), DOWNS * n_relations]
+    )
+    d = table.shape[1]
+    return PathTable(
+        shapes,
+        branches.view(2 * DOWNS, n_relations + 1, d),
+        predicates.view(DOWNS, n_relations, d),
+    )
 
 
 def path_vectors(

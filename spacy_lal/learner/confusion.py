@@ -325,7 +325,7 @@ def calibrated(
 
     sample: words and spaces of sentences, of which `most` are looked at, evenly spaced.
     """
-    every = max(1, len(sample) // most)
+    every = max(1, -(-len(sample) // most))
     chosen = sample[::every]
     rates: dict[str, float] = {name: 0.0 for name in (*model.kinds, *model.noise)}
     tokens = sum(len(words) for words, _ in chosen)

@@ -20,7 +20,7 @@ class Paragraphs:
     """Read the Docs of `.spacy` files, one sentence each, as texts of several sentences.
 
     path: a `.spacy` file or a directory of them. noise: see `Noise`.
-    single: share of sentences that stay alone; every run of sentences of a paragraph ends at one.
+    single: how probable it is that a sentence begins a text though it could go on the one before.
     blank_lines: share of paragraphs that follow the one before in the same text, after a blank
         line; a sentence that is in no paragraph stays alone.
     tokenized: share of texts with the pipeline's own tokens instead of the gold ones.

@@ -6,6 +6,7 @@ import numpy
 import pytest
 import spacy
 import torch
+from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import fix_random_seed
 
@@ -190,6 +191,22 @@ def test_earlier_pipes_are_run(nlp):
     doc = Doc(pipeline.vocab, words=TEXT.split(" "))
     assert len(explain(pipeline, doc)) == 2
     assert not doc.has_annotation("SENT_START")
+
+
+def test_the_pipeline_stays_whole_meanwhile(nlp):
+    """Other threads may be using it."""
+    pipeline = spacy.blank("en")
+    seen = []
+
+    @Language.component("test_explain_looks")
+    def look(doc):
+        seen.append(pipeline.pipe_names)
+        return doc
+
+    pipeline.add_pipe("test_explain_looks")
+    pipeline.add_pipe("lal_constituency", source=nlp)
+    explain(pipeline, doc_of(pipeline))
+    assert seen == [["test_explain_looks", "lal_constituency"]]
 
 
 def test_what_has_no_contributions():

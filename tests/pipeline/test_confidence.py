@@ -22,8 +22,8 @@ from spacy_lal.models.parser.decoders import Decoder, make_map_decoder, make_mbr
 from spacy_lal.models.parser.decoding import decode_trees
 from spacy_lal.models.parser.k_best_parses import WIDER, k_best_parses
 from spacy_lal.models.parser.network import OneStageScores, TwoStageScores
-from spacy_lal.pipeline.writers import fingerprint
 from spacy_lal.pipeline.constituency import ConstituencyPipe
+from spacy_lal.pipeline.writers import fingerprint
 from spacy_lal.structure.binarise import collapse_unaries
 from spacy_lal.structure.chart import chart_size, packed_spans
 from spacy_lal.structure.hpsg import SUB_HEAD

@@ -85,9 +85,14 @@ class TorchShim(Shim):
         self._freeze(optimizer)
         for name, parameter in self.module.named_parameters():
             if parameter.grad is not None:
+                weights = cast(FloatsXd, torch2xp(parameter.data))
+                if optimizer.averages is not None and (self.id, name) not in optimizer.averages:
+                    # Thinc begins at zero: the first averages, with which pipelines are evaluated
+                    # and saved, would be too small
+                    optimizer.averages[self.id, name] = weights.copy()
                 value, _ = optimizer(
                     (self.id, name),
-                    cast(FloatsXd, torch2xp(parameter.data)),
+                    weights,
                     cast(FloatsXd, torch2xp(parameter.grad)),
                 )
                 updated = xp2torch(value, device=parameter.device)
@@ -99,7 +104,12 @@ class TorchShim(Shim):
 
     def _freeze(self, optimizer: Optimizer) -> None:
         """Compute no more gradients of parameters that this optimizer freezes."""
-        parameters = dict(self.module.named_parameters())
+        # what never had gradients, as an encoder's lower layers, is not the optimizer's to thaw
+        parameters = {
+            name: parameter
+            for name, parameter in self.module.named_parameters()
+            if parameter.requires_grad or name in self._frozen
+        }
         frozen = set()
         if isinstance(optimizer, GroupedAdam):
             frozen = {name for name in parameters if optimizer.freezes(name)}

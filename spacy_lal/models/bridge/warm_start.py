@@ -8,6 +8,7 @@ import torch
 from thinc.api import Model, PyTorchShim
 from torch import nn
 
+from ...layers.role_paths import path_table
 from .shim import TorchShim, torch_shims
 
 NAMED = {
@@ -95,6 +96,8 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
                 continue
             if _by_name(mine, name) or _by_name(theirs, name):
                 taken += _take_named(value, given, name, mine, theirs)
+            elif name == "paths.table":
+                taken += _take_paths(value, given, mine, theirs)
             elif given.shape == value.shape:
                 value.copy_(given)
                 taken += value.numel()
@@ -186,7 +189,8 @@ def _by_name(shim: TorchShim, name: str) -> bool:
     """Whether the parameter belongs to names; the content of a branch may be words, not tags."""
     if name == "input_encoder.content.weight":
         return bool((shim.header or {})["settings"]["input_encoder"].get("content") == "tag")
-    return name in NAMED
+    # other networks have parameters of the same names
+    return name in NAMED and NAMED[name][0] in (shim.header or {})
 
 
 def _take_named(
@@ -208,6 +212,24 @@ def _take_named(
     to, source = (torch.tensor(rows) for rows in zip(*pairs, strict=True))
     value[to] = given[source].to(value.device)
     return value[0].numel() * len(pairs)
+
+
+def _take_paths(
+    value: torch.Tensor, given: torch.Tensor, mine: TorchShim, theirs: TorchShim
+) -> int:
+    """Take what `RolePaths` knows of shapes, and of the relations that both have."""
+    if value.shape[1:] != given.shape[1:]:
+        return 0
+    ours, known = _names(mine, "relations"), _names(theirs, "relations")
+    own, other = path_table(value, len(ours)), path_table(given.to(value.device), len(known))
+    index = {relation: k for k, relation in enumerate(known)}
+    to = [k for k, relation in enumerate(ours) if relation in index]
+    source = [index[ours[k]] for k in to]
+    own.shapes.copy_(other.shapes)
+    own.branches[:, [*to, len(ours)]] = other.branches[:, [*source, len(known)]]
+    own.predicates[:, to] = other.predicates[:, source]
+    rows = len(own.shapes) + len(own.branches) * (len(to) + 1) + len(own.predicates) * len(to)
+    return rows * value.shape[1]
 
 
 def _take_columns(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,10 +12,13 @@ import safetensors.torch
 import spacy
 import torch
 from spacy.language import Language
+from thinc.api import Adam
 
 from spacy_lal.models.bridge.compact import store_bytes, store_half
+from spacy_lal.models.bridge.shim import torch_shims
 from spacy_lal.models.bridge.weights import SCALE, eight_bits
-from tests.pipeline.toy import TREES, predicted, tiny_pipeline, train
+from spacy_lal.training.groups import make_grouped_adam
+from tests.pipeline.toy import TREES, examples, predicted, tiny_pipeline, train
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +59,33 @@ def test_a_pipeline_in_eight_bits(trained: Language, tmp_path: Path) -> None:
     assert {tensor.dtype for tensor in again.values()} == {torch.float32}
     for name in matrices:
         torch.testing.assert_close(again[name], before[name], atol=0.02, rtol=0)
+
+
+def test_averages_begin_with_the_weights() -> None:
+    """Not with zeros: after a step that changes nothing, they are what there was."""
+    nlp = tiny_pipeline()
+    optimizer = Adam(0.0, use_averages=True)
+    nlp.initialize(lambda: examples(nlp))
+    _, shim = list(torch_shims(nlp.get_pipe("lal_constituency").model))[-1]
+    before = {name: tensor.clone() for name, tensor in shim.tensors().items()}
+    nlp.update(examples(nlp), sgd=optimizer)
+    with nlp.use_params(optimizer.averages):
+        for name, tensor in shim.tensors().items():
+            torch.testing.assert_close(tensor, before[name])
+
+
+def test_what_had_no_gradients_stays_so() -> None:
+    """When an optimizer that freezes it, too, is followed by one that doesn't."""
+    nlp = tiny_pipeline()
+    nlp.initialize(lambda: examples(nlp))
+    _, shim = list(torch_shims(nlp.get_pipe("lal_constituency").model))[-1]
+    first, second, *_ = shim.module.named_parameters()
+    first[1].requires_grad_(False)
+    names = f"^({re.escape(first[0])}|{re.escape(second[0])})$"
+    freezing = make_grouped_adam(learn_rate=0.001, groups=[{"names": names, "factor": 0.0}])
+    for optimizer, trained in ((freezing, False), (Adam(0.001), True)):
+        nlp.update(examples(nlp), sgd=optimizer)
+        assert [first[1].requires_grad, second[1].requires_grad] == [False, trained]
 
 
 def test_loading_draws_no_first_values_and_imports_no_compiler(tmp_path: Path) -> None:

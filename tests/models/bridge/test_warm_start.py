@@ -14,6 +14,7 @@ from spacy.language import Language
 from spacy.training import Example
 from spacy.vectors import Vectors
 
+from spacy_lal.layers.role_paths import path_table
 from spacy_lal.models.bridge.shim import TorchShim, torch_shims
 from spacy_lal.models.bridge.warm_start import take_weights
 from tests.pipeline.toy import (
@@ -283,13 +284,14 @@ def test_a_pipeline_without_a_parser(tmp_path: Path) -> None:
         begin(joint_pipeline(), tmp_path)
 
 
-def test_roles_and_joint_labels_go_by_name(tmp_path: Path) -> None:
-    first = trained(srl_pipeline(), steps=30)
+@pytest.mark.parametrize("model", [{}, {"role_paths": True}])
+def test_roles_and_joint_labels_go_by_name(model: dict[str, object], tmp_path: Path) -> None:
+    first = trained(srl_pipeline(model), steps=30)
     first.to_disk(tmp_path)
     names = first.get_pipe("lisa_srl").label_data
     reversed_names = {kind: labels[::-1] for kind, labels in names.items()}
     reversed_names["roles"] = ["O", *[role for role in names["roles"] if role != "O"][::-1]]
-    second = srl_pipeline()
+    second = srl_pipeline(model)
     second.config["initialize"]["components"] = {
         "lisa_srl": {"warm_start": str(tmp_path), "labels": reversed_names}
     }
@@ -299,6 +301,39 @@ def test_roles_and_joint_labels_go_by_name(tmp_path: Path) -> None:
         assert spans_of(mine) == spans_of(theirs)
         for attribute in ("tag_", "dep_"):
             assert [getattr(t, attribute) for t in mine] == [getattr(t, attribute) for t in theirs]
+
+
+def test_paths_take_the_relations_that_both_have(tmp_path: Path) -> None:
+    first = srl_pipeline({"role_paths": True})
+    first.initialize(lambda: frames_examples(first))
+    first.to_disk(tmp_path)
+    labels = first.get_pipe("lisa_srl").label_data
+    known = labels["relations"]
+    second = srl_pipeline({"role_paths": True})
+    second.config["initialize"]["components"] = {
+        "lisa_srl": {
+            "warm_start": str(tmp_path),
+            "labels": {**labels, "relations": ["never seen", *known[::-1]]},
+        }
+    }
+    second.initialize(lambda: frames_examples(second))
+    mine, theirs = (
+        path_table(paths_of(nlp), len(nlp.get_pipe("lisa_srl").relations))
+        for nlp in (second, first)
+    )
+    torch.testing.assert_close(mine.shapes, theirs.shapes)
+    # what stands last is no branch
+    order = [*range(len(known) - 1, -1, -1), len(known)]
+    torch.testing.assert_close(mine.branches[:, 1:], theirs.branches[:, order])
+    torch.testing.assert_close(mine.predicates[:, 1:], theirs.predicates[:, order[:-1]])
+
+
+def paths_of(nlp: Language) -> torch.Tensor:
+    for _, shim in torch_shims(nlp.get_pipe("lisa_srl").model):
+        for name, parameter in shim.module.named_parameters():
+            if name == "paths.table":
+                return parameter.data
+    raise AssertionError("no table")
 
 
 @pytest.mark.parametrize("bilstm", [False, True])

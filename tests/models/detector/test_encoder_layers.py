@@ -14,6 +14,7 @@ from thinc.api import Model, set_dropout_rate
 from spacy_lal.grammar_errors import error_scores
 from spacy_lal.layers.dropout import Dropout
 from spacy_lal.models.bridge.shim import torch_shim, torch_shims
+from spacy_lal.models.bridge.warm_start import take_weights
 from spacy_lal.models.detector.encoder_layers import build_encoder_layers_v1
 from spacy_lal.models.detector.word_layer import build_with_word_layer_v1
 from spacy_lal.models.embeddings.affixes import build_word_affix_embed_v1
@@ -59,6 +60,17 @@ def with_word_layer(bert: Path, docs: list[Doc]) -> Model:
     learn_vocabulary(model, docs)
     model.initialize(X=docs)
     return model
+
+
+def test_a_warm_start_takes_the_layer(bert: Path, docs: list[Doc]) -> None:
+    """All of it, though its output has the name of a classifier's."""
+    first, second = with_word_layer(bert, docs), with_word_layer(bert, docs)
+    for _, shim in torch_shims(first):
+        for parameter in shim.module.parameters():
+            parameter.data += torch.randn_like(parameter)
+    taken, total = take_weights(second, first)
+    assert taken == total
+    numpy.testing.assert_array_equal(second.predict(docs), first.predict(docs))
 
 
 def without_dropout(model: Model) -> None:
