@@ -133,7 +133,7 @@ class Texts:
 
     def _record(self, place: str, values: dict[str, Any]) -> Record:
         name = values.get("id")
-        record = {"id": place if name is None else str(name)}
+        record: Record = {"id": place if name is None else str(name)}
         record |= {key: _plain(values.get(key)) for key in self.keep if key != "id"}
         if type(offset := values.get("offset")) is int:
             record["offset"] = offset  # of a piece that failed in another run

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from ..treebanks import brackets, conll2005, conll2012, conllu
+from ..treebanks.brackets import Bracketing
 from ..treebanks.cleaning import Losses, clean_sentences, numbered
 from ..treebanks.docs import TreebankSentence, write_docs
 from ..treebanks.documents import DocumentList, read_documents
@@ -139,7 +140,7 @@ def convert_brackets(
     report: ReportOption = None,
 ) -> None:
     """Convert bracketed trees, as in the Penn Treebank, on one line or several lines each."""
-    losses = Losses()
+    losses, number = Losses(), 0
     unescape: Unescape = "ptb" if ptb_escapes else "brackets"
     without = frozenset(filter(None, splice.split(",")))
 
@@ -147,21 +148,31 @@ def convert_brackets(
         cleaned = brackets.clean_tree(tree, traces=traces, functions=functions, features=features)
         return brackets.spliced(cleaned, without) if cleaned and without else cleaned
 
-    def read(path: Path) -> Iterator[TreebankSentence]:
+    def counted(file: Path) -> Iterator[Bracketing]:
+        nonlocal number
+        trees = brackets.read_treebank(file, encoding=encoding, unescape=unescape)
+        for tree in numbered(trees, file):
+            number += 1
+            yield tree
+
+    def read(path: Path) -> Iterator[tuple[int, TreebankSentence]]:
         for file in input_files([path], pattern):
-            trees = brackets.read_treebank(file, encoding=encoding, unescape=unescape)
-            yield from clean_sentences(
-                numbered(trees, file), losses, clean=clean, spaces=spaces, rules=heads
-            )
+            # trees without words make no sentence, but they count
+            for sentence in clean_sentences(
+                counted(file), losses, clean=clean, spaces=spaces, rules=heads
+            ):
+                yield number, sentence
 
     with clear_errors("convert"):
         check_outputs([output, report], input_files(inputs, pattern))
         skipped = _numbers(skip)
         sentences = [
             sentence
-            for number, sentence in enumerate(from_each(inputs, read), start=1)
-            if number % every == 0 and number not in skipped
+            for place, sentence in from_each(inputs, read)
+            if place % every == 0 and place not in skipped
         ]
+        if not sentences:
+            raise ValueError(f"no trees are left of {number}")
         sentences = adapted(sentences, ewt=ewt, no_tags=no_tags)
         write_docs(sentences, output, lang)
         counts = counts_of(sentences, losses.dropped) | dict(losses.counts)
@@ -199,7 +210,10 @@ def convert_conllu(
                 if taken is not None and not taken(found.document, found.number):
                     continue
                 sentence, fault = conllu.to_sentence(found, tags)
-                yield written(found, tags) if as_written else sentence
+                if as_written:
+                    sentence, joined_fault = written(found, tags)
+                    fault = fault or joined_fault
+                yield sentence
                 if fault:
                     headless.append((f"{found.source}:{found.line}", fault))
 

@@ -96,7 +96,7 @@ def evaluate(
         results.append(result)
         msg.info(
             f"{result['parses']} parses, {result['predicates']} predicates, {result['decoder']}: "
-            f"F1 {result['srl_f']:.2f}, predicates {result['srl_pred_f']:.2f}"
+            f"F1 {_told(result['srl_f'])}, predicates {_told(result['srl_pred_f'])}"
         )
     return about(nlp) | {
         "corpus": corpus.name,
@@ -177,7 +177,8 @@ def _scores(pairs: list[Example], speed: float, parsed: dict[str, list[str]]) ->
         result["uas"] = round(100 * score_attachment(pairs)["conll18_uas"], 2)
     result["words_per_cpu_second"] = round(speed)
     result["per_type"] = {
-        label: round(100 * of_label["f"], 2) for label, of_label in scores["srl_per_type"].items()
+        label: round(100 * of_label["f"], 2)
+        for label, of_label in (scores["srl_per_type"] or {}).items()
     }
     every = _binned(pairs, lambda _: "all", lambda *_: True)
     result["by_label"] = {"roles": _by_label(every["all"])}
@@ -196,6 +197,10 @@ def _scores(pairs: list[Example], speed: float, parsed: dict[str, list[str]]) ->
         }
         result["by_parse"] = _f1(_binned(pairs, lambda pair: of_pair[id(pair)], lambda *_: True))
     return result
+
+
+def _told(percent: float | None) -> str:
+    return "–" if percent is None else f"{percent:.2f}"
 
 
 def _percent(value: float | None) -> float | None:

@@ -24,7 +24,7 @@ ROOT = "ROOT"
 WROTE = "wrote"
 """The attribute of the constituents' span group that says what else their parser wrote: layers, and
 `fingerprint` of each."""
-LAYERS = {"tags": (TAG,), "heads": (HEAD, DEP)}
+LAYERS: dict[str, list[int | str]] = {"tags": [TAG], "heads": [HEAD, DEP]}
 """What a parser writes besides constituents, and what spaCy calls it."""
 UNKNOWN_RELATION = "dep"
 """The relation of a word whose relation is not known."""

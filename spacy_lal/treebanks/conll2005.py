@@ -27,7 +27,8 @@ Rows = list[list[str]]
 def parse_conll2005(
     text: str, *, source: str = "<string>", unescape: Callable[[str], str] = str
 ) -> Iterator[tuple[TreebankSentence, list[Drop]]]:
-    """The sentences of an all-in-one text, each with what frames are left out of it.
+    """The sentences of an all-in-one text, each with what frames can't be read. With such a
+    frame, it has no others.
 
     Sentences have words, tags, bare constituents and frames. Roles are as they stand (A0, AM-TMP,
     C-A1, R-A0, V); rolesets are "give.01", or "give" where the sense isn't there or "-".
@@ -175,5 +176,9 @@ def _sentence(
         [row[1:] for row in props], rolesets, source=source, line=line
     )
     return TreebankSentence(
-        words=words, tags=tags, constituents=constituents, frames=frames
+        # with some of them alone, other predicates would be taken for none
+        words=words,
+        tags=tags,
+        constituents=constituents,
+        frames=None if left_out else frames,
     ), left_out

@@ -28,7 +28,8 @@ _NO_PARSE = {"-", "_"}
 def parse_conll2012(
     text: str, *, source: str = "<string>", unescape: Callable[[str], str] = str
 ) -> Iterator[tuple[TreebankSentence, list[Drop]]]:
-    """The sentences of a document, each with what frames are left out of it.
+    """The sentences of a document, each with what frames can't be read. With such a
+    frame, it has no others.
 
     Sentences have words, tags, constituents (unless the parse is missing) and frames, with roles as
     they stand and rolesets as "give.01". A predicate is a row with a frameset: a lemma alone comes
@@ -61,7 +62,8 @@ def parse_conll2012(
                 words=[unescape(row[3]) for row in rows],
                 tags=[row[4] for row in rows],
                 constituents=_constituents([row[5] for row in rows], source, line),
-                frames=frames,
+                # with some of them alone, other predicates would be taken for none
+                frames=None if left_out else frames,
                 id=f"{part}.{number}",
             ),
             left_out,

@@ -157,6 +157,8 @@ def to_sentence(
         heads = [i if head == 0 else head - 1 for i, head in enumerate(sentence.heads)]
         if fault := tree_fault(heads):
             heads = None
+    elif any(sentence.deprels):
+        fault = "a word has a relation, and a word has no head"
     return TreebankSentence(
         words=sentence.words,
         spaces=sentence.spaces,

@@ -56,7 +56,9 @@ def part_files(folder: Path) -> dict[str, Sequence[Path]]:
 
 def read_sentences(path: Path, losses: Losses) -> Iterator[TreebankSentence]:
     """Sentences with parts of speech and constituents. Raises BracketError, ValueError."""
-    text = read_text(path).replace("\\(", "-LRB-").replace("\\)", "-RRB-")
+    text = read_text(path)
+    if path.suffix == ".gld":  # elsewhere a backslash is a word
+        text = text.replace("\\(", "-LRB-").replace("\\)", "-RRB-")
     text = _META.sub(_lines, text)
     text = _WORDS.sub(_apart, _NOTES.sub(_lines, text))
     trees = parse_sentences(text, source=str(path))

@@ -56,9 +56,10 @@ def surface(sentence: ConlluSentence) -> list[SurfaceToken]:
     return tokens
 
 
-def written(ud: ConlluSentence, column: TagColumn = TagColumn.xpos) -> TreebankSentence:
+def written(ud: ConlluSentence, column: TagColumn = TagColumn.xpos) -> tuple[TreebankSentence, str]:
     """The sentence in tokens as they are written, each contraction one word; without lemmas and
-    features, of which a contraction has several. Heads that aren't one tree are left out.
+    features, of which a contraction has several. Heads that aren't one tree are left out; the
+    second value says why, "" if there are heads or UD has none.
 
     column: which one is the word's tag.
     """
@@ -67,8 +68,8 @@ def written(ud: ConlluSentence, column: TagColumn = TagColumn.xpos) -> TreebankS
     groups = [token.words for token in tokens]
     tops = [_top(ud, group) for group in groups]
     heads, relations = _heads(ud, groups)
-    fault = tree_fault(heads) if heads else "no heads"
-    return TreebankSentence(
+    fault = tree_fault(heads) if heads else ""
+    sentence = TreebankSentence(
         words=[token.text for token in tokens],
         spaces=[token.space for token in tokens],
         tags=[column_of_tags[top] for top in tops] if any(column_of_tags) else None,
@@ -78,6 +79,7 @@ def written(ud: ConlluSentence, column: TagColumn = TagColumn.xpos) -> TreebankS
         id=ud.id,
         paragraph=ud.paragraph,
     )
+    return sentence, fault
 
 
 def with_heads(sentence: TreebankSentence, ud: ConlluSentence) -> tuple[TreebankSentence, str]:
@@ -147,9 +149,10 @@ def in_tokens(sentence: TreebankSentence, ud: ConlluSentence) -> TreebankSentenc
 
 
 def _top(ud: ConlluSentence, group: range) -> int:
-    """The first of these words whose head is not among them."""
+    """The root if it is among these words, else the first whose head is not among them."""
     heads = ud.heads or ()
-    return next((word for word in group if heads and heads[word] - 1 not in group), group.start)
+    outside = [word for word in group if heads and heads[word] - 1 not in group]
+    return min(outside, key=lambda word: heads[word] != 0, default=group.start)
 
 
 def _heads(

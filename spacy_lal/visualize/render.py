@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import numpy
 from spacy.tokens import Doc, Span
 from spacy.util import is_in_jupyter
 
@@ -213,7 +214,10 @@ def _layers(item: Any, nlp: Any = None, words: bool = False, styled: bool = True
         item = layers_of_words(nlp, item if isinstance(item, Doc) else item.as_doc())
     if words:
         return layers_of_words_svg(item.words, item.attention, styled=styled)
-    return layer_attention_svg(item.attention.mean(1), styled=styled)
+    attention = item.attention
+    # a text without words has no mean
+    mean = attention.mean(1) if attention.shape[1] else numpy.zeros(len(attention), "float32")
+    return layer_attention_svg(mean, styled=styled)
 
 
 def _probabilities(item: Any, nlp: Any = None, styled: bool = True) -> str:

@@ -281,6 +281,20 @@ def test_command(run):
     assert "         V        2       1       1    66.67   66.67   66.67\n" in output
 
 
+def test_other_lemmas_are_told(run):
+    """They are other predicates, as in the program, unless one asks."""
+    lines = [line.split() for line in PREDICTED.splitlines()]
+    other = "".join(
+        " ".join(["-" if row[0] == "-" else f"x{row[0]}", *row[1:]]) + "\n" if row else "\n"
+        for row in lines
+    )
+    result = run(GOLD, other)
+    assert result.stderr.startswith("2 of 3 predicates of ")  # the third is none there
+    assert "have another lemma" in result.stderr
+    assert "   Overall        0 " in result.stdout
+    assert run(GOLD, other, "--any-lemma").output == TABLE
+
+
 @pytest.mark.parametrize(
     ("gold", "predicted", "message"),
     [

@@ -98,7 +98,9 @@ def test_no_heads():
     (read,) = parse_conllu(rows("1 Tea tea NOUN NN", "2 cools cool VERB VBZ _ 0 root"))
     assert read.heads is None
     sentence, fault = to_sentence(read)
-    assert fault == ""
+    assert fault == "a word has a relation, and a word has no head"
+    (bare,) = parse_conllu(rows("1 Tea tea NOUN NN", "2 cools cool VERB VBZ"))
+    assert to_sentence(bare)[1] == ""
     assert sentence.deps is None
     doc = to_doc(sentence, language_vocab("xx"))
     assert not doc.has_annotation("DEP")

@@ -175,6 +175,11 @@ def test_some_of_the_trees(run, tmp_path):
         assert [doc[0].text for doc in docs] == words
         assert str(sentence_trees(docs[0])[0]) == f"(TOP (NP (NN {words[0]})))"
     assert "--skip must be FIRST-LAST" in run("brackets", trees, out, "--skip", "3").stderr
+    assert "no trees are left of 8" in run("brackets", trees, out, "--skip", "1-8").stderr
+    # trees without words count, as they do in reports
+    trees.write_text("( (NP (-NONE- *)))\n( (NP (NN w2)))\n( (NP (NN w3)))\n")
+    assert run("brackets", trees, out, "--skip", "2-2").exit_code == 0
+    assert [doc[0].text for doc in read(out)] == ["w3"]
 
 
 def test_some_splits(run, treebank):

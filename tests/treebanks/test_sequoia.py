@@ -74,12 +74,22 @@ def test_tokens_as_they_are_written() -> None:
 
 
 def test_contractions_of_other_treebanks() -> None:
-    sentence = written(ud())
+    sentence, fault = written(ud())
+    assert not fault
     assert sentence.words == [token.text for token in surface(ud())]
     assert sentence.heads == [4, 0, 0, 4, 5, 5, 7, 5, 5]
     assert sentence.deps is not None
     assert sentence.deps[6] == "case"
     assert sentence.tags is None
+
+
+def test_the_root_in_a_contraction() -> None:
+    """It is the contraction's head, though the other word has one outside, too."""
+    rows = ["1-2 ab", "1 a a X X _ 3 x", "2 b b X X _ 0 root", "3 c c X X _ 2 y"]
+    text = "".join("\t".join(row.split() + ["_"] * (10 - len(row.split()))) + "\n" for row in rows)
+    (found,) = parse_conllu(text)
+    sentence, fault = written(found)
+    assert (sentence.words, sentence.heads, fault) == (["ab", "c"], [0, 0], "")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from spacy.tokens import Doc
 from spacy_lal.annotations import set_constituents, set_dependencies
 from spacy_lal.frames import FrameSpans, get_frames, set_frames
 from spacy_lal.grammar_errors import set_errors
+from spacy_lal.interpret import LayersOfWords
 from spacy_lal.trees import ConstituentTree
 from spacy_lal.visualize import STYLES, render
 from spacy_lal.visualize.palette import DARK, ROLES
@@ -95,6 +96,13 @@ def luminance(colour):
 def contrast(one, two):
     high, low = sorted((luminance(one), luminance(two)), reverse=True)
     return (high + 0.05) / (low + 0.05)
+
+
+def test_layers_of_a_text_without_words():
+    item = LayersOfWords([], numpy.zeros((3, 0, 4)))
+    for words in (False, True):
+        markup = render(item, style="layers", options={"words": words}, jupyter=False)
+        ElementTree.fromstring(markup)
 
 
 def test_contrast():
