@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import numpy
 from spacy.tokens import Doc, Span
 from spacy.util import is_in_jupyter
 
@@ -214,9 +213,8 @@ def _layers(item: Any, nlp: Any = None, words: bool = False, styled: bool = True
         item = layers_of_words(nlp, item if isinstance(item, Doc) else item.as_doc())
     if words:
         return layers_of_words_svg(item.words, item.attention, styled=styled)
-    attention = item.attention
     # a text without words has no mean
-    mean = attention.mean(1) if attention.shape[1] else numpy.zeros(len(attention), "float32")
+    mean = item.attention.sum(1) / max(1, item.attention.shape[1])
     return layer_attention_svg(mean, styled=styled)
 
 
