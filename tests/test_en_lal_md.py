@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -79,17 +80,22 @@ def test_sentences_of_others_are_kept(nlp: Language) -> None:
 
 def test_a_component_leaves_with_a_copy_of_the_encoder() -> None:
     whole = spacy.load("en_lal_md", exclude=["lisa_srl"])
-    before = [layers(whole(text))[1] for text in TEXTS[:3]]
+    starts = [[token.is_sent_start for token in whole(text)] for text in TEXTS[:3]]
+
+    def docs() -> Iterator[Doc]:
+        # the encoder reads a Doc with sentences sentence by sentence
+        for text, flags in zip(TEXTS[:3], starts, strict=True):
+            doc = whole.make_doc(text)
+            for token, start in zip(doc, flags, strict=True):
+                token.is_sent_start = start
+            yield doc
+
+    before = [layers(whole(doc))[1] for doc in docs()]
     whole.replace_listeners("tok2vec", "lal_constituency", ["model.tok2vec.encoder"])
     other = spacy.blank("en")
     other.tokenizer = whole.tokenizer
     other.add_pipe("lal_constituency", source=whole)
-    for text, heads in zip(TEXTS[:3], before, strict=True):
-        doc = whole.make_doc(text)
-        starts = [token.is_sent_start for token in whole(text)]
-        for token, start in zip(doc, starts, strict=True):
-            token.is_sent_start = start
-        assert layers(other(doc))[1] == heads
+    assert [layers(other(doc))[1] for doc in docs()] == before
 
 
 def test_roles_can_stay_away(nlp: Language) -> None:
