@@ -52,6 +52,7 @@ for command in (
 ):
     app.command()(command)
 # settings of the config, as `spacy train` takes them
-app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(train)
-app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(settings)
+_OPEN = {"allow_extra_args": True, "ignore_unknown_options": True}
+app.command(context_settings=_OPEN)(train)
+app.command(context_settings=_OPEN)(settings)
 spacy_app.add_typer(app)

@@ -205,7 +205,7 @@ class ConstituencyPipe(ParserPipe):
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write the trees and heads; tags and sentence starts to tokens that have none."""
         docs = list(docs)
-        _, overwritten = self._overwritten(docs)
+        _, overwritten = self.overwritten(docs)
         wrote = [self._writes(doc, heads) for doc, heads in zip(docs, overwritten, strict=True)]
         super().set_annotations(docs, scores)
         sentences, parses = scores

@@ -219,14 +219,14 @@ class ParserPipe(WeightsPipe):
         """
         docs = list(docs)
         whole_docs = self.settings["sentences"] == "doc"
-        tags, heads = self._overwritten(docs)
+        tags, heads = self.overwritten(docs)
         if self.tags:
             self._write_tags(docs, scores, tags)
         write_sentence_starts(docs, scores, whole_docs=whole_docs)
         if self.relations:
             write_heads(docs, scores, self.relations, whole_docs=whole_docs, overwrite=heads)
 
-    def _overwritten(self, docs: Sequence[Doc]) -> tuple[list[bool], list[bool]]:
+    def overwritten(self, docs: Sequence[Doc]) -> tuple[list[bool], list[bool]]:
         """The Docs whose tags, and those whose heads, are overwritten."""
         return [False] * len(docs), [self.overwrite_heads] * len(docs)
 

@@ -274,7 +274,7 @@ class LisaSRL(ParserPipe):
             ]
 
         there = [doc.has_annotation("DEP") for doc in docs]
-        wanted = any(self._overwritten(docs)[1]) or not all(there)
+        wanted = any(self.overwritten(docs)[1]) or not all(there)
         parses = decode_frames(
             scores,
             self.cfg["joint"],
@@ -339,9 +339,9 @@ class LisaSRL(ParserPipe):
                 for group in doc.spans.values():
                     group.attrs.pop(WROTE, None)
 
-    def _overwritten(self, docs: Sequence[Doc]) -> tuple[list[bool], list[bool]]:
+    def overwritten(self, docs: Sequence[Doc]) -> tuple[list[bool], list[bool]]:
         if self.last_word is None:
-            return super()._overwritten(docs)
+            return super().overwritten(docs)
         heads = [self.overwrite_heads or _was_written(doc, "heads") for doc in docs]
         return [_was_written(doc, "tags") for doc in docs], heads
 

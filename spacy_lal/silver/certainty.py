@@ -64,7 +64,7 @@ def _annotate(nlp: Language, docs: list[Doc]) -> Iterator[tuple[Doc, Certainty]]
 def _new(pipe: ParserPipe, doc: Doc) -> Collection[str]:
     """The layers that are the component's if it finds them."""
     layers = {"trees", "roles"}
-    (tags,), (heads,) = pipe._overwritten([doc])
+    (tags,), (heads,) = pipe.overwritten([doc])
     if pipe.tags and (tags or not doc.has_annotation("TAG")):
         layers.add("tags")
     if heads or not doc.has_annotation("DEP"):

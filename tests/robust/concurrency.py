@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import multiprocessing
 import sys
 from collections.abc import Iterator
@@ -25,6 +26,9 @@ TEXTS = [
     "😀 猫が座った。 \x00 naïve",
     "word " * 60,
 ]
+
+SECONDS = 120
+"""A process that has not answered by then says where it is, and the test fails."""
 
 Found = tuple[dict[str, Any], list[float]]
 
@@ -67,6 +71,7 @@ _nlp: Language | None = None
 def _keep(nlp: Language) -> None:
     global _nlp
     _nlp = nlp
+    faulthandler.dump_traceback_later(SECONDS)
 
 
 def _there(text: str) -> Found:
@@ -78,7 +83,7 @@ def in_process(nlp: Language, expected: dict[str, Found], method: str) -> int:
     """As `in_threads`, of one process that was begun by `method`."""
     context = multiprocessing.get_context(method)
     with context.Pool(1, _keep, (nlp,)) as pool:
-        found = pool.map_async(_there, TEXTS).get(timeout=600)
+        found = pool.map_async(_there, TEXTS).get(timeout=SECONDS + 10)
     for text, (names, numbers) in zip(TEXTS, found, strict=True):
         assert names == expected[text][0]
         assert numbers == pytest.approx(expected[text][1], abs=CLOSE)
