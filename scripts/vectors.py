@@ -19,6 +19,7 @@ import safetensors
 import safetensors.numpy
 import spacy
 import typer
+from spacy.tokens import DocBin
 from spacy.vectors import Vectors
 
 SETTINGS: dict[str, Any] = {
@@ -69,6 +70,29 @@ def tokens(line: str) -> list[str]:
     return [m.group() for m in _TOKEN.finditer(line.replace("’", "'").replace("‘", "'"))]
 
 
+class Compounds:
+    """Words of several parts, as a treebank joins them: thủ_tướng."""
+
+    def __init__(self, paths: list[Path]) -> None:
+        vocab = spacy.blank("xx").vocab
+        docs = (doc for path in paths for doc in DocBin().from_disk(path).get_docs(vocab))
+        words = {token.lower_ for doc in docs for token in doc}
+        self.known = {tuple(word.split("_")) for word in words if "_" in word.strip("_")}
+        self.longest = max(map(len, self.known), default=1)
+
+    def joined(self, line: list[str]) -> list[str]:
+        """A line of text in such words, the longest first from the left."""
+        lower = [part.lower() for part in line]
+        words, start = [], 0
+        while start < len(line):
+            end = min(start + self.longest, len(line))
+            while end > start + 1 and tuple(lower[start:end]) not in self.known:
+                end -= 1
+            words.append("_".join(line[start:end]))
+            start = end
+        return words
+
+
 def _lines(path: Path) -> Iterator[str]:
     with (lzma.open if path.suffix == ".xz" else open)(path, "rt", encoding="utf8") as file:
         yield from file
@@ -78,6 +102,13 @@ def _lines(path: Path) -> Iterator[str]:
 def train(
     text: Annotated[Path, typer.Argument(help="UTF-8 text, plain or .xz.", exists=True)],
     output: Annotated[Path, typer.Argument(help="The .safetensors file to write.")],
+    compounds: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A .spacy file: its words that are joined by _ are joined in the text, too.",
+            exists=True,
+        ),
+    ] = None,
     threads: Annotated[int, typer.Option(help="Of floret; one for the same result again.")] = 1,
 ) -> None:
     """Train floret vectors (subwords hashed into few rows) and store them with 16 bits a number."""
@@ -89,7 +120,11 @@ def train(
     with tempfile.TemporaryDirectory() as scratch:
         corpus = Path(scratch) / "corpus.txt"
         with corpus.open("w", encoding="utf8") as file:
-            file.writelines(" ".join(tokens(line)) + "\n" for line in _lines(text))
+            lines = map(tokens, _lines(text))
+            if compounds:
+                known = Compounds(compounds)
+                lines = map(known.joined, lines)
+            file.writelines(" ".join(line) + "\n" for line in lines)
         model = floret.train_unsupervised(str(corpus), thread=threads, **SETTINGS)
         table = Path(scratch) / "table"
         model.save_floret_vectors(str(table))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -11,11 +12,17 @@ import typer
 from wasabi import msg
 
 from ..treebanks.cleaning import Losses
+from ..treebanks.docs import TreebankSentence
+from ..treebanks.props import Drop
 from ..treebanks.splits import PARTS
+from ..treebanks.ud_heads import UdHeads
 from ..treebanks.vtb import cut, named_files, read_sentences, shares, tree_files
-from .checks import clear_errors
+from .checks import check_outputs, clear_errors
 from .convert_parts import PartsArgument, Read, check_parts, convert_parts, shown, write_parts
 from .converting import Counts, ReportOption, counts_of, finish
+
+OTHERS = "ud"
+"""The name of the file with UD's other sentences."""
 
 
 class Malformed(StrEnum):
@@ -44,19 +51,29 @@ def convert_vtb(
         Malformed,
         typer.Option("--malformed", help="If <s> … </s> isn't well-formed: stop, or drop it."),
     ] = Malformed.stop,
+    ud: Annotated[
+        Path | None,
+        typer.Option("--ud", help="UD treebank with heads of the same sentences.", exists=True),
+    ] = None,
     report: ReportOption = None,
 ) -> None:
     """Convert the Vietnamese Treebank.
 
-    Without options, VTB has train, dev and test: folders, or files with any suffix.
+    Without options, VTB has train, dev and test: folders, or files with any suffix. With --ud,
+    sentences have heads if their text is in that treebank, and OUTPUT/ud.spacy has its others.
     """
     given = dict(zip(PARTS, (train, dev, test), strict=True))
-    read = partial(read_sentences, drop_malformed=malformed is Malformed.drop)
+    read: Read = partial(read_sentences, drop_malformed=malformed is Malformed.drop)
     with clear_errors("convert"):
+        heads = UdHeads(ud) if ud else None
+        if heads:
+            check_outputs([output / f"{OTHERS}.spacy"], heads.files)
+            read = partial(_joined, read, heads)
         if ratio:
             if any(given.values()):
                 raise ValueError("give --ratio or the files of each part, not both")
             _convert_by_ratio(vtb, shares(ratio), read, output, report)
+            _write_others(heads, output)
             return
         if not vtb.is_dir():
             raise ValueError(
@@ -64,8 +81,29 @@ def convert_vtb(
             )
         files = {part: named_files(vtb, text or part) for part, text in given.items()}
         convert_parts(files, read, output, "vi", report)
+        _write_others(heads, output)
         if rest := set(tree_files(vtb)).difference(*files.values()):
             msg.warn(f"{len(rest)} files of {vtb} are in no split, as {min(rest)}")
+
+
+def _joined(read: Read, heads: UdHeads, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
+    for sentence in read(path, losses):
+        joined, fault = heads.join(sentence)
+        losses.counts["without heads of UD" if fault else "with heads of UD"] += 1
+        yield joined
+
+
+def _write_others(heads: UdHeads | None, output: Path) -> None:
+    if heads is None:
+        return
+    if not heads.found:
+        raise ValueError(f"{heads.files[0].parent} has none of the sentences that have trees")
+    others, headless = list[TreebankSentence](), list[Drop]()
+    for sentence, faults in heads.others():
+        others.append(sentence)
+        headless += faults
+    write_parts({OTHERS: others}, output, "vi")
+    finish({OTHERS: counts_of(others, headless=headless)}, None)
 
 
 def _convert_by_ratio(

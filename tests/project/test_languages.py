@@ -143,3 +143,44 @@ def test_trees_alone(
     nlp = spacy.load(folder / "training/base/model-best")
     assert nlp.lang == lang
     assert len(nlp("veau nya tidur .")._.trees) == 1
+
+
+VIETNAMESE = "(S (NP-SUB (N-H {noun})) (VP (V-H bắt đầu) (V ngủ)) (. .))\n"
+UD_VIETNAMESE = """# sent_id = {noun}
+1\t{noun}\t_\tNOUN\tN\t_\t2\tnsubj\t_\t_
+2\tbắt đầu\t_\tVERB\tV\t_\t0\troot\t_\t_
+3\tngủ\t_\tVERB\tV\t_\t2\txcomp\t_\t_
+4\t.\t_\tPUNCT\tPUNCT\t_\t2\tpunct\t_\t_
+
+"""
+
+
+def test_vietnamese(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    """Without the step that trains vectors, which needs floret."""
+    data = write_trees(tmp_path / "data", VIETNAMESE, "prd")
+    ud = tmp_path / "ud"
+    ud.mkdir()
+    nouns = [noun for part in NOUNS.values() for noun in part]
+    text = "".join(UD_VIETNAMESE.format(noun=noun) for noun in [*nouns, "mèo", "gà"])
+    (ud / "vi_vtb-ud-train.conllu").write_text(text, "utf8")
+    folder = project / "projects/vtb"
+    nlp = spacy.blank("xx")
+    table = numpy.random.default_rng(0).normal(size=(20, 8)).astype("float32")
+    nlp.vocab.vectors = Vectors(
+        strings=nlp.vocab.strings, data=table, mode="floret", minn=3, maxn=5, hash_count=2
+    )
+    (folder / "training").mkdir()
+    nlp.to_disk(folder / "training/vectors-vi")
+    sizes = small("tok2vec__embed", dependencies__arc_width=8, dependencies__relation_width=8)
+    given = {
+        "data": str(data),
+        "ud": str(ud),
+        "prm": "niivtb",
+        "train_options": f"{FEW_STEPS} {sizes} --corpora.train.epoch_words 60",
+    }
+    for command in ("convert-joint", "train-joint", "evaluate-joint"):
+        run_here(command, "projects/vtb", **given)
+    assert len(read_docs(folder / "corpus/ud.spacy", "vi")) == 2
+    metrics = srsly.read_json(folder / "metrics/joint.json")
+    assert (metrics["sentences"], metrics["evalb_parameters"]) == (2, "niivtb")
+    assert "conll18_las" in metrics

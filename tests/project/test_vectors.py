@@ -12,6 +12,7 @@ import safetensors.torch
 import spacy
 import torch
 import typer.main
+from spacy.tokens import Doc, DocBin
 from spacy.training.initialize import convert_vectors
 from spacy.vectors import Vectors
 
@@ -36,6 +37,19 @@ def test_vectors_are_those_that_spacy_reads(tmp_path: Path) -> None:
     (tmp_path / "other.safetensors").write_bytes(safetensors.torch.save({"a": torch.ones(1)}))
     with pytest.raises(typer.Exit):
         script.build(tmp_path / "other.safetensors", tmp_path / "pipeline")
+
+
+def test_compounds_of_a_treebank(tmp_path: Path) -> None:
+    """They are found in text from the left, the longest first, whatever their capitals."""
+    vocab = spacy.blank("xx").vocab
+    words = ["Thành_phố", "thành_phố_Hồ_Chí_Minh", "_", "phố_Hồ", "."]
+    for name, some in (("a", words[:3]), ("b", words[3:])):
+        DocBin(docs=[Doc(vocab, some)]).to_disk(tmp_path / f"{name}.spacy")
+    script = SimpleNamespace(**runpy.run_path(str(ROOT / "scripts/vectors.py")))
+    known = script.Compounds([tmp_path / "a.spacy", tmp_path / "b.spacy"])
+    text = "Ở thành phố Hồ Chí Minh , thành phố Hồ và phố Hồ . Thành"
+    joined = "Ở thành_phố_Hồ_Chí_Minh , thành_phố Hồ và phố_Hồ . Thành"
+    assert known.joined(text.split()) == joined.split()
 
 
 def test_narrower_vectors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,6 +22,8 @@ _PLAIN = str.maketrans(
 )
 FEATURES = ("word", "shape", *(f"prefix{k}" for k in PREFIXES), *(f"suffix{k}" for k in SUFFIXES))
 """What the embedding reads of a word, in the order of its tables."""
+PARTS = ("first part", "last part")
+"""What it reads of compounds besides."""
 
 
 def word_features(text: str) -> tuple[str, ...]:
@@ -39,6 +41,13 @@ def word_features(text: str) -> tuple[str, ...]:
         *(word[:k] for k in PREFIXES),
         *(word[-k:] for k in SUFFIXES),
     )
+
+
+def compound_features(text: str) -> tuple[str, ...]:
+    """The values of `FEATURES` and `PARTS` for one word: "thủ_tướng" has "thủ" and "tướng"; a word
+    with one part has it twice."""
+    parts = word_form(text).strip("_").split("_")
+    return (*word_features(text), parts[0], parts[-1])
 
 
 def plain_signs(text: str) -> str:
@@ -65,14 +74,15 @@ class WordAffixEmbedding(WordEmbedding):
         feature_dropout: float,
     ) -> None:
         super().__init__(vocabulary)
-        widths = [word_width, *[affix_width] * (len(FEATURES) - 1)]
+        others = len(vocabulary) - 1
+        widths = [word_width, *[affix_width] * others]
         self.tables = nn.ModuleList(
             nn.Embedding(len(values) + 1, width)
             for values, width in zip(vocabulary, widths, strict=True)
         )
         for table in self.tables:
             nn.init.normal_(cast(nn.Embedding, table).weight, std=0.3)
-        self.keep = [1 - word_dropout, *[1 - feature_dropout] * (len(FEATURES) - 1)]
+        self.keep = [1 - word_dropout, *[1 - feature_dropout] * others]
 
     features = staticmethod(word_features)
 
@@ -86,7 +96,7 @@ class WordAffixEmbedding(WordEmbedding):
             [index.get(value, 0) for index, value in zip(self.index, features, strict=True)]
             for features in map(self.features, words)
         ]
-        return (torch.tensor(ids, dtype=torch.long).view(-1, len(FEATURES)),)
+        return (torch.tensor(ids, dtype=torch.long).view(-1, len(self.index)),)
 
     def forward(self, which: Tensor, ids: Tensor) -> Tensor:
         ids = ids[which]
@@ -104,6 +114,12 @@ class PlainWordAffixEmbedding(WordAffixEmbedding):
         return word_features(plain_signs(word))
 
 
+class CompoundWordAffixEmbedding(WordAffixEmbedding):
+    """Reads the first and the last part of words whose parts are joined by "_", too."""
+
+    features = staticmethod(compound_features)
+
+
 def build_word_affix_embed_v1(
     word_width: int = 128,
     affix_width: int = 32,
@@ -111,6 +127,7 @@ def build_word_affix_embed_v1(
     word_dropout: float = 0.25,
     feature_dropout: float = 0.05,
     plain_signs: bool = False,
+    compounds: bool = False,
 ) -> Model[list[Doc], list[Floats2d]]:
     """Embed words by their form, their shape and seven affixes.
 
@@ -119,11 +136,19 @@ def build_word_affix_embed_v1(
     word_dropout, feature_dropout: probability of an unknown word or other feature in training.
     plain_signs: read typographic quotes, apostrophes, dashes and dots as those of keyboards, for
     training data that has one kind alone.
+    compounds: read the first and the last part of words, too, for treebanks that join the parts of
+    a word by "_", as the Vietnamese ones. Not together with plain_signs.
 
     The vocabularies of the tables are learned by `learn_vocabulary`, which a component of this
     package calls with the training data when it is initialised. A shared `tok2vec` pipe does
     not, so use `spacy.MultiHashEmbed.v2` there.
     """
+    if compounds and plain_signs:
+        raise ValueError("spacy-lal.WordAffixEmbed.v1: either compounds or plain_signs, not both")
+    kind = PlainWordAffixEmbedding if plain_signs else WordAffixEmbedding
+    features = FEATURES
+    if compounds:
+        kind, features = CompoundWordAffixEmbedding, (*FEATURES, *PARTS)
     settings = {
         "word_width": word_width,
         "affix_width": affix_width,
@@ -132,8 +157,8 @@ def build_word_affix_embed_v1(
     }
     return word_embedding_model(
         "word_affix_embed",
-        PlainWordAffixEmbedding if plain_signs else WordAffixEmbedding,
+        kind,
         settings,
         min_count=min_count,
-        width=word_width + (len(FEATURES) - 1) * affix_width,
+        width=word_width + (len(features) - 1) * affix_width,
     )

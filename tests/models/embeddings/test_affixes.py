@@ -45,3 +45,24 @@ def test_docs_of_several_vocabularies() -> None:
     model.initialize(X=docs)
     for alone, together in zip(docs, model.predict(docs), strict=True):
         numpy.testing.assert_array_equal(model.predict([alone])[0], together)
+
+
+def test_parts_of_compounds() -> None:
+    """Of a word that wasn't seen: what has its first and its last part looks like it there."""
+    vocab = Vocab()
+    model = build_word_affix_embed_v1(word_width=8, affix_width=4, min_count=1, compounds=True)
+    docs = [Doc(vocab, ["Bộ_trưởng", "hiệu_thư", "2_năm"])]
+    learn_vocabulary(model, docs)
+    model.initialize(X=docs)
+    seen = model.predict(docs)[0]
+    (new,) = model.predict([Doc(vocab, ["bộ_lạ_lùng_thư", "trưởng", "3_năm"])])
+    first, last = slice(-8, -4), slice(-4, None)
+    assert numpy.array_equal(new[0, first], seen[0, first])
+    assert numpy.array_equal(new[0, last], seen[1, last])
+    # alone, it is its own first and last part: one was only seen as a last one
+    assert numpy.array_equal(new[1, last], seen[0, last])
+    assert not any(numpy.array_equal(new[1, first], row[first]) for row in seen)
+    assert numpy.array_equal(new[2], seen[2])
+    assert new.shape == (3, model.get_dim("nO"))
+    with pytest.raises(ValueError, match="either compounds or plain_signs"):
+        build_word_affix_embed_v1(compounds=True, plain_signs=True)
