@@ -4,10 +4,12 @@ import os
 import shutil
 from pathlib import Path
 
+import numpy
 import pytest
 import spacy
 import srsly
 from spacy.tokens import Doc, DocBin
+from spacy.vectors import Vectors
 from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
@@ -15,6 +17,7 @@ from spacy_lal.annotations import set_frames
 from spacy_lal.cli import app
 from spacy_lal.grammar_errors import set_errors
 from spacy_lal.treebanks.docs import language_vocab
+from tests.pipeline import toy_errors
 from tests.pipeline.toy import examples as toy_examples
 from tests.pipeline.toy import tiny_pipeline
 from tests.pipeline.toy_frames import SENTENCES, FrameSpans
@@ -349,9 +352,52 @@ def test_settings_are_stored(tmp_path: Path) -> None:
         ([sentences[:-1], "doc"], "sentence"),
         ([sentences, "maybe"], "sentences"),
         (["--training.seed", "1"], "training.seed: only settings of [components] and [nlp]"),
+        (["--components.lal_constituency.model.hidden_width", "7"], "stored with the weights"),
     ):
         refused(run([*command, str(tmp_path / "no"), *wrong]), "settings: ", says)
     assert not (tmp_path / "no").exists()
+
+
+def test_evaluating_what_is_not_there(pipeline: Path, tmp_path: Path) -> None:
+    """No zeros for what a pipeline doesn't find, or what a corpus doesn't have."""
+    vocab = language_vocab("en")
+    bare, tagged = Doc(vocab, ["a", "b"]), Doc(vocab, ["a", "b"], tags=["X", "Y"])
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    for name, doc in (("bare", bare), ("tagged", tagged)):
+        DocBin(docs=[doc]).to_disk(tmp_path / f"{name}.spacy")
+    blank = ["evaluate", str(tmp_path / "blank"), str(tmp_path / "tagged.spacy")]
+    refused(run(blank), "evaluate: ", "neither constituents nor heads nor tags")
+    command = ["evaluate", str(pipeline)]
+    refused(run([*command, str(tmp_path / "bare.spacy")]), "nothing to compare")
+    wrong = [*command, str(tmp_path / "tagged.spacy"), "--prm", "nowhere"]
+    refused(run(wrong), "EVALB parameter file not found: nowhere")
+
+
+def test_the_threshold_is_a_setting(tmp_path: Path) -> None:
+    """It is stored beside the weights, from where it is read."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("gec_detector", config={"model": toy_errors.MODEL})
+    nlp.initialize(lambda: toy_errors.agreement_examples(nlp, 20))
+    nlp.to_disk(tmp_path / "model")
+    threshold = ["--components.gec_detector.threshold", "0.9"]
+    assert (
+        run(["settings", str(tmp_path / "model"), str(tmp_path / "new"), *threshold]).exit_code == 0
+    )
+    assert spacy.load(tmp_path / "new").get_pipe("gec_detector").cfg["threshold"] == 0.9
+
+
+def test_vectors_that_are_read_stay(tmp_path: Path) -> None:
+    nlp = spacy.blank("en")
+    nlp.vocab.vectors = Vectors(data=numpy.ones((1, 4), "f"), keys=["he"])
+    layers = toy_errors.MODEL["layers"]
+    tok2vec = {"@architectures": "spacy-lal.WithVectors.v1", "embed": layers["tok2vec"]}
+    model = {**toy_errors.MODEL, "layers": {**layers, "tok2vec": tok2vec}}
+    nlp.add_pipe("gec_detector", config={"model": model})
+    nlp.initialize(lambda: toy_errors.agreement_examples(nlp, 20))
+    nlp.to_disk(tmp_path / "model")
+    command = ["package", str(tmp_path / "model"), str(tmp_path / "out"), "--name", "x"]
+    refused(run([*command, "--no-vectors"]), "gec_detector reads the vocabulary's vectors")
+    assert run(command).exit_code == 0
 
 
 def test_a_package_replaces_packages_alone(pipeline: Path, tmp_path: Path, monkeypatch) -> None:
@@ -387,5 +433,5 @@ def test_a_package_of_what_is_no_pipeline(pipeline: Path, tmp_path: Path) -> Non
         options = ["--name", "x", "--metrics", str(metrics)]
         refused(run(["package", str(pipeline), packages, *options]), "package: ")
     result = run(["package", str(pipeline), packages, "--name", "x", "--bytes-of", "none"])
-    refused(result, "package: ", "none/model.safetensors")
+    refused(result, "package: ", "has no component 'none' of this package")
     assert not (tmp_path / "packages").exists()

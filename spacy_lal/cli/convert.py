@@ -328,7 +328,7 @@ def _numbers(limits: str) -> range:
     if not limits:
         return range(0)
     first, hyphen, last = limits.partition("-")
-    if not (hyphen and first.isdecimal() and last.isdecimal()):
+    if not (hyphen and first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
         raise ValueError(f"--skip must be FIRST-LAST, as 12-40, not {limits!r}")
     return range(int(first), int(last) + 1)
 

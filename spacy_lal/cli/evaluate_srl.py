@@ -21,7 +21,7 @@ def evaluate_srl(
         ),
     ] = "model",
     predicates: Annotated[
-        str, typer.Option("--predicates", help="model, gold, or both.")
+        str, typer.Option("--predicates", help="model, gold, or model,gold.")
     ] = "model,gold",
     decoders: Annotated[
         str | None,

@@ -9,6 +9,7 @@ import srsly
 import typer
 from wasabi import msg
 
+from ..treebanks.files import whole_file
 from .checks import check_outputs, clear_errors
 
 if TYPE_CHECKING:
@@ -68,14 +69,14 @@ def heads(
     msg.table(rows, header=_CATEGORY_HEADER, divider=True, max_col=90, aligns=list("lrll"))
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
-        srsly.write_json(output / "heads.json", found.to_dict(top))
-        _write_tsv(output / "heads.tsv", _heads_tsv(found))
-        (output / "heads.svg").write_text(contributions_svg(found), encoding="utf8")
+        _write(output / "heads.json", srsly.json_dumps(found.to_dict(top), indent=2))
+        _write(output / "heads.tsv", _tsv(_heads_tsv(found)))
+        _write(output / "heads.svg", contributions_svg(found))
     if analysis is not None:
         _print_errors(analysis)
         if output is not None:
-            srsly.write_json(output / "errors.json", analysis.to_dict())
-            _write_tsv(output / "errors.tsv", _errors_tsv(analysis))
+            _write(output / "errors.json", srsly.json_dumps(analysis.to_dict(), indent=2))
+            _write(output / "errors.tsv", _tsv(_errors_tsv(analysis)))
 
 
 _CATEGORY_HEADER = ["category", "spans", "top heads: contribution", "most often first"]
@@ -170,6 +171,10 @@ def _errors_tsv(analysis: ErrorAnalysis) -> Rows:
     return rows
 
 
-def _write_tsv(path: Path, rows: Rows) -> None:
-    lines = ("\t".join(" ".join(cell.split()) for cell in row) for row in rows)
-    path.write_text("\n".join(lines) + "\n", encoding="utf8")
+def _tsv(rows: Rows) -> str:
+    return "".join("\t".join(" ".join(cell.split()) for cell in row) + "\n" for row in rows)
+
+
+def _write(path: Path, content: str) -> None:
+    with whole_file(path) as unfinished:
+        unfinished.write_text(content, encoding="utf8")

@@ -15,12 +15,15 @@ from typing import Annotated, Any
 import srsly
 import typer
 from spacy.cli.package import package as spacy_package
-from thinc.api import Config
+from thinc.api import Config, Model
 from wasabi import msg
 
 from ..training.folders import replace_folder
 from .card import write_card
 from .checks import check_folder, clear_errors
+
+READ_VECTORS = ("with_vectors", "static_vectors")
+"""Layers that read the vocabulary's vectors: ours, and spaCy's."""
 
 
 def package(
@@ -98,6 +101,8 @@ def package(
             _drop_language_models(source)
             srsly.write_json(source / "meta.json", contents)
             for component in bytes_of or ():
+                if not has_weights(source / component):
+                    raise ValueError(f"{model} has no component {component!r} of this package")
                 store_bytes(source / component)
             if half:
                 for folder in sorted(source.iterdir()):
@@ -119,6 +124,14 @@ def _drop_vectors(source: Path) -> dict[str, Any]:
     from ..pipeline.loading import load_pipeline
 
     nlp = load_pipeline(source)
+    for name, pipe in nlp.pipeline:
+        network = getattr(pipe, "model", None)
+        nodes = network.walk() if isinstance(network, Model) else ()
+        if any(node.name in READ_VECTORS for node in nodes):
+            raise ValueError(
+                f"{name} reads the vocabulary's vectors: give it its own with `lal own-vectors`, "
+                "or package without --no-vectors"
+            )
     nlp.vocab.vectors = Vectors(strings=nlp.vocab.strings)
     nlp.vocab.to_disk(source / "vocab")
     vectors: dict[str, Any] = nlp.meta["vectors"]

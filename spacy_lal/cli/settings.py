@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from wasabi import msg
@@ -20,6 +20,7 @@ def settings(
     --components.lisa_srl.last_word 3."""
     from spacy.cli._util import parse_config_overrides
 
+    from ..pipeline.gec_detector import READING
     from ..pipeline.loading import load_pipeline
 
     with clear_errors(f"settings: {model}"):
@@ -29,6 +30,21 @@ def settings(
         for place in changed:
             if not place.startswith(("components.", "nlp.")):
                 raise ValueError(f"{place}: only settings of [components] and [nlp] can be changed")
+            if ".model." in place and place.rpartition(".")[2] not in READING:
+                raise ValueError(f"{place}: this is stored with the weights and can't be changed")
         check_folder(output, [Path(model)])
-        load_pipeline(model, config=changed).to_disk(output)
+        nlp = load_pipeline(model, config=changed)
+        for place, value in changed.items():
+            _set_in_cfg(nlp, place, value)
+        nlp.to_disk(output)
     msg.good(str(output))
+
+
+def _set_in_cfg(nlp: Any, place: str, value: Any) -> None:
+    """Set what is stored beside the weights, and read from there: a detector's threshold."""
+    section, _, rest = place.partition(".")
+    name, _, setting = rest.rpartition(".")
+    if section == "components" and name in nlp.pipe_names:
+        cfg = getattr(nlp.get_pipe(name), "cfg", {})
+        if setting in cfg:
+            cfg[setting] = value

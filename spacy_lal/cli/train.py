@@ -69,6 +69,8 @@ def train(
     with clear_errors("train"):
         run = describe_run(raw.interpolate(), [code] if code else [], output)
         state = read_state(output)
+        if state and not state["progress"]["steps"] and differences(run, state["run"]):
+            state = None  # it ended before its first step, so nothing is lost
         if state and not resume:
             raise ValueError(
                 f"{output / CHECKPOINT} exists: continue from it with --resume, or delete it"
@@ -96,11 +98,11 @@ def train(
         alone.enter_context(alone_in(output))
     with alone:
         setup_gpu(use_gpu)
-        with show_validation_error(config, hint_fill=False):
+        with clear_errors("train"), show_validation_error(config, hint_fill=False):
             nlp = init_nlp(raw, use_gpu=use_gpu)
         try:
             train_pipeline(nlp, output, run, resume=state, every=every, use_gpu=use_gpu)
-        except CheckpointError as error:
+        except (CheckpointError, NotImplementedError, OSError) as error:
             with clear_errors("train"):
                 raise error
     msg.good(f"Saved pipeline to output directory {output / DIR_MODEL_LAST}")

@@ -142,10 +142,15 @@ def _percent(counts: Detection) -> dict[str, float]:
 
 
 def lowest_threshold(scores: numpy.ndarray, most: float) -> float:
-    """The lowest one of nine decimals, as they are stored, that at most a share `most` reaches."""
-    allowed = int(most * len(scores))
+    """The lowest one of nine decimals, as they are stored, that at most a share `most` reaches.
+
+    Raises ValueError if more have the highest score there is.
+    """
+    allowed = math.floor(most * len(scores) + 1e-9)  # 0.29 * 100 is less than 29
     if allowed >= len(scores):
         return 0.0
     # just above the first score that would be one too many
     one_too_many = numpy.sort(scores)[-1 - allowed]
+    if one_too_many >= 1:
+        raise ValueError(f"no threshold marks at most {most:.2%}: more have the probability 1")
     return min(1.0, (math.floor(one_too_many * 1e9) + 1) / 1e9)

@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from spacy.language import Language
+from spacy.tokens import Doc
 from spacy.training import Example
 
-from ..annotations import get_constituents
+from ..annotations import CONSTITUENTS_KEY, get_constituents
 from ..pipeline.loading import load_pipeline
 from ..scorers.attachment import score_attachment
 from ..scorers.constituency import score_constituency
+from ..scorers.evalb import EvalbParameters
 from ..training.corpus import Corpus
 from . import about
 
@@ -39,6 +41,10 @@ def measure(
     docs = nlp.pipe((example.predicted for example in examples), batch_size=batch_size)
     pairs = [Example(doc, example.reference) for doc, example in zip(docs, examples, strict=True)]
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    if not any(map(_is_parsed, (pair.predicted for pair in pairs))):
+        raise ValueError("the pipeline finds neither constituents nor heads nor tags")
+    if not any(map(_is_parsed, (pair.reference for pair in pairs))):
+        raise ValueError("nothing to compare: no Doc has gold constituents, heads or tags")
     scores = score_constituency(pairs, prm=prm)
     labels = (label for pair in pairs for _, _, label in get_constituents(pair.reference))
     by_label = {"constituents": _by_label(scores["spans_constituents_per_type"], labels)}
@@ -63,6 +69,10 @@ def measure(
     }
 
 
+def _is_parsed(doc: Doc) -> bool:
+    return CONSTITUENTS_KEY in doc.spans or any(map(doc.has_annotation, ("DEP", "TAG")))
+
+
 def _by_label(
     per_type: Mapping[str, Mapping[str, float]] | None, gold: Iterable[str]
 ) -> dict[str, dict[str, float]]:
@@ -81,6 +91,7 @@ def evaluate(
     prm: EVALB's parameters, a name or a file. batch_size: Docs a batch, None for the pipeline's.
     Raises OSError or ValueError.
     """
+    EvalbParameters.load(prm)  # a wrong one is told before the corpus is parsed
     nlp = load_pipeline(model)
     scores, counts = measure(nlp, list(Corpus(corpus)(nlp)), prm, batch_size)
     of_pipeline = about(nlp)

@@ -58,7 +58,7 @@ def evaluate(
     """Scores for every combination. None: what the component says. Raises ValueError."""
     if unknown := set(predicates) - {"model", "gold"}:
         raise ValueError(
-            f"--predicates must be model, gold or both, not {', '.join(sorted(unknown))}"
+            f"--predicates must be model, gold, or model,gold, not {', '.join(sorted(unknown))}"
         )
     nlp = load_pipeline(model)
     pipe = next((p for _, p in nlp.pipeline if isinstance(p, LisaSRL)), None)

@@ -56,9 +56,11 @@ def read_lal_parser(checkpoint: Path, encoder: Path | None = None, lang: str = "
     """
     state = read_checkpoint(checkpoint, CLASSES)
     try:
+        if not isinstance(state, dict):
+            raise TypeError(f"it holds {type(state).__name__}")
         spec, given = state["spec"], dict(state["state_dict"])
         hparams = DEFAULTS | spec["hparams"]
-    except (KeyError, TypeError) as error:
+    except (LookupError, TypeError, ValueError) as error:
         raise ValueError(f"{checkpoint}: no file of the LAL parser: {error!r}") from error
     for name in ("use_elmo", "use_bert_only", "use_roberta", "bert_transliterate"):
         if hparams[name]:

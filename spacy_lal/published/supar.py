@@ -47,13 +47,15 @@ def read_supar(checkpoint: Path, encoder: Path | None = None, lang: str = "en") 
     """
     state = read_checkpoint(checkpoint, CLASSES, FUNCTIONS)
     try:
+        if not isinstance(state, dict):
+            raise TypeError(f"it holds {type(state).__name__}")
         name = state["name"]
-        args, transform = vars(state["args"]), vars(state["transform"])
+        args, transform = dict(vars(state["args"])), dict(vars(state["transform"]))
         given: dict[str, Tensor] = dict(state["state_dict"])
         if state["pretrained"] is not None:
             given["pretrained.weight"] = state["pretrained"]
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{checkpoint}: not a file of supar's: {error} is missing") from error
+    except (LookupError, TypeError, ValueError) as error:
+        raise ValueError(f"{checkpoint}: not a file of supar's: {error!r}") from error
     if name not in FORMATS:
         raise ValueError(
             f"{checkpoint}: the architecture is {name!r}; {', '.join(FORMATS)} can be read"

@@ -17,6 +17,8 @@ from functools import cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
 
+from ..treebanks.files import read_bytes
+
 OK, ERROR, SKIPPED = 0, 1, 2
 """The status of a sentence, as EVALB prints it."""
 NAMED = {
@@ -563,8 +565,8 @@ def evaluate(
 
 
 def read_lines(path: str | Path) -> list[str]:
-    """The lines of a file, split at line feeds only and kept byte for byte."""
-    text = Path(path).read_bytes().decode("utf8", errors="surrogateescape")
+    """The lines of a file, plain or compressed, split at line feeds only and kept byte for byte."""
+    text = read_bytes(path).decode("utf8", errors="surrogateescape")
     lines = text.split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 

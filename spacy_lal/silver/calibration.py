@@ -50,10 +50,13 @@ def calibrate(
     ]
     rows = []
     for layer, (name, score) in SCORES.items():
-        scored = [pair for pair in pairs if layer in pair[1] and _has_gold(pair[0], layer)]
+        if not any(layer in certainty for _, certainty in pairs):
+            continue
+        scored = [pair for pair in pairs if _has_gold(pair[0], layer)]
         words = sum(len(example.reference) for example, _ in scored)
         for threshold in thresholds if scored else ():
-            sure = [example for example, certainty in scored if certainty[layer] >= threshold]
+            # what was parsed in pieces has no certainty and is never kept
+            sure = [example for example, found in scored if found.get(layer, -1.0) >= threshold]
             rows.append(
                 {
                     "layer": layer,

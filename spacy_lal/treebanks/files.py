@@ -37,17 +37,22 @@ def read_text(path: str | Path, encoding: str = "utf-8-sig") -> str:
     Raises FormatError if it can't be decompressed or, with the line, if it isn't `encoding`;
     ValueError if there is no such encoding.
     """
+    return decoded(read_bytes(path), str(path), encoding)
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """What is in a file, plain or compressed. Raises OSError, or FormatError if it is damaged."""
     path = Path(path)
     try:
         with OPENERS.get(path.suffix, open)(path, "rb") as file:
-            raw: bytes = file.read()
+            content: bytes = file.read()
+            return content
     except (lzma.LZMAError, zlib.error, EOFError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the file isn't there, or can't be read; damaged contents have no number
         raise FormatError(
             f"not a whole {path.suffix} file: it is damaged or cut off", source=str(path), line=1
         ) from error
-    return decoded(raw, str(path), encoding)
 
 
 def decoded(raw: bytes, source: str, encoding: str = "utf-8-sig") -> str:

@@ -50,6 +50,18 @@ def refused(kind, checkpoint, tmp_path, *options):
 KINDS = [("lal-parser", LAL / "characters.pt"), ("supar", SUPAR / "con_char.pt")]
 
 
+@pytest.mark.parametrize("kind", ["lal-parser", "supar"])
+@pytest.mark.parametrize(
+    "content", [torch.zeros(3), None, [1], "abc", {"state_dict": "abc", "spec": {}}]
+)
+def test_a_file_of_something_else(kind, content, tmp_path):
+    path = tmp_path / "other.pt"
+    torch.save(content, path)
+    said = refused(kind, path, tmp_path)
+    assert "other.pt:no" in said
+    assert "ismissing" not in said
+
+
 @pytest.mark.parametrize(("kind", "checkpoint"), KINDS)
 def test_a_truncated_file(kind, checkpoint, tmp_path):
     path = tmp_path / "half.pt"

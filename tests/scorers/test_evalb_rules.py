@@ -1,5 +1,6 @@
 """EVALB's rules one at a time, and what the program can't do."""
 
+import gzip
 import math
 from dataclasses import replace
 
@@ -219,6 +220,11 @@ def test_command_prints_the_report(tmp_path):
     assert result.stdout == evaluate([GOLD, "(X (NN a))"], [GOLD, "(X (NN b))"]).format()
     assert result.stderr == "2 : Words unmatch (a|b)\n"
     assert run(gold, test, "--prm", "collins", "-e", -1).exit_code == 1
+    packed = tmp_path / "gold.txt.gz"
+    packed.write_bytes(gzip.compress(gold.read_bytes()))
+    assert run(packed, test).stdout == result.stdout
+    packed.write_bytes(gold.read_bytes())
+    assert "not a whole .gz file" in run(packed, test).stderr
 
 
 def test_command_names_missing_files(tmp_path):

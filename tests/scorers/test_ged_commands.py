@@ -175,15 +175,21 @@ def test_joined_sentences_have_the_same_labels():
 def test_threshold_leaves_correct_text_alone():
     """Of all that mark few enough tokens, a lower one marks no more."""
     rng = numpy.random.default_rng(1)
-    for most in (0.0, 0.1, 0.3, 1.0):
+    for most in (0.0, 0.1, 0.29, 0.3, 0.58, 1.0):
         for _ in range(20):
-            scores = numpy.round(rng.random(50) * 0.8, 2)
+            scores = numpy.round(rng.random(100) * 0.8, 2)
             found = lowest_threshold(scores, most)
             stored = srsly.json_loads(srsly.json_dumps(found))
             marked = (scores >= stored).mean()
             assert marked <= most
             tried = [(scores >= t).mean() for t in [*scores.tolist(), 0.0, 1.0]]
             assert marked == max(share for share in tried if share <= most)
+    every = numpy.arange(100) / 100
+    assert (every >= lowest_threshold(every, 0.29)).sum() == 29
+    sure = numpy.array([1.0] * 10 + [0.1] * 90)
+    assert lowest_threshold(sure, 0.1) == pytest.approx(0.1)
+    with pytest.raises(ValueError, match=r"no threshold marks at most 5\.00%"):
+        lowest_threshold(sure, 0.05)
 
 
 def test_the_strictest_kind_of_text_decides(tmp_path, monkeypatch):

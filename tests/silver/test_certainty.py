@@ -114,7 +114,7 @@ def test_layers_left_open(teacher: Language) -> None:
     assert sure_layers({}, {"trees": 0.0}) == set()
 
 
-def test_calibration(teacher: Language) -> None:
+def test_calibration(teacher: Language, monkeypatch: pytest.MonkeyPatch) -> None:
     """Less is kept as thresholds rise, and all of it at 0."""
     examples = headed_examples(teacher)
     rows = calibrate(teacher, examples, (0.0, 0.5, 1.1))
@@ -132,3 +132,11 @@ def test_calibration(teacher: Language) -> None:
         for t, g in zip(d, e.reference, strict=True)
     ]
     assert all_of_it["score"] == pytest.approx(sum(right) / len(right))
+    # what is parsed in pieces is never sure, but it is there
+    for _, pipe in teacher.pipeline:
+        monkeypatch.setitem(pipe.model.attrs, "max_sentence_length", 5)
+    lengths = [len(example.reference) for example in examples]
+    found = calibrate(teacher, headed_examples(teacher), (0.0,))
+    short = sum(n for n in lengths if n <= 5) / sum(lengths)
+    assert 0 < short < 1
+    assert [row["words"] for row in found if row["layer"] == "trees"] == [pytest.approx(short)]

@@ -328,6 +328,18 @@ def test_other_data_are_refused(short: Path) -> None:
     assert "dev.spacy has changed" in result.output
 
 
+def test_a_corpus_that_is_not_there(place: Path, tmp_path: Path) -> None:
+    """Is named, and does not stand in the way of the right one."""
+    command = ["train", str(place / "memory.cfg"), "-o", str(tmp_path), "--training.max_steps", "1"]
+    for corpus in ("train", "dev"):
+        result = invoke(*command, f"--corpora.{corpus}.path", str(tmp_path / "absent.spacy"))
+        assert result.exit_code == 1
+        assert "train: no corpus at" in result.output
+        assert "absent.spacy" in result.output
+        assert "Traceback" not in result.output
+    assert invoke(*command).exit_code == 0
+
+
 def test_a_pipeline_without_a_checkpoint_is_not_replaced(short: Path, tmp_path: Path) -> None:
     shutil.copytree(short / "model-best", tmp_path / "model-best")
     result = invoke("train", str(short.parent / "memory.cfg"), "-o", str(tmp_path), "--resume")

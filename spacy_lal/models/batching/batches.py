@@ -113,13 +113,13 @@ def read_docs(
         docs, attrs["sentences"], attrs["max_sentence_length"], attrs["long_sentences"]
     )
     if not is_train:
-        _check_listeners(model, docs)
+        check_listeners(model, docs)
     vectors, backprop = model.get_ref("tok2vec")(docs, is_train)
     flat = to_tensor(model, vectors, torch_shim(model).device).requires_grad_(is_train)
     return sentences, flat, backprop
 
 
-def _check_listeners(model: Model, docs: list[Doc]) -> None:
+def check_listeners(model: Model, docs: list[Doc]) -> None:
     """Raise ValueError if what a listener waits for was not read.
 
     The listener itself would go on with zeros, and the component with what follows from zeros.

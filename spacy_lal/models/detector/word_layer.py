@@ -10,7 +10,7 @@ from thinc.types import Floats2d, Floats3d
 from torch import Tensor
 
 from ...layers.word_layer import WordLayer
-from ..batching.batches import initialize_tok2vec
+from ..batching.batches import check_listeners, initialize_tok2vec
 from ..bridge.shim import TorchShim, to_rows, to_tensor, torch_shim
 from ..bridge.weights import Header
 
@@ -65,6 +65,8 @@ def _forward(
 ) -> tuple[Floats3d, Callable[[Floats3d], list[Doc]]]:
     shim = torch_shim(model)
     network = cast(WordLayer, shim.module)
+    if not is_train:
+        check_listeners(model, docs)
     below, backprop_layers = model.get_ref("layers")(docs, is_train)
     rows, backprop_embed = model.get_ref("tok2vec")(docs, is_train)
     stack = xp2torch(below, device=shim.device)

@@ -84,6 +84,8 @@ async function ask() {
   if (!text.trim()) {
     shown = null;
     $("picture").replaceChildren();
+    $("picture").classList.remove("busy");
+    $("details").textContent = "";
     $("copies").hidden = true;
     return say("Type a sentence.");
   }

@@ -8,6 +8,7 @@ import numpy
 import pytest
 import spacy
 import torch
+from spacy.pipeline.tok2vec import Tok2VecListener
 from spacy.tokens import Doc
 from thinc.api import Model, set_dropout_rate
 
@@ -71,6 +72,17 @@ def test_a_warm_start_takes_the_layer(bert: Path, docs: list[Doc]) -> None:
     taken, total = take_weights(second, first)
     assert taken == total
     numpy.testing.assert_array_equal(second.predict(docs), first.predict(docs))
+
+
+def test_what_a_listener_waits_for(bert: Path, docs: list[Doc]) -> None:
+    """It refuses to go on with zeros."""
+    layers = build_encoder_layers_v1(build_pretrained_encoder_v1(str(bert), output="all"))
+    model = build_with_word_layer_v1(layers, Tok2VecListener("tok2vec", 8), 16)
+    model.initialize(X=docs)
+    for doc in docs:
+        doc.tensor = numpy.zeros((0,), "f")
+    with pytest.raises(ValueError, match="listens to 'tok2vec', which has not read the Doc"):
+        model.predict(docs)
 
 
 def without_dropout(model: Model) -> None:
