@@ -113,7 +113,7 @@ class CorrectionCounts:
                 self._noise[SWAP] += 1
             else:
                 self._replaced[key][wrong] += 1
-        elif at and right != written:
+        elif at and right[0][:1] != written[0][:1]:  # not by quotes alone
             self._noise[LOWER if right[0][:1].isupper() else CAPITAL] += 1
 
     def model(self, lang: str, text: TextCounts | None = None) -> ErrorModel:

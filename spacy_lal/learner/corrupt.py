@@ -284,13 +284,19 @@ def _leaves_a_word(words: Sequence[str], changes: Sequence[Change]) -> bool:
 
 
 def _trimmed(change: Change, words: Sequence[str]) -> Change:
-    """`change` without the words at both ends that stay as they are."""
+    """`change` without the words at both ends that stay as they are, but for the capital of the
+    sentence's first word."""
     start, end, new = change.start, change.end, change.new
+    form = _uncapitalised if start == first_word(words) and len(new) != end - start else str
     while start < end and new and words[start] == new[0]:
         start, new = start + 1, new[1:]
-    while start < end and new and words[end - 1] == new[-1]:
+    while start < end and new and form(words[end - 1]) == form(new[-1]):
         end, new = end - 1, new[:-1]
     return Change(start, end, new)
+
+
+def _uncapitalised(word: str) -> str:
+    return word[:1].lower() + word[1:]
 
 
 def _poisson(mean: float, random: Random) -> int:

@@ -25,6 +25,8 @@ from .confusion import (
 )
 from .error_model import ANY, CAPITAL, LOWER, NOISE, SWAP, ErrorKind, ErrorModel, Insertion
 from .grammar import grammar_kinds
+from .letters import is_variant
+from .verbs import plural
 
 Table = dict[str, dict[str, float]]
 
@@ -64,6 +66,7 @@ ENGLISH_SHARES: Mapping[str, float] = {
     "to after a modal": 0.4,
     "gerund": 1.2,
     "infinitive": 1.0,
+    "gerund or infinitive": 0.4,
     "be before a verb": 0.7,
     "regular form of an irregular word": 0.8,
     FORM: 9.0,
@@ -117,8 +120,12 @@ def english_model(counts: TextCounts) -> ErrorModel:
     def insertions(name: str) -> dict[str, Insertion]:
         return {word: inserted[word] for word in given[name] if word in inserted}
 
-    forms = _with(families_of(counts, closed), _groups(given["irregular"], 2.0))
-    forms = _with(forms, {word: {word + "s": 1.5} for word in given["uncountable"]})
+    families = {
+        word: {other: weight for other, weight in others.items() if not is_variant(word, other)}
+        for word, others in families_of(counts, closed).items()
+    }
+    forms = _with(families, _groups(given["irregular"], 2.0))
+    forms = _with(forms, {word: {plural(word): 1.5} for word in given["uncountable"]})
     spacing = {
         phrase: others
         for phrase, others in spacing_errors(counts).items()

@@ -18,6 +18,8 @@ from .verbs import Verb, plural, regular, verbs_of
 Table = dict[str, dict[str, float]]
 AGREEMENT = (("is", "are"), ("was", "were"), ("has", "have"), ("does", "do"))
 """Auxiliary verbs: the form for one, and the form for many."""
+NO_VERBS = ("missing_determiners", "wrong_determiners", "verbs", "pronouns", "conjunctions")
+"""The lists of words that have no forms by the rules, though it may look so: "be", "bed"."""
 
 
 def grammar_kinds(counts: TextCounts, given: Mapping[str, Any]) -> dict[str, ErrorKind]:
@@ -25,7 +27,8 @@ def grammar_kinds(counts: TextCounts, given: Mapping[str, Any]) -> dict[str, Err
     modals = _ones(given["modals"])
     before_base = frozenset(given["modals"]) | {"to"}
     questions = _questions(given["finite"], given["subjects"])
-    verbs = verbs_of(counts.sample, counts.counts, given["irregular"], before_base)
+    no_verbs = frozenset(word for name in NO_VERBS for word in given[name])
+    verbs = verbs_of(counts.sample, counts.counts, given["irregular"], before_base, no_verbs)
     known = counts.counts
     singular, plurals = _ones(given["singular_subjects"]), _ones(given["plural_subjects"])
     return {
@@ -46,6 +49,12 @@ def grammar_kinds(counts: TextCounts, given: Mapping[str, Any]) -> dict[str, Err
             1.0,
             {verb.gerund: {f"to {verb.base}": 1.0, verb.base: 1.0} for verb in verbs},
             after=_ones(given["gerund_after"]),
+        ),
+        "gerund or infinitive": ErrorKind(
+            1.0,
+            {verb.gerund: {verb.base: 1.0} for verb in verbs}
+            | {f"to {verb.base}": {verb.base: 1.0} for verb in verbs},
+            after=_ones(given["gerund_or_infinitive_after"]),
         ),
         "infinitive": ErrorKind(
             1.0,

@@ -5,6 +5,7 @@ A word's first letter stays, as it is seldom the wrong one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from random import Random
 
@@ -14,6 +15,27 @@ VOWELS = frozenset("aeiouyäöüáéíóúýěůàèìòùâêîôûœåøæ")
 """Letters, in lower case, behind which writers double a consonant by mistake."""
 SHORTEST = 4
 """Letters of the shortest word that is misspelled."""
+
+_VARIANTS = (
+    (re.compile(r"our"), "or"),
+    (re.compile(r"is(e[sd]?|ers?|ing|ations?|ational)$"), r"iz\1"),
+    (re.compile(r"([aeiou][^aeiou]+[ae])ll(ed|ing|ers?)$"), r"\1l\2"),  # not "called"
+    (re.compile(r"^(focus)s(e[sd]|ing)$"), r"\1\2"),
+    (re.compile(r"wards$"), "ward"),
+)
+
+
+def is_variant(one: str, other: str) -> bool:
+    """Whether two English words differ as British and American spelling do, or by "-wards" and
+    "-ward": both are right."""
+    return _american(one) == _american(other)
+
+
+def _american(word: str) -> str:
+    word = word.lower()
+    for pattern, spelling in _VARIANTS:
+        word = pattern.sub(spelling, word)
+    return word
 
 
 def misspelled(word: str, how: str, letters: Mapping[str, Weights], rng: Random) -> str | None:

@@ -8,7 +8,7 @@ from random import Random
 
 from ..treebanks.m2 import words_of
 from .error_model import CAPITAL, LETTER_NOISE, LOWER, START, SWAP, Choice, ErrorModel
-from .letters import SHORTEST, misspelled
+from .letters import SHORTEST, is_variant, misspelled
 
 REPLACE, INSERT = "replace", "insert"
 """What a `Site` does with its tokens besides noise."""
@@ -150,6 +150,8 @@ def change_at(site: Site, words: Sequence[str], model: ErrorModel, rng: Random) 
     new: tuple[str, ...]
     if site.how == INSERT:
         new = tuple(words_of(site.text))
+        if len(words) > 1 and not any(letter.islower() for word in words for letter in word):
+            new = tuple(word.upper() for word in new)  # among capitals
     elif site.how == REPLACE:
         others, weights, _ = site.choice
         new = with_case_of(old, tuple(words_of(rng.choices(others, weights)[0])))
@@ -161,7 +163,7 @@ def change_at(site: Site, words: Sequence[str], model: ErrorModel, rng: Random) 
         new = (old[0][0].upper() + old[0][1:],)
     else:
         other = misspelled(old[0], site.how, model.letters, rng)
-        if other is None:
+        if other is None or (model.lang == "en" and is_variant(old[0], other)):
             return None
         new = (other,)
     return None if new == old else Change(site.start, site.end, new)

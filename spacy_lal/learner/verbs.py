@@ -25,6 +25,7 @@ def verbs_of(
     counts: Mapping[str, int],
     irregular: Iterable[Sequence[str]],
     before_base: frozenset[str],
+    closed: frozenset[str] = frozenset(),
     least: int = 3,
 ) -> list[Verb]:
     """The verbs of a text, in alphabetical order.
@@ -33,8 +34,8 @@ def verbs_of(
     irregular: forms of a verb, its base first and then its third person; groups without a gerund
         aren't of a verb.
     before_base: words that a verb's base follows ("to", "will"). A regular verb is a word that does
-        so, and of which the text has the past and the gerund `least` times: "to" is before nouns,
-        too.
+        so, and of which the text has the other forms `least` times: "to" is before nouns, too.
+    closed: words that are no verbs ("be", "not": of "bed" and "noted").
     """
     known = {group[0]: verb for group in irregular if (verb := _irregular(group))}
     after: dict[str, None] = {}
@@ -43,10 +44,14 @@ def verbs_of(
             if one in before_base:
                 after[two] = None
     for base in after:
-        if base in known or not base.isalpha():
+        if base in known or base in closed or not base.isalpha():
             continue
+        longer = regular(base + "e")
         for verb in (regular(base), regular(base, doubled=True)):
-            if all(counts.get(form, 0) >= least for form in (*verb.pasts, verb.gerund)):
+            if verb.gerund == longer.gerund and counts.get(longer.base, 0) > counts.get(base, 0):
+                continue  # "hoping" is of "hope", not of "hop"
+            forms = (verb.third, *verb.pasts, verb.gerund)
+            if all(counts.get(form, 0) >= least for form in forms):
                 known[base] = verb
                 break
     return [known[base] for base in sorted(known)]

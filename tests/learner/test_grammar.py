@@ -1,20 +1,23 @@
 """Errors against rules of grammar: where each is possible, and what it makes of a sentence."""
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 
 from spacy_lal.learner.confusion import TextCounts
+from spacy_lal.learner.corrupt import corrupt_words
 from spacy_lal.learner.english import lists
-from spacy_lal.learner.error_model import SWAP, ErrorKind, ErrorModel
+from spacy_lal.learner.error_model import LETTER_NOISE, SWAP, ErrorKind, ErrorModel, Insertion
 from spacy_lal.learner.grammar import grammar_kinds
-from spacy_lal.learner.sites import find_sites
+from spacy_lal.learner.letters import is_variant
+from spacy_lal.learner.sites import change_at, find_sites
 from spacy_lal.learner.verbs import Verb, regular, verbs_of
 
 from .small import split
 
 TEXT = [
-    "they want to paint the wall , she painted it and is painting a door",
+    "they want to paint the wall , she painted it and is painting a door , he paints",
     "we will visit them , he visits us , they visited us and are visiting her",
     "a wall has two walls , to museums we go , the museum and the museums",
 ]
@@ -78,7 +81,7 @@ def made(kinds: dict[str, ErrorKind], name: str, sentence: str) -> set[str]:
         ("article before a bare noun", "my bed", set()),
         ("preposition after a verb", "we visited walls", set()),
         ("a or an", "a wall", {"an wall"}),
-        ("word order", "he often paints", {"often he paints", "he paints often"}),
+        ("word order", "he always paints", {"always he paints", "he paints always"}),
         ("order of a question", "why did she go", {"why she did go"}),
         ("order of a question", "did she go", set()),
         ("order of a question", "ask why she is here", {"ask why is she here"}),
@@ -123,14 +126,20 @@ def test_regular_forms(base: str, doubled: bool, forms: str) -> None:
 def test_verbs_of_a_text() -> None:
     """A word that follows "to" and has no past is none; a doubled consonant is seen."""
     counts = TextCounts()
-    for sentence in ("to plan a road to London", "we planned it", "planning ahead"):
+    for sentence in (
+        *("to plan a road to London", "we planned it", "planning ahead", "she plans"),
+        *("to us", "used using uses use use", "to be", "bed bing bes", "to hop", "hope hopes hope"),
+        *("hoped hoping hops", "to not", "noted noting nots"),
+    ):
         counts.add(split(sentence))
     irregular = [
         ["go", "goes", "went", "gone", "going"],
         ["man", "men"],
         ["let", "lets", "letting"],
     ]
-    found = verbs_of(counts.sample, counts.counts, irregular, frozenset(["to"]), least=1)
+    found = verbs_of(
+        counts.sample, counts.counts, irregular, frozenset(["to"]), frozenset(["be", "not"]), 1
+    )
     assert found == [
         Verb("go", "goes", ("went", "gone"), "going"),
         Verb("let", "lets", (), "letting"),
@@ -159,3 +168,61 @@ def test_a_context_multiplies() -> None:
     assert weights("go home") == [1.0]
     none = ErrorModel("en", {"x": replace(kind, rate=0.0)})
     assert not find_sites(split("they go"), [True, True], none)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("colour", "color", True),
+        ("labelled", "labeled", True),
+        ("organization", "organisation", True),
+        ("Recognise", "Recognize", True),
+        ("focused", "focussed", True),
+        ("towards", "toward", True),
+        ("colour", "colur", False),
+        ("stopped", "stoped", False),
+        ("called", "caled", False),
+        ("receive", "recieve", False),
+        ("walls", "wall", False),
+    ],
+)
+def test_variants_of_spelling(one: str, other: str, same: bool) -> None:
+    assert is_variant(one, other) == same
+
+
+def test_no_variant_is_a_misspelling() -> None:
+    letters, noise = lists()["letters"], dict.fromkeys(LETTER_NOISE, 1.0)
+    for word in ("colour", "labelled", "favourite", "organization", "towards", "traveled"):
+        model = ErrorModel("en", {}, noise, frozenset([word]), letters=letters)
+        sites = find_sites([word], [False], model)
+        assert sites
+        for seed in range(100):
+            for site in sites:
+                change = change_at(site, [word], model, Random(seed))
+                assert change is None or not is_variant(word, change.new[0])
+
+
+def test_the_first_word_may_lose_its_capital() -> None:
+    """What is inserted before it is one error, as it is before other words; so is what is gone."""
+    kinds = {
+        "more": ErrorKind(1.0, {"easier": {"more easier": 1.0}}),
+        "gone": ErrorKind(1.0, {"it is": {"is": 1.0}}),
+    }
+    model = ErrorModel("en", kinds, words=frozenset(["easier", "said", "it", "is", "late"]))
+    for words, expected, types in (
+        (["Easier", "said"], ["More", "easier", "said"], ["U", "", ""]),
+        (["It", "is", "late"], ["Is", "late"], ["M", ""]),
+    ):
+        found = corrupt_words(words, [True] * len(words), model, 1.0, Random(0), types=True)
+        assert (found[0], found[2]) == (expected, types)
+
+
+def test_insertions_among_capitals() -> None:
+    kinds = {"to": ErrorKind(1.0, {}, {"to": Insertion({"MAN": 1.0, "man": 1.0}, {"goes": 1.0})})}
+    words = ["THE", "MAN", "GOES"]
+    model = ErrorModel("en", kinds, words=frozenset(["the", "man", "goes"]))
+    for text, inserted in ((words, "TO"), ([word.lower() for word in words], "to")):
+        (site,) = find_sites(text, [True] * 3, model)
+        change = change_at(site, text, model, Random(0))
+        assert change is not None
+        assert change.new == (inserted,)
