@@ -354,7 +354,9 @@ def test_settings_are_stored(tmp_path: Path) -> None:
         (["--training.seed", "1"], "training.seed: only settings of [components] and [nlp]"),
         (["--components.lal_constituency.model.hidden_width", "7"], "stored with the weights"),
     ):
-        refused(run([*command, str(tmp_path / "no"), *wrong]), "settings: ", says)
+        result = run([*command, str(tmp_path / "no"), *wrong])
+        refused(result, "settings: ", says)
+        assert "<spacy." not in result.stderr  # of the whole config
     assert not (tmp_path / "no").exists()
 
 
@@ -434,4 +436,6 @@ def test_a_package_of_what_is_no_pipeline(pipeline: Path, tmp_path: Path) -> Non
         refused(run(["package", str(pipeline), packages, *options]), "package: ")
     result = run(["package", str(pipeline), packages, "--name", "x", "--bytes-of", "none"])
     refused(result, "package: ", "has no component 'none' of this package")
+    result = run(["package", str(pipeline), packages, "--name", "x", "--version", "a b"])
+    refused(result, "--version 'a b' is no version, such as 0.1.0")
     assert not (tmp_path / "packages").exists()

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import srsly
 import typer
+from packaging.version import InvalidVersion, Version
 from spacy.cli.package import package as spacy_package
 from thinc.api import Config, Model
 from wasabi import msg
@@ -89,6 +90,10 @@ def package(
                     raise ValueError(f"{path} has no scores of a pipeline") from None
         if not isinstance(contents.get("lang"), str):
             raise ValueError(f"{model / 'meta.json'} has no lang, the language of the pipeline")
+        try:
+            Version(version)
+        except InvalidVersion:
+            raise ValueError(f"--version {version!r} is no version, such as 0.1.0") from None
         contents |= {"name": name, "version": version}
         target = output / f"{contents['lang']}_{name}"
         check_folder(target, [model, *([meta] if meta else []), *(metrics or ())])

@@ -41,7 +41,9 @@ def layers_of_words(nlp: Language | ErrorDetector, doc: Doc) -> LayersOfWords:
                 f"found {[pipe.name for pipe in pipes]}: pass nlp.get_pipe of one of them"
             )
         pipe = pipes[0]
-    assert isinstance(pipe, ErrorDetector)
+    if not isinstance(pipe, ErrorDetector):
+        name = getattr(pipe, "name", pipe)
+        raise ValueError(f"{name!r} is no detector of errors, nor a pipeline with one")
     (doc,) = through_earlier_pipes(nlp, pipe, [doc])
     alpha = to_numpy(layer_attention(pipe.model, [doc]))
     words = [token.i for token in doc if not token.is_space]

@@ -66,6 +66,9 @@ def span_probabilities(nlp: Language | ConstituencyPipe, doc: Doc) -> list[SpanP
 def _pipe(nlp: Language | ConstituencyPipe) -> ConstituencyPipe:
     if isinstance(nlp, ConstituencyPipe):
         return nlp
+    if not isinstance(nlp, Language):
+        name = getattr(nlp, "name", nlp)
+        raise ValueError(f"{name!r} is no parser of constituents, nor a pipeline with one")
     pipes = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, ConstituencyPipe)]
     if len(pipes) != 1:
         raise ValueError(

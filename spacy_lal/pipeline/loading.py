@@ -12,6 +12,7 @@ import spacy
 import srsly
 from spacy.language import Language
 from spacy.util import load_config
+from thinc.config import ConfigValidationError
 
 
 def load_pipeline(model: str | Path, **options: Any) -> Language:
@@ -30,6 +31,9 @@ def load_pipeline(model: str | Path, **options: Any) -> Language:
     except Exception as error:  # spaCy says in many ways that a file isn't what it should be
         if isinstance(error, OSError) and not Path(model).exists():
             raise
+        if isinstance(error, ConfigValidationError):
+            # without the config, which is long
+            error = ConfigValidationError.from_error(error, show_config=False)
         said = " ".join(f"{type(error).__name__}: {error}".split())
         if isinstance(error, ValueError) and f"{model}" in said:  # a component of ours
             said = said.removeprefix("ValueError: ")

@@ -74,10 +74,12 @@ def tree_svg(
     edges: "straight" or "elbow". compact: whether unary chains are one node, "S›VP". direction:
     "ltr" or "rtl", where the first word stands; by default as its letters say. A phrase's chip is
     the darker the less probable it is.
-    Raises ValueError for other edges, and where phrases cross.
+    Raises ValueError for other edges and directions, and where phrases cross.
     """
     if edges not in get_args(Edges):
         raise ValueError(f"edges must be one of {get_args(Edges)}, not {edges!r}")
+    if direction not in (None, "ltr", "rtl"):
+        raise ValueError(f"direction must be 'ltr', 'rtl' or None, not {direction!r}")
     sentences = list(sentences)
     tops = [nodes(sentence, compact=compact) for sentence in sentences]
     parts: list[str] = []

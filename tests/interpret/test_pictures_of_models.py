@@ -88,6 +88,10 @@ def test_layers_of_words(monkeypatch):
 def test_a_pipeline_without_a_parser():
     with pytest.raises(ValueError, match="expected one parser of constituents"):
         span_probabilities(spacy.blank("en"), spacy.blank("en")("a"))
+    other = spacy.blank("en").add_pipe("sentencizer")
+    for look, what in ((span_probabilities, "parser"), (layers_of_words, "detector")):
+        with pytest.raises(ValueError, match=f"'sentencizer' is no {what} of"):
+            look(other, spacy.blank("en")("a"))
 
 
 @pytest.mark.parametrize("style", ["label_attention", "contributions", "probabilities"])

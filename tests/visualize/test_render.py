@@ -391,3 +391,9 @@ def test_nothing_to_draw():
     for style in ("tree", "boxes", "srl", "srl_arcs", "errors"):
         record = {"words": [], "constituents": [], "frames": [], "errors": []}
         parsed(render(record, style, manual=True, jupyter=False))
+
+
+def test_directions_of_trees():
+    for direction in ("up", 1):
+        with pytest.raises(ValueError, match="direction must be 'ltr', 'rtl' or None"):
+            render(RECORD, style="tree", manual=True, options={"direction": direction})
