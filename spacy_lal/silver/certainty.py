@@ -14,7 +14,9 @@ from ..annotations import CONSTITUENTS_KEY, set_dependencies
 from ..frames import FRAMES_KEY
 from ..models.batching.parses import SentenceParse
 from ..models.lisa.decoding import LisaParse
+from ..pipeline.constituency import ConstituencyPipe
 from ..pipeline.parser import ParserPipe
+from ..pipeline.semantic_roles import LisaSRL
 from .sentences import sentence_docs
 
 LAYERS = ("tags", "trees", "heads", "roles")
@@ -37,6 +39,19 @@ def annotated(nlp: Language, docs: Iterable[Doc]) -> Iterator[tuple[Doc, Certain
             yield from _annotate(nlp, batch)
             batch = []
     yield from _annotate(nlp, batch)
+
+
+def findable(nlp: Language) -> set[str]:
+    """The layers whose certainty is known if the pipeline's components find them."""
+    layers: set[str] = set()
+    pipes: list[tuple[str, Any]] = nlp.pipeline
+    for _, pipe in pipes:
+        if isinstance(pipe, ParserPipe):
+            layers |= {"trees"} if isinstance(pipe, ConstituencyPipe) else set()
+            layers |= {"roles"} if isinstance(pipe, LisaSRL) else set()
+            layers |= {"tags"} if pipe.tags else set()
+            layers |= {"heads"} if pipe.relations else set()
+    return layers
 
 
 def _annotate(nlp: Language, docs: list[Doc]) -> Iterator[tuple[Doc, Certainty]]:

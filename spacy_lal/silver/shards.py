@@ -19,7 +19,7 @@ from ..annotate.manifest import check_same, describe
 from ..annotate.pieces import pieces
 from ..treebanks.docbins import write_spacy
 from ..treebanks.files import alone_in, remove_unfinished
-from .certainty import annotated, count_layers, only_layers, sure_layers
+from .certainty import annotated, count_layers, findable, only_layers, sure_layers
 from .text import Seen, lines
 
 SETTINGS = "silver.json"
@@ -60,9 +60,12 @@ def write_shards(
     Each file is made of an even sample of the text, so that one may stop after any. Files that are
     there stay as they are, and their counts are yielded again. words: stop once so many are kept,
     0 to read all. Sentences of a file are shuffled, always alike.
-    Raises ValueError if `output` is of other settings, another pipeline or another text, and
+    Raises ValueError if no component finds one of the layers, or if `output` is of other settings,
+    another pipeline or another text, and
     BlockingIOError if another run is writing there.
     """
+    if missing := sorted(set(settings.least) - findable(nlp)):
+        raise ValueError(f"none of the components {nlp.pipe_names} finds {', '.join(missing)}")
     _check_same(nlp, text, output, settings)
     with alone_in(output):
         remove_unfinished(output)

@@ -152,3 +152,14 @@ def test_bad_settings(text: Path, tmp_path: Path) -> None:
         result = CliRunner().invoke(app, command)
         assert result.exit_code == 1
         assert message in result.output
+
+
+def test_layers_that_nothing_finds(teacher: Language, tmp_path: Path) -> None:
+    """They are named at once, and the folder stays free."""
+    text = tmp_path / "text.txt"
+    text.write_text("Dogs fight.\n")
+    blank = spacy.blank("en")
+    blank.add_pipe("sentencizer")
+    with pytest.raises(ValueError, match=r"none of the components \['sentencizer'\] finds heads"):
+        list(write_shards(blank, text, tmp_path / "silver", SilverSettings({"heads": 0.0})))
+    assert list(write_shards(teacher, text, tmp_path / "silver", ANY))
