@@ -360,7 +360,7 @@ def test_settings_are_stored(tmp_path: Path) -> None:
     assert not (tmp_path / "no").exists()
 
 
-def test_evaluating_what_is_not_there(pipeline: Path, tmp_path: Path) -> None:
+def test_evaluating_what_is_not_there(tmp_path: Path) -> None:
     """No zeros for what a pipeline doesn't find, or what a corpus doesn't have."""
     vocab = language_vocab("en")
     bare, tagged = Doc(vocab, ["a", "b"]), Doc(vocab, ["a", "b"], tags=["X", "Y"])
@@ -369,7 +369,10 @@ def test_evaluating_what_is_not_there(pipeline: Path, tmp_path: Path) -> None:
         DocBin(docs=[doc]).to_disk(tmp_path / f"{name}.spacy")
     blank = ["evaluate", str(tmp_path / "blank"), str(tmp_path / "tagged.spacy")]
     refused(run(blank), "evaluate: ", "neither constituents nor heads nor tags")
-    command = ["evaluate", str(pipeline)]
+    nlp = tiny_pipeline()
+    nlp.initialize(lambda: toy_examples(nlp))
+    nlp.to_disk(tmp_path / "model")
+    command = ["evaluate", str(tmp_path / "model")]
     refused(run([*command, str(tmp_path / "bare.spacy")]), "nothing to compare")
     wrong = [*command, str(tmp_path / "tagged.spacy"), "--prm", "nowhere"]
     refused(run(wrong), "EVALB parameter file not found: nowhere")
