@@ -44,7 +44,7 @@ def verbs_of(
             if one in before_base:
                 after[two] = None
     for base in after:
-        if base in known or base in closed or not base.isalpha():
+        if base in known or base in closed or len(base) < 2 or not base.isalpha():
             continue
         longer = regular(base + "e")
         for verb in (regular(base), regular(base, doubled=True)):
