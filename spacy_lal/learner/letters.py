@@ -17,7 +17,8 @@ SHORTEST = 4
 """Letters of the shortest word that is misspelled."""
 
 _VARIANTS = (
-    (re.compile(r"our"), "or"),
+    # of "colour" and "favourite", not of "course", "journey" and "four"
+    (re.compile(r"(?<=[a-z]{3})our(?=(s|ed|ing|ers?|ful|less|able|ites?|hood|ly)?$)"), "or"),
     (re.compile(r"is(e[sd]?|ers?|ing|ations?|ational)$"), r"iz\1"),
     (re.compile(r"([aeiou][^aeiou]+[ae])ll(ed|ing|ers?)$"), r"\1l\2"),  # not "called"
     (re.compile(r"^(focus)s(e[sd]|ing)$"), r"\1\2"),

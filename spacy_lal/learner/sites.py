@@ -67,7 +67,7 @@ def _keys(words: Sequence[str], first: int, model: ErrorModel) -> list[str]:
 
     Such are words in capitals among others that aren't, and those with a capital that is unusual.
     """
-    shouted = not any(letter.islower() for word in words for letter in word)
+    shouted = _is_shouted(words)
     keys = []
     for at, word in enumerate(words):
         kept = False
@@ -150,7 +150,7 @@ def change_at(site: Site, words: Sequence[str], model: ErrorModel, rng: Random) 
     new: tuple[str, ...]
     if site.how == INSERT:
         new = tuple(words_of(site.text))
-        if len(words) > 1 and not any(letter.islower() for word in words for letter in word):
+        if len(words) > 1 and _is_shouted(words):
             new = tuple(word.upper() for word in new)  # among capitals
     elif site.how == REPLACE:
         others, weights, _ = site.choice
@@ -167,6 +167,10 @@ def change_at(site: Site, words: Sequence[str], model: ErrorModel, rng: Random) 
             return None
         new = (other,)
     return None if new == old else Change(site.start, site.end, new)
+
+
+def _is_shouted(words: Sequence[str]) -> bool:
+    return not any(letter.islower() for word in words for letter in word)
 
 
 def key_of(word: str) -> str:
