@@ -47,8 +47,12 @@ def evaluate_srl(
         result |= roles.evaluate(
             model,
             corpus,
-            parses.split(","),
-            predicates.split(","),
-            None if decoders is None else decoders.split(","),
+            _values(parses),
+            _values(predicates),
+            None if decoders is None else _values(decoders),
             unique,
         )
+
+
+def _values(option: str) -> list[str]:
+    return [value.strip() for value in option.split(",")]

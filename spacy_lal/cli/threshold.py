@@ -17,7 +17,7 @@ from .checks import check_folder, clear_errors
 
 
 def threshold(
-    model: Annotated[Path, typer.Argument(help="A pipeline with `gec_detector`.", exists=True)],
+    model: Annotated[str, typer.Argument(help="A pipeline with `gec_detector`: name or folder.")],
     output: Annotated[
         Path, typer.Argument(help="Where to write the pipeline with its new threshold.")
     ],
@@ -52,7 +52,7 @@ def threshold(
     with clear_errors("threshold"):
         if not correct and tune is None:
             raise ValueError("no files to choose a threshold by")
-        check_folder(output, [model, *correct, *([tune] if tune else [])])
+        check_folder(output, [Path(model), *correct, *([tune] if tune else [])])
         nlp = load_pipeline(model)
         pipe = detector_of(nlp)
         scores = {}

@@ -128,5 +128,5 @@ def calibration_svg(curves: Mapping[str, Points], *, title: str) -> str:
             parts.append(f"<circle cx='{n(x)}' cy='{n(y)}' r='3' fill='{colour}'/>")
         x, y = LEFT + HEIGHT + 16, TOP + 10 + 18 * k
         parts += [line(x, y - 4, x + 18, y - 4, colour), text(x + 24, y, name, size=11)]
-    width = LEFT + HEIGHT + 60 + 6.2 * max(map(len, curves))
+    width = LEFT + HEIGHT + 60 + 6.2 * max(map(len, curves), default=0)
     return svg(width, TOP + HEIGHT + 44, title, parts)

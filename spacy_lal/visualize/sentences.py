@@ -15,6 +15,7 @@ from spacy.tokens import Doc, Span
 from ..annotations import UNKNOWN_TAG
 from ..grammar_errors import ERRORS_KEY
 from ..trees import ROOT_LABELS, ConstituentTree
+from .records import check_record
 from .widths import right_to_left
 
 Phrase = tuple[int, int, str, float | None]
@@ -68,13 +69,14 @@ class Sentence:
 def sentences(item: Any) -> list[Sentence]:
     """The sentences of a Doc, a Span, a tree or a record.
 
-    Raises ValueError for anything else, for a record without words, and for places outside them.
+    Raises ValueError for anything else, and for a record that `check_record` refuses.
     """
     if isinstance(item, ConstituentTree):
         return [_of_tree(item)]
     if isinstance(item, (Doc, Span)):
         return _of_doc(item)
     if isinstance(item, Mapping):
+        check_record(item)
         return list(_of_record(item))
     raise ValueError(f"a picture is of a Doc, Span, ConstituentTree or record, not {type(item)}")
 
@@ -104,8 +106,6 @@ def _of_doc(item: Doc | Span) -> list[Sentence]:
 
 def _of_record(record: Record, start: int = 0, end: int | None = None) -> Iterator[Sentence]:
     """The sentences of a record; of tokens from `start` to `end` only what lies within."""
-    if "words" not in record:
-        raise ValueError(f"a record for a picture must have 'words': this one has {sorted(record)}")
     total = len(record["words"])
     end = total if end is None else end
     bounds = [(s["start"], s["end"]) for s in record.get("sentences") or ()] or [(0, total)]
@@ -130,8 +130,6 @@ def _sentence(record: Record, first: int, last: int) -> Sentence:
 
     def phrase(span: Record) -> Phrase | None:
         start, end = span["start"], span["end"]
-        if not 0 <= start < end <= len(words):
-            raise ValueError(f"span {start}-{end} is empty or outside {len(words)} words")
         if start < first or end > last or at[start] == at[end]:
             return None
         return at[start], at[end], str(span["label"]), span.get("score")

@@ -377,6 +377,37 @@ def test_what_is_refused(item, more, said):
         render(item, jupyter=False, **more)
 
 
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"words": "ab"}, "'words' must be a list of strings, not 'ab'"),
+        ({"tags": ["A"]}, "'tags' has 1 values for 2 words"),
+        ({"error_scores": ["0", "1"]}, "'error_scores' must be a list of values of type Real"),
+        ({"heads": [0, 0]}, "'heads' need 'relations'"),
+        ({"heads": [0, 2], "relations": ["a", "b"]}, r"heads\[1\] must be a word's place, from 0"),
+        (
+            {"sentences": [{"start": 0, "end": 3}]},
+            r"sentences\[0\]: span 0-3 is empty or outside 2",
+        ),
+        ({"constituents": [{"start": 0, "end": 1}]}, r"constituents\[0\] has no 'label'"),
+        ({"constituents": [{"start": 1, "end": 1, "label": "A"}]}, "span 1-1 is empty or outside"),
+        ({"errors": "none"}, "errors must be a list of dicts, not 'none'"),
+        ({"frames": [{"predicate": 1}]}, r"frames\[0\] must have 'predicate' and 'spans'"),
+        (
+            {"frames": [{"predicate": 2, "spans": []}]},
+            r"frames\[0\]\['predicate'\] must be a word's",
+        ),
+        (
+            {"frames": [{"predicate": 1, "spans": [{"start": 1, "end": 2}]}]},
+            r"frames\[0\]\['spans'\]\[0\] has no 'label'",
+        ),
+    ],
+)
+def test_records_written_by_hand(fields, said):
+    with pytest.raises(ValueError, match=said):
+        render({"words": ["a", "b"], **fields}, "tree", manual=True, jupyter=False)
+
+
 def test_crossing_phrases_are_named():
     record = {
         "words": ["a", "b", "c"],
