@@ -50,7 +50,8 @@ class BiLSTM(nn.Module):
             ):
                 forward, _ = ahead(x)
                 backward, _ = back(x.gather(1, mirror.expand_as(x)))
-            x = torch.cat([forward, backward.gather(1, mirror.expand_as(backward))], -1).float()
+            both = torch.cat([forward, backward.gather(1, mirror.expand_as(backward))], -1)
+            x = both.to(x.dtype)
             states.append(x)
         return states
 

@@ -18,10 +18,12 @@ def sinusoids(n: int, width: int, like: Tensor) -> Tensor:
     """Positions [n, width]: sines, then cosines, of timescales from 1 to 10,000. (Section 2.1
     names sinusoids; the formula is the released code's.)"""
     half = width // 2
-    exponents = torch.arange(half, dtype=like.dtype, device=like.device) / max(1, half - 1)
+    # bfloat16 has no odd numbers above 256
+    dtype = torch.promote_types(like.dtype, torch.float32)
+    exponents = torch.arange(half, dtype=dtype, device=like.device) / max(1, half - 1)
     timescales = torch.exp(exponents * -math.log(1e4))
-    angles = torch.arange(n, dtype=like.dtype, device=like.device).unsqueeze(1) * timescales
-    return F.pad(torch.cat([angles.sin(), angles.cos()], 1), (0, width % 2))
+    angles = torch.arange(n, dtype=dtype, device=like.device).unsqueeze(1) * timescales
+    return F.pad(torch.cat([angles.sin(), angles.cos()], 1), (0, width % 2)).to(like.dtype)
 
 
 class SyntacticScorer(nn.Module):

@@ -72,6 +72,14 @@ def test_sinusoids_of_odd_and_tiny_widths() -> None:
     assert sinusoids(2, 2, random(1))[1].tolist() == pytest.approx([math.sin(1), math.cos(1)])
 
 
+def test_sinusoids_in_half_precision() -> None:
+    # counted in bfloat16, 257 would be 256
+    exact = sinusoids(300, 6, random(1))
+    half = sinusoids(300, 6, random(1).bfloat16())
+    assert half.dtype == torch.bfloat16
+    assert (half - exact).abs().max() < 2**-8
+
+
 # Attention
 
 
