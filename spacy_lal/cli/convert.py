@@ -79,7 +79,7 @@ def convert_ewt(
     """Join the English Web Treebank's words and heads (UD) with its trees and roles (PropBank)."""
     results: dict[str, Counts] = {}
     with clear_errors("convert"):
-        wanted = splits.split(",")
+        wanted = [split.strip() for split in splits.split(",")]
         if unknown := sorted(set(wanted) - set(SPLITS)):
             raise ValueError(f"--splits has {unknown[0]!r}, which is none of {', '.join(SPLITS)}")
         outputs = [output / f"{split}.spacy" for split in wanted]
@@ -94,6 +94,7 @@ def convert_ewt(
             out = output / f"{split}.spacy"
             write_docs(joined.sentences, out, "en")
             results[split] = counts_of(joined.sentences, joined.dropped, joined.headless) | {
+                "frames left out": joined.left_out,
                 "skeleton sentences without words": joined.unused,
                 "tags that agree": joined.tags_agree,
             }
@@ -317,10 +318,18 @@ def convert_propbank(
     with clear_errors("convert"):
         files = list(input_files([skeletons], "*.gold_skel"))
         check_outputs([output, report], [*files, words])
-        read = from_each([skeletons], lambda _: read_propbank(files, words))
-        sentences, headless = _collect(read)
+        sentences: list[TreebankSentence] = []
+        headless: list[Drop] = []
+        left_out: list[Drop] = []
+        for sentence, faults, frames in from_each(
+            [skeletons], lambda _: read_propbank(files, words)
+        ):
+            sentences.append(sentence)
+            headless += faults
+            left_out += frames
         write_docs(sentences, output, lang)
-        finish({output.name: counts_of(sentences, headless=headless)}, report)
+        counts = counts_of(sentences, headless=headless) | {"frames left out": left_out}
+        finish({output.name: counts}, report)
 
 
 def _numbers(limits: str) -> range:

@@ -47,12 +47,14 @@ class Join:
     """The sentences of a split that have everything, and why the others haven't.
 
     dropped: (sentence id, reason) in order. unused: skeleton sentences that no kept sentence has.
-    headless: sentences kept without heads, with the reason.
+    headless: sentences kept without heads, with the reason. left_out: frames that a Doc can't hold;
+    a sentence with such a frame has no others.
     """
 
     sentences: list[TreebankSentence] = field(default_factory=list)
     dropped: list[tuple[str, str]] = field(default_factory=list)
     headless: list[tuple[str, str]] = field(default_factory=list)
+    left_out: list[tuple[str, str]] = field(default_factory=list)
     unused: int = 0
     tags_agree: int = 0
 
@@ -107,6 +109,7 @@ def _join_sentence(
         words, fault = to_sentence(sentence)
         if fault:
             result.headless.append((sentence.id, fault))
+        result.left_out += skeleton.left_out
         result.tags_agree += agreement(sentence.xpos, skeleton.tags)
         result.sentences.append(
             replace(

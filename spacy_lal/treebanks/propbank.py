@@ -20,8 +20,9 @@ CONLLU_SUFFIXES = frozenset({".conllu", ".conllx", ".conll"})
 
 def read_propbank(
     skeletons: Iterable[str | Path], words: str | Path
-) -> Iterator[tuple[TreebankSentence, list[Drop]]]:
-    """The sentences of these skeletons in order, with their words, and which have unusable heads.
+) -> Iterator[tuple[TreebankSentence, list[Drop], list[Drop]]]:
+    """The sentences of these skeletons in order, with their words; unusable heads, and frames that
+    are left out.
 
     words: CoNLL-U or CoNLL-X by its name, otherwise one tokenised sentence a line, in which blank
     lines don't count. Tags, constituents and frames are the skeleton's; spaces, lemmas, heads and
@@ -67,6 +68,7 @@ def read_propbank(
                 frames=skeleton.frames,
             ),
             [(f"{words}:{line}", fault)] if fault else [],
+            skeleton.left_out,
         )
 
 

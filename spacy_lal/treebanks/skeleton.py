@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..annotations import PREDICATE, FrameSpans
 from ..trees import ROOT_LABELS, LabelledSpan
 from .files import FormatError
-from .props import NO_PREDICATE, check_columns, column_rows, column_spans
+from .props import NO_PREDICATE, Drop, NestedRoles, check_columns, column_rows, column_spans
 
 _PARSE_BIT = re.compile(r"((?:\([^()*\s]+)*)\*(\)*)")
 _FIXED = 8
@@ -22,12 +22,17 @@ _FIXED = 8
 
 @dataclass(frozen=True)
 class SkeletonSentence:
-    """line: where its first token is. spans: phrases in preorder, without the root."""
+    """line: where its first token is. spans: phrases in preorder, without the root.
+
+    left_out: frames with a role within a role, which a Doc can't hold. With such a frame, `frames`
+    is None: with the others alone, its predicate would be taken for none.
+    """
 
     line: int
     tags: list[str]
     spans: list[LabelledSpan]
-    frames: list[FrameSpans]
+    frames: list[FrameSpans] | None
+    left_out: list[Drop] = field(default_factory=list)
 
 
 def parse_skeleton(text: str, *, source: str = "<string>") -> Iterator[SkeletonSentence]:
@@ -40,19 +45,17 @@ def _sentence(rows: list[list[str]], source: str, line: int) -> SkeletonSentence
     predicates = [i for i, row in enumerate(rows) if row[7:8] not in ([], [NO_PREDICATE])]
     check_columns(rows, _FIXED, len(predicates), source=source, line=line)
     spans = tree_phrases([row[5] for row in rows], source=source, line=line)
-    return SkeletonSentence(
-        line,
-        [row[4] for row in rows],
-        spans,
-        [
-            FrameSpans(
-                predicate,
-                rows[predicate][7],
-                role_spans([row[_FIXED + column] for row in rows], source=source, line=line),
-            )
-            for column, predicate in enumerate(predicates)
-        ],
-    )
+    frames: list[FrameSpans] = []
+    left_out: list[Drop] = []
+    for column, predicate in enumerate(predicates, start=_FIXED):
+        try:
+            roles = role_spans([row[column] for row in rows], source=source, line=line)
+        except NestedRoles as error:
+            left_out.append((f"{source}:{error.line}", error.message))
+        else:
+            frames.append(FrameSpans(predicate, rows[predicate][7], roles))
+    tags = [row[4] for row in rows]
+    return SkeletonSentence(line, tags, spans, None if left_out else frames, left_out)
 
 
 def phrases(bits: Sequence[str], *, source: str, line: int) -> list[LabelledSpan]:
@@ -93,7 +96,8 @@ def tree_phrases(bits: Sequence[str], *, source: str, line: int) -> list[Labelle
 def role_spans(cells: Sequence[str], *, source: str, line: int) -> list[LabelledSpan]:
     """(start, end, label) of one predicate's roles, in order of the text.
 
-    Raises FormatError for a malformed column, or one without exactly one V.
+    Raises FormatError for a malformed column, or one without exactly one V; NestedRoles for a role
+    within a role.
     """
     spans = column_spans(cells, source=source, line=line)
     verbs = sum(label == PREDICATE for _, _, label in spans)

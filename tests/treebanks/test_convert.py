@@ -78,6 +78,7 @@ def test_ewt(run, treebank):
         "predicates": 1,
         "dropped": [["dev-2", "number of tokens differs"]],
         "without heads": [],
+        "frames left out": [],
         "skeleton sentences without words": 1,
         "tags that agree": 2,
     }

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from spacy_lal.annotations import get_frames, sentence_trees
 from spacy_lal.cli import app
+from spacy_lal.frames import FRAMES_KEY
 from spacy_lal.treebanks.files import FormatError
 from spacy_lal.treebanks.propbank import read_propbank
 
@@ -88,6 +89,18 @@ def test_sentences_that_do_not_match_are_located(skeletons, tmp_path, text, mess
     with pytest.raises(FormatError) as caught:
         list(read_propbank([a, b], words))
     assert str(caught.value) == message.format(words=words, a=a, b=b)
+
+
+def test_a_role_within_a_role_costs_the_frames_of_its_sentence(convert, skeletons, tmp_path):
+    path = skeletons / "00" / "a.gold_skel"
+    path.write_text(FIRST.replace("(ARG1*)", "(ARG1*").replace("(V*)", "(V*))"))
+    result, (first, second) = convert("tea.txt", PLAIN)
+    assert result.exit_code == 0, result.output
+    assert len(list(sentence_trees(first))) == 1
+    assert FRAMES_KEY not in first.spans
+    assert FRAMES_KEY in second.spans
+    report = json.loads((tmp_path / "report.json").read_text())["out.spacy"]
+    assert report["frames left out"] == [[f"{path}:2", "a role within a role"]]
 
 
 def test_bad_input_is_one_line_that_names_the_place(convert, skeletons):
