@@ -16,6 +16,8 @@ from thinc.api import Config, Model, torch2xp, xp2torch
 from thinc.types import Floats2d
 
 from ..grammar_errors import CORRECT, ERRORS_KEY, set_errors
+from ..models.batching.sentences import sentence_starts
+from .company import in_company
 from .counts import count, read_errors
 from .gold import gold_errors
 from .weights import WeightsPipe
@@ -53,6 +55,7 @@ Probabilities = list[NDArray[numpy.float32]]
         "spans_key": ERRORS_KEY,
         "threshold": 0.5,
         "error_weight": 1.0,
+        "company": 0.0,
         "scorer": {"@scorers": "spacy-lal.detection_scorer.v1"},
     },
     default_score_weights={
@@ -69,6 +72,7 @@ def make_gec_detector(
     spans_key: str,
     threshold: float,
     error_weight: float,
+    company: float,
     scorer: Callable | None,
 ) -> "ErrorDetector":
     """Construct the component.
@@ -82,6 +86,8 @@ def make_gec_detector(
         it: the threshold of a trained component takes precedence over that of its config.
     error_weight: weight of the loss of a token that is an error; that of a correct token is 1. A
         higher weight finds more errors, with lower precision.
+    company: how much the surest error of a sentence raises the probability of the other tokens
+        (see `in_company`); at 0 each token's is the model's own.
     """
     return ErrorDetector(
         nlp.vocab,
@@ -90,6 +96,7 @@ def make_gec_detector(
         spans_key=spans_key,
         threshold=threshold,
         error_weight=error_weight,
+        company=company,
         scorer=scorer,
     )
 
@@ -113,13 +120,17 @@ class ErrorDetector(WeightsPipe):
         spans_key: str = ERRORS_KEY,
         threshold: float = 0.5,
         error_weight: float = 1.0,
+        company: float = 0.0,
         scorer: Callable | None = None,
     ) -> None:
         _checked_threshold(threshold)
         if error_weight <= 0:
             raise ValueError(f"error_weight must be above 0, got {error_weight}")
+        if not 0 <= company < float("inf"):
+            raise ValueError(f"company must be a number from 0 on, got {company}")
         self.spans_key = spans_key
         self.error_weight = error_weight
+        self.company = company
         self._reading = [
             (node, {name: node.attrs[name] for name in READING if name in node.attrs})
             for node in model.walk()
@@ -231,6 +242,8 @@ class ErrorDetector(WeightsPipe):
             # as many digits as a threshold has, which may lie between two scores
             errors = doc_probabilities[:, 1:].sum(1).astype(numpy.float64)
             errors[spaces] = 0.0
+            if self.company:
+                errors = in_company(errors, sentence_starts(doc, "split"), self.company)
             marked = (errors >= threshold) & ~numpy.asarray(spaces, dtype=bool)
             types = doc_probabilities[:, 1:].argmax(1).tolist() if len(doc) else []
             labels = [
