@@ -7,6 +7,7 @@ from tables import markdown
 
 DECODERS = {
     "MAP": "highest-scoring tree with heads (MAP)",
+    "MBR 0.20": "MBR, threshold 0.20",
     "MBR 0.30": "MBR, threshold 0.30",
     "MBR 0.40": "MBR, 0.40",
     "MBR 0.45": "MBR, 0.45",

@@ -44,7 +44,10 @@ def read(table: Path = TABLE, prefix: str = "") -> dict[str, Result]:
     results: dict[str, Result] = {}
     if not table.exists():
         return results
-    for number, text in enumerate(table.read_text("utf8").splitlines(), start=1):
+    # not splitlines, which cuts at separators that JSON has within strings
+    for number, text in enumerate(table.read_text("utf8").split("\n"), start=1):
+        if not text:
+            continue
         try:
             line = srsly.json_loads(text)
             run, part = line.pop("run"), line.pop("part", None)
@@ -78,8 +81,8 @@ def main(
     """Add a run to the table of results."""
     try:
         if file.suffix == ".jsonl":
-            lines = file.read_text("utf8").splitlines()
-            result = {"curve": [json.loads(line) for line in lines]}
+            lines = file.read_text("utf8").split("\n")
+            result = {"curve": [json.loads(line) for line in lines if line]}
         else:
             result = json.loads(file.read_text("utf8"))
         add(run, result, table)

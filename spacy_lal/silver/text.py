@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -15,7 +17,6 @@ from ..treebanks.files import OPENERS, undamaged
 BLOCK = 60
 """Lines that go together: text comes in documents."""
 
-_LETTERS = re.compile(r"[^\W_]+")
 _DIGIT = re.compile(r"\d")
 
 
@@ -29,8 +30,8 @@ def lines(path: Path, part: int, parts: int) -> Iterator[str | None]:
     opener = OPENERS.get(path.suffix, open)
     with undamaged(path, lambda: f"line {number}"), opener(path, "rb") as file:
         for number, line in enumerate(file, start=1):
-            if (number - 1) // BLOCK % parts == part and line.strip():
-                yield _text(line)
+            if (number - 1) // BLOCK % parts == part and line.removeprefix(BOM_UTF8).strip():
+                yield _text(line.removeprefix(BOM_UTF8) if number == 1 else line)
 
 
 def _text(line: bytes) -> str | None:
@@ -38,6 +39,15 @@ def _text(line: bytes) -> str | None:
         return line.decode("utf8").strip()
     except UnicodeDecodeError:
         return None
+
+
+def letters_and_digits(text: str) -> str:
+    """What a text is compared by: its letters in small letters, with their marks, and digits.
+
+    The marks are letters of their own in Hindi or Thai, and accents elsewhere.
+    """
+    composed = unicodedata.normalize("NFC", text.lower())
+    return "".join(letter for letter in composed if unicodedata.category(letter)[0] in "LMN")
 
 
 class Seen:
@@ -53,7 +63,7 @@ class Seen:
 
     def again(self, text: str, kind: str) -> bool:
         """Whether a text of this kind was there before; now it was. Kinds keep apart."""
-        letters = _DIGIT.sub("0", "".join(_LETTERS.findall(text.lower())))
+        letters = _DIGIT.sub("0", letters_and_digits(text))
         digest = blake2b(f"{kind} {letters}".encode(), digest_size=8).digest()
         number = int.from_bytes(digest)
         if number in self._known:

@@ -15,6 +15,8 @@ def replace_folder(folder: Path, write: Callable[[Path], Any]) -> None:
     """
     # hidden, for `folder.old` may be somebody's own
     new, old = (folder.with_name(f".{folder.name}.{which}") for which in ("new", "old"))
+    if old.exists() and not folder.exists():
+        old.rename(folder)  # killed between the two renames below
     for left in (new, old):
         shutil.rmtree(left, ignore_errors=True)
     write(new)

@@ -79,7 +79,8 @@ def token_edits(text: str, places: Sequence[tuple[int, int]], edits: Sequence[Ed
     places: where each token starts and ends, in characters, in order of the text.
     An edit has all tokens that it overlaps, and what it leaves of them stands in its correction.
     One within a token has that token; another one without any inserts before the first token that
-    begins at or after its start.
+    begins at or after its start. One that only removes whitespace joins two tokens, or, where they
+    stay apart, is none.
     """
     starts = [start for start, _ in places]
     ends = [end for _, end in places]
@@ -88,6 +89,15 @@ def token_edits(text: str, places: Sequence[tuple[int, int]], edits: Sequence[Ed
         first = bisect_right(ends, edit.start)  # the first token that ends after the edit starts
         end = bisect_left(starts, edit.end)  # the first that doesn't start before the edit ends
         correction = edit.correction
+        if first >= end and _is_gap(text, edit) and not (correction or "").strip():
+            if not 0 < first < len(places):
+                continue
+            left, right = places[first - 1], places[first]
+            if text[left[1] : edit.start] + (correction or "") + text[edit.end : right[0]]:
+                continue  # they stay apart
+            joined = text[slice(*left)] + text[slice(*right)]
+            found.append(edit._replace(start=first - 1, end=first + 1, correction=joined))
+            continue
         if first >= end:
             first = end = bisect_left(starts, edit.start)
         elif correction is not None:
@@ -95,6 +105,11 @@ def token_edits(text: str, places: Sequence[tuple[int, int]], edits: Sequence[Ed
             correction = before + correction + text[edit.end : ends[end - 1]]
         found.append(edit._replace(start=first, end=end, correction=correction))
     return found
+
+
+def _is_gap(text: str, edit: Edit) -> bool:
+    """Whether it replaces whitespace, and nothing else."""
+    return edit.start < edit.end and not text[edit.start : edit.end].strip()
 
 
 def _checked(record: Any) -> tuple[str, list[Edit], frozenset[int]]:

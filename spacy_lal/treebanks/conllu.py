@@ -106,6 +106,10 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
                     source=source,
                     line=number,
                 )
+            if multiword is not None and expected <= multiword[0]:
+                raise FormatError(
+                    f"word range {identifier!r} overlaps the one before", source=source, line=number
+                )
             multiword = int(last), space
             sentence.multiword.append((len(sentence.words), int(last) - 1, form))
             continue

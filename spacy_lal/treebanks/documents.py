@@ -45,7 +45,7 @@ def read_documents(path: str | Path) -> DocumentList:
             raise FormatError(f"document {name} twice", source=str(path), line=number)
         if not limits:
             ranges[name] = None
-        elif len(limits) == 2 and all(map(is_number, limits)):
+        elif len(limits) == 2 and all(map(is_number, limits)) and int(limits[0]) <= int(limits[1]):
             ranges[name] = int(limits[0]), int(limits[1])
         else:
             raise FormatError(

@@ -177,6 +177,8 @@ def read_ud_split(directory: str | Path, split: str) -> list[ConlluSentence]:
         for path in sorted(directory.glob(f"*-ud-{split}.conllu*"))
         if path.suffix in (".conllu", ".xz", ".gz", ".bz2")
     ]
+    if len(files) > 1:
+        raise ValueError(f"both {files[0]} and {files[1]} are there: one of them is the split")
     if files:
         return list(read_conllu(files[0]))
     listed = directory / "file-lists" / f"files.{split}"

@@ -101,7 +101,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:
         yield unfinished
-        with unfinished.open("rb") as written:
+        with unfinished.open("rb+") as written:  # Windows syncs nothing that is only read
             os.fsync(written.fileno())
         os.replace(unfinished, path)
     finally:

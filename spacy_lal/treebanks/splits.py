@@ -61,6 +61,8 @@ def numbers(text: str, kind: str = "sections") -> list[int]:
         first, hyphen, last = part.strip().partition("-")
         if not (first.isdecimal() and (last.isdecimal() or not hyphen)):
             raise ValueError(f"{kind} {text!r}: write them as 02-21 or 00,24")
+        if int(last or first) < int(first):
+            raise ValueError(f"{kind} {text!r}: {part.strip()} goes backwards")
         found += range(int(first), int(last or first) + 1)
     return found
 

@@ -73,13 +73,18 @@ def written(ud: ConlluSentence, column: TagColumn = TagColumn.xpos) -> tuple[Tre
         words=[token.text for token in tokens],
         spaces=[token.space for token in tokens],
         tags=[column_of_tags[top] for top in tops] if any(column_of_tags) else None,
-        pos=[ud.upos[top] for top in tops] if set(ud.upos) <= UNIVERSAL_TAGS.keys() else None,
+        pos=_pos(ud, tops),
         heads=None if fault else heads,
         deps=None if fault else relations,
         id=ud.id,
         paragraph=ud.paragraph,
     )
     return sentence, fault
+
+
+def _pos(ud: ConlluSentence, tops: Sequence[int]) -> list[str] | None:
+    """The universal tags of these words; None if the treebank has others in their column."""
+    return [ud.upos[top] for top in tops] if set(ud.upos) <= UNIVERSAL_TAGS.keys() else None
 
 
 def with_heads(sentence: TreebankSentence, ud: ConlluSentence) -> tuple[TreebankSentence, str]:
@@ -103,7 +108,7 @@ def with_heads(sentence: TreebankSentence, ud: ConlluSentence) -> tuple[Treebank
         spaces=[
             tokens[e].space and e != after for e, after in zip(ends, [*ends[1:], -1], strict=True)
         ],
-        pos=[ud.upos[_top(ud, group)] for group in words],
+        pos=_pos(ud, [_top(ud, group) for group in words]),
         heads=heads,
         deps=relations,
         id=ud.id,
@@ -139,7 +144,7 @@ def in_tokens(sentence: TreebankSentence, ud: ConlluSentence) -> TreebankSentenc
         words=[token.text for token in tokens],
         spaces=[token.space for token in tokens],
         tags=tags,
-        pos=[ud.upos[_top(ud, token.words)] for token in tokens],
+        pos=_pos(ud, [_top(ud, token.words) for token in tokens]),
         heads=heads,
         deps=relations,
         constituents=spans,

@@ -22,6 +22,8 @@ def test_sections() -> None:
     assert sections("00, 24") == ["00", "24"]
     with pytest.raises(ValueError, match="'2-x'"):
         sections("2-x")
+    with pytest.raises(ValueError, match="sections '21-02,00': 21-02 goes backwards"):
+        sections("21-02,00")
 
 
 def test_section_files_of_both_editions(tmp_path: Path) -> None:

@@ -73,9 +73,21 @@ def test_seen() -> None:
     assert seen.again("on 7 may it RAINED", "line")
     assert not seen.again("On 3 May, it rained.", "sentence")
     assert not seen.again("On 31 May, it rained.", "line")
+    assert not seen.again("वह आया", "line")  # he came
+    assert not seen.again("वह आयी", "line")  # she came: another vowel sign, which is no letter
+    assert not seen.again("re\u0301sume\u0301", "line")
+    assert seen.again("Résumé!", "line")
     other = Seen()
     other.add(numpy.array(seen.new, dtype=numpy.uint64))
     assert other.again("On 12 May it rained", "line")
+
+
+def test_lines_of_a_file_with_a_mark_of_its_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_bytes(b"\xef\xbb\xbfTea cools .\n")
+    assert list(lines(path, 0, 1)) == ["Tea cools ."]
+    path.write_bytes(b"\xef\xbb\xbf\n")
+    assert list(lines(path, 0, 1)) == []
 
 
 @pytest.fixture

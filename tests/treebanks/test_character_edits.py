@@ -102,8 +102,18 @@ def test_an_edit_of_two_sentences():
 
 def test_an_edit_of_whitespace():
     (sentence,) = parse(record("Tea cups here", (" ", "", "RP")))
-    assert sentence.edits == [Edit(1, 1, "RP", "")]
-    assert errors(sentence) == ["cups"]
+    assert sentence.edits == [Edit(0, 2, "RP", "Teacups")]
+    assert errors(sentence) == ["Tea", "cups"]
+    assert corrected(sentence.words, sentence.edits) == ["Teacups", "here"]
+
+
+def test_an_edit_of_some_of_the_whitespace():
+    for text, edit in (("I saw  it.", [5, 6, ""]), ("I saw it. ", [9, 10, ""])):
+        (sentence,) = parse(json.dumps({"text": text, "edits": [[0, [edit]]]}))
+        assert sentence.edits == []
+        assert errors(sentence) == []
+    (sentence,) = parse(json.dumps({"text": "Tea cups", "edits": [[0, [[3, 4, " or "]]]]}))
+    assert sentence.edits == [Edit(1, 1, "", " or ")]
 
 
 def test_annotators():

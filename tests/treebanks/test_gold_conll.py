@@ -141,7 +141,12 @@ def test_lists_of_documents(convert, tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("a\na\n", ":2: document a twice"), ("a 1\n", "expected `name`"), ("a b c\n", "`name first")],
+    [
+        ("a\na\n", ":2: document a twice"),
+        ("a 1\n", "expected `name`"),
+        ("a 5 2\n", "expected `name"),
+        ("a b c\n", "`name first"),
+    ],
 )
 def test_bad_lists(tmp_path, text, message):
     path = tmp_path / "list.txt"
