@@ -106,6 +106,8 @@ def constituents(docs: list[Doc], golds: list[Doc], key: str) -> Sample:
 def trees(docs: list[Doc], golds: list[Doc], key: str) -> Sample:
     sample = Sample()
     for doc, gold in zip(docs, golds, strict=True):
+        if doc.spans[key].attrs.get("unparsed"):
+            continue  # nobody said how probable it is
         right = get_constituents(doc, key) == get_constituents(gold, key)
         # of a sentence that was parsed in pieces, theirs
         pieces = doc.spans[key].attrs.get("log_probs", ())

@@ -195,7 +195,7 @@ def main(
     print(f"{count:,} words")
     kinds = sorted({kind for of in found.values() for kind in of})
     for kind in kinds:
-        shares = [100 * of[kind] / of.total() for of in found.values()]
+        shares = [100 * of[kind] / max(1, of.total()) for of in found.values()]
         print(f"{kind:28}", *(f"{share:6.2f}" for share in shares))
     print(f"{'errors':28}", *(f"{of.total():6}" for of in found.values()))
     for kind, what in seen.items() if examples else ():

@@ -18,10 +18,11 @@ import spacy
 import torch
 import typer
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from wasabi import msg
 
 from spacy_lal.annotations import get_constituents, set_constituents
+from spacy_lal.treebanks.docbins import read_spacy, write_spacy
 from spacy_lal.treebanks.files import OPENERS
 from spacy_lal.trees import LabelledSpan
 
@@ -61,10 +62,9 @@ def main(
             kept.append(doc)
     msg.good(f"{len(kept):,} of {len(sentences):,} sentences, {sum(map(len, kept)):,} words")
     if gold is not None:
-        kept = mixed(list(DocBin().from_disk(gold).get_docs(nlp.vocab)), kept, random.Random(seed))
+        kept = mixed(list(read_spacy(gold, nlp.vocab)), kept, random.Random(seed))
         msg.good(f"{len(kept):,} sentences with gold trees, {sum(map(len, kept)):,} words")
-    output.parent.mkdir(parents=True, exist_ok=True)
-    DocBin(docs=kept).to_disk(output)
+    write_spacy(kept, output)
 
 
 def mixed(gold: list[Doc], silver: list[Doc], rng: random.Random) -> list[Doc]:

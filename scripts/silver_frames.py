@@ -16,11 +16,12 @@ import spacy
 import torch
 import typer
 from silver import mixed
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from wasabi import msg
 
 from spacy_lal.annotations import get_frames
 from spacy_lal.pipeline.lisa_srl import LisaSRL
+from spacy_lal.treebanks.docbins import read_spacy, write_spacy
 
 
 def main(
@@ -44,7 +45,7 @@ def main(
         typer.echo(f"silver_frames: {model} has no component lisa_srl", err=True)
         raise typer.Exit(1)
     pipes[0].parse_source = "doc"
-    read = DocBin().from_disk(sentences).get_docs(roles.vocab)
+    read = read_spacy(sentences, roles.vocab)
     bare = (
         Doc(
             roles.vocab,
@@ -63,12 +64,9 @@ def main(
             kept.append(doc)
     msg.good(f"{len(kept):,} of {count:,} sentences, {sum(map(len, kept)):,} words")
     if gold is not None:
-        kept = mixed(
-            list(DocBin().from_disk(gold).get_docs(roles.vocab)), kept, random.Random(seed)
-        )
+        kept = mixed(list(read_spacy(gold, roles.vocab)), kept, random.Random(seed))
         msg.good(f"{len(kept):,} sentences with gold ones, {sum(map(len, kept)):,} words")
-    output.parent.mkdir(parents=True, exist_ok=True)
-    DocBin(docs=kept).to_disk(output)
+    write_spacy(kept, output)
 
 
 def certainty(doc: Doc) -> float:

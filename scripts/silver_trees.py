@@ -44,6 +44,9 @@ def main(
     docs = list(Corpus(source).docs(nlp))
     parsed = nlp.pipe(bare(doc) for doc in docs)
     for doc, found in zip(docs, parsed, strict=True):
+        if CONSTITUENTS_KEY not in found.spans:
+            typer.echo(f"silver_trees: {model} has no parser of constituents", err=True)
+            raise typer.Exit(1)
         if CONSTITUENTS_KEY in doc.spans or found.spans[CONSTITUENTS_KEY].attrs.get("unparsed"):
             continue
         set_constituents(doc, get_constituents(found))

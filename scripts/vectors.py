@@ -203,6 +203,9 @@ def reduce(
         raise typer.Exit(1)
     row_of = {k: row for k, row in list(vectors.key2row.items())[: keys or None] if row >= 0}
     used, rows = numpy.unique(list(row_of.values()), return_inverse=True)
+    if len(used) < width:
+        typer.echo(f"vectors: {len(used)} vectors have no {width} directions", err=True)
+        raise typer.Exit(1)
     data = vectors.data[used].astype("float32")
     data /= numpy.linalg.norm(data, axis=1, keepdims=True).clip(1e-9)
     directions = numpy.linalg.svd(data, full_matrices=False)[2][:width]
