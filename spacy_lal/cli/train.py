@@ -56,6 +56,7 @@ def train(
     from spacy.util import load_config, logger
 
     from ..training.checkpoint import CHECKPOINT, CheckpointError, read_state
+    from ..training.loop import CorpusError
     from ..training.loop import train as train_pipeline
     from ..training.same_run import describe_run, differences, other_versions
     from ..treebanks.files import alone_in
@@ -102,7 +103,7 @@ def train(
             nlp = init_nlp(raw, use_gpu=use_gpu)
         try:
             train_pipeline(nlp, output, run, resume=state, every=every, use_gpu=use_gpu)
-        except (CheckpointError, NotImplementedError, OSError) as error:
+        except (CheckpointError, CorpusError, NotImplementedError, OSError) as error:
             with clear_errors("train"):
                 raise error
     msg.good(f"Saved pipeline to output directory {output / DIR_MODEL_LAST}")

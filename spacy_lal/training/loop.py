@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from timeit import default_timer
 from typing import Any
@@ -34,6 +34,10 @@ from .same_run import describe_pipeline
 Batch = list[Example]
 
 
+class CorpusError(ValueError):
+    """What is wrong with the development data, in words of their reader."""
+
+
 def train(
     nlp: Language,
     output: Path,
@@ -50,7 +54,8 @@ def train(
     `output`, None to begin anew. every: write checkpoints after so many steps too, not only after
     evaluations; 0 for these only.
 
-    Raises CheckpointError if a checkpoint doesn't fit the pipeline or the data.
+    Raises CheckpointError if a checkpoint doesn't fit the pipeline or the data, CorpusError for
+    development data that can't be read.
     """
     config = nlp.config.interpolate()
     if config["training"]["seed"] is not None:
@@ -60,6 +65,7 @@ def train(
     settings = registry.resolve(config["training"], schema=ConfigSchemaTraining)
     corpora = [settings["train_corpus"], settings["dev_corpus"]]
     train_corpus, dev_corpus = resolve_dot_names(config, corpora)
+    dev_corpus = _named(dev_corpus)
     before_to_disk = create_before_to_disk_callback(settings["before_to_disk"])
     evaluate = create_evaluation_callback(nlp, dev_corpus, settings["score_weights"])
     optimizer: Optimizer = settings["optimizer"]
@@ -181,3 +187,17 @@ def _say_what_is_trained(
     lines.append(f"Learn rate: {optimizer.learn_rate}")
     for line in lines:
         msg.info(line)
+
+
+def _named(
+    corpus: Callable[[Language], Iterable[Example]],
+) -> Callable[[Language], Iterator[Example]]:
+    """The same reader, whose ValueErrors are CorpusErrors: training has others, of its own."""
+
+    def read(nlp: Language) -> Iterator[Example]:
+        try:
+            yield from corpus(nlp)
+        except ValueError as error:
+            raise CorpusError(str(error)) from error
+
+    return read

@@ -340,6 +340,18 @@ def test_a_corpus_that_is_not_there(place: Path, tmp_path: Path) -> None:
     assert invoke(*command).exit_code == 0
 
 
+def test_development_data_that_can_not_be_read(place: Path, tmp_path: Path) -> None:
+    conllu, damaged = tmp_path / "dev.conllu", tmp_path / "dev.spacy"
+    conllu.write_text("1")
+    damaged.write_bytes((place / "dev.spacy").read_bytes()[:100])
+    command = ["train", str(place / "memory.cfg"), "-o", str(tmp_path / "out")]
+    for path in (conllu, damaged):
+        result = invoke(*command, "--training.max_steps", "1", "--corpora.dev.path", str(path))
+        assert result.exit_code == 1
+        assert "train: " in result.output
+        assert "Traceback" not in result.output
+
+
 def test_a_pipeline_without_a_checkpoint_is_not_replaced(short: Path, tmp_path: Path) -> None:
     shutil.copytree(short / "model-best", tmp_path / "model-best")
     result = invoke("train", str(short.parent / "memory.cfg"), "-o", str(tmp_path), "--resume")
