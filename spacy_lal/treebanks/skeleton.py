@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..annotations import PREDICATE, FrameSpans
+from ..annotations import FrameSpans
 from ..trees import ROOT_LABELS, LabelledSpan
 from .files import FormatError
-from .props import NO_PREDICATE, Drop, NestedRoles, check_columns, column_rows, column_spans
+from .props import NO_PREDICATE, Drop, check_columns, column_rows, sentence_frames
 
 _PARSE_BIT = re.compile(r"((?:\([^()*\s]+)*)\*(\)*)")
 _FIXED = 8
@@ -24,8 +24,8 @@ _FIXED = 8
 class SkeletonSentence:
     """line: where its first token is. spans: phrases in preorder, without the root.
 
-    left_out: frames with a role within a role, which a Doc can't hold. With such a frame, `frames`
-    is None: with the others alone, its predicate would be taken for none.
+    left_out: frames that a Doc can't hold (see `sentence_frames`). With such a frame, `frames` is
+    None: with the others alone, its predicate would be taken for none.
     """
 
     line: int
@@ -45,15 +45,12 @@ def _sentence(rows: list[list[str]], source: str, line: int) -> SkeletonSentence
     predicates = [i for i, row in enumerate(rows) if row[7:8] not in ([], [NO_PREDICATE])]
     check_columns(rows, _FIXED, len(predicates), source=source, line=line)
     spans = tree_phrases([row[5] for row in rows], source=source, line=line)
-    frames: list[FrameSpans] = []
-    left_out: list[Drop] = []
-    for column, predicate in enumerate(predicates, start=_FIXED):
-        try:
-            roles = role_spans([row[column] for row in rows], source=source, line=line)
-        except NestedRoles as error:
-            left_out.append((f"{source}:{error.line}", error.message))
-        else:
-            frames.append(FrameSpans(predicate, rows[predicate][7], roles))
+    frames, left_out = sentence_frames(
+        [row[_FIXED:] for row in rows],
+        ["" if row[7] == NO_PREDICATE else row[7] for row in rows],
+        source=source,
+        line=line,
+    )
     tags = [row[4] for row in rows]
     return SkeletonSentence(line, tags, spans, None if left_out else frames, left_out)
 
@@ -90,19 +87,4 @@ def tree_phrases(bits: Sequence[str], *, source: str, line: int) -> list[Labelle
     spans = phrases(bits, source=source, line=line)
     if spans and spans[0][:2] == (0, len(bits)) and spans[0][2] in ROOT_LABELS:
         del spans[0]
-    return spans
-
-
-def role_spans(cells: Sequence[str], *, source: str, line: int) -> list[LabelledSpan]:
-    """(start, end, label) of one predicate's roles, in order of the text.
-
-    Raises FormatError for a malformed column, or one without exactly one V; NestedRoles for a role
-    within a role.
-    """
-    spans = column_spans(cells, source=source, line=line)
-    verbs = sum(label == PREDICATE for _, _, label in spans)
-    if verbs != 1:
-        raise FormatError(
-            f"a predicate has {verbs} spans labelled {PREDICATE}", source=source, line=line
-        )
     return spans

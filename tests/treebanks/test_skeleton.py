@@ -4,7 +4,7 @@ import pytest
 
 from spacy_lal.annotations import FrameSpans
 from spacy_lal.treebanks.files import FormatError
-from spacy_lal.treebanks.skeleton import parse_skeleton, phrases, role_spans
+from spacy_lal.treebanks.skeleton import parse_skeleton, phrases
 
 # "Ann made him give it up" / "Tea ." / "Go . Now"
 TEXT = """
@@ -73,17 +73,26 @@ def test_bad_parse_bits_are_located(bits, line, message):
 @pytest.mark.parametrize(
     ("cells", "line", "message"),
     [
-        (["(V*)", "ARG0"], 8, "bad role 'ARG0'"),
-        (["(V*)", "(A*", "(B*)"], 9, "a role within a role"),
-        (["(V*)", "*)"], 8, "ends without a beginning"),
-        (["(V*)", "(A*"], 8, "role A never ends"),
-        (["(A*)", "*"], 7, "0 spans labelled V"),
+        (["(V*", "(A*)", "*)"], 14, "a role within a role"),
+        (["(A*)", "*", "*"], 13, "0 spans labelled V"),
+        (["*", "(V*)", "*"], 13, "its predicate isn't labelled V"),
     ],
 )
-def test_bad_roles_are_located(cells, line, message):
+def test_frames_that_are_left_out(cells, line, message):
+    rows = zip(TEXT.split("\n")[-3:], cells, strict=True)
+    text = "\n" * 12 + "\n".join(f"{row.rsplit(maxsplit=1)[0]} {cell}" for row, cell in rows)
+    (sentence,) = parse_skeleton(text, source="x")
+    assert sentence.frames is None
+    assert sentence.left_out == [(f"x:{line}", message)]
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"), [("ARG0", "bad role 'ARG0'"), ("*)", "ends without a beginning")]
+)
+def test_bad_roles_are_located(cell, message):
     with pytest.raises(FormatError, match=message) as caught:
-        role_spans(cells, source="x", line=7)
-    assert caught.value.line == line
+        list(parse_skeleton(TEXT.rsplit(maxsplit=1)[0] + f" {cell}", source="x"))
+    assert caught.value.line == 15
 
 
 def test_bad_columns_are_located():
