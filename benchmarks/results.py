@@ -45,9 +45,8 @@ def read(table: Path = TABLE, prefix: str = "") -> dict[str, Result]:
     if not table.exists():
         return results
     # not splitlines, which cuts at separators that JSON has within strings
-    for number, text in enumerate(table.read_text("utf8").split("\n"), start=1):
-        if not text:
-            continue
+    found = table.read_text("utf8").removesuffix("\n")
+    for number, text in enumerate(found.split("\n") if found else (), start=1):
         try:
             line = srsly.json_loads(text)
             run, part = line.pop("run"), line.pop("part", None)
