@@ -203,9 +203,6 @@ def reduce(
         raise typer.Exit(1)
     row_of = {k: row for k, row in list(vectors.key2row.items())[: keys or None] if row >= 0}
     used, rows = numpy.unique(list(row_of.values()), return_inverse=True)
-    if len(used) < width:
-        typer.echo(f"vectors: {len(used)} vectors have no {width} directions", err=True)
-        raise typer.Exit(1)
     data = vectors.data[used].astype("float32")
     data /= numpy.linalg.norm(data, axis=1, keepdims=True).clip(1e-9)
     directions = numpy.linalg.svd(data, full_matrices=False)[2][:width]
@@ -222,7 +219,8 @@ def reduce(
     nlp.to_disk(output)
     share = (kept**2).sum() / (data**2).sum()
     typer.echo(
-        f"{output}: {len(row_of)} words, {len(kept)} rows of {width} numbers, "
+        # a few vectors have fewer directions
+        f"{output}: {len(row_of)} words, {len(kept)} rows of {kept.shape[1]} numbers, "
         f"{100 * share:.1f} % of the squares of {data.shape[1]}"
     )
 
