@@ -178,9 +178,12 @@ def test_vietnamese(project: Path, tmp_path: Path, run_here: Callable[..., str])
         "prm": "niivtb",
         "train_options": f"{FEW_STEPS} {sizes} --corpora.train.epoch_words 60",
     }
-    for command in ("convert-joint", "train-joint", "evaluate-joint"):
+    for command in ("convert-joint", "train-joint", "parse-joint", "train-joint-again"):
         run_here(command, "projects/vtb", **given)
+    run_here("evaluate-joint", "projects/vtb", **given)
     assert len(read_docs(folder / "corpus/ud.spacy", "vi")) == 2
+    parsed = read_docs(folder / "corpus/ud-parsed.spacy", "vi")
+    assert all(doc.has_annotation("DEP") and "constituents" in doc.spans for doc in parsed)
     metrics = srsly.read_json(folder / "metrics/joint.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (2, "niivtb")
     assert "conll18_las" in metrics
