@@ -49,6 +49,11 @@ def main(
         for arm, settings in ARMS.items():
             run = f"{group}/{arm}-{seed}"
             if run in there:
+                before = there[run].get("options", options)
+                if before != options:
+                    message = f"{run} was made with {before!r}: use another file of results"
+                    typer.echo(f"compare_srl: {message}", err=True)
+                    raise typer.Exit(1)
                 msg.info(f"{run} is there")
                 continue
             msg.info(f"{arm}, seed {seed}")
@@ -63,7 +68,7 @@ def main(
                 decoders = ["probabilities", "viterbi", "valid", "greedy"]
                 best = f"{scratch}/model-best"
                 result = evaluate(best, test, parses, ["model", "gold"], decoders)
-            about = {"arm": arm, "seed": int(seed), "seconds": seconds}
+            about = {"arm": arm, "seed": int(seed), "options": options, "seconds": seconds}
             results.add(run, about | result, table)
     typer.echo(roles(table, group))
 

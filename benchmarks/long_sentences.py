@@ -22,6 +22,7 @@ import json
 import statistics
 import time
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from spacy.tokens import Doc
 
 from spacy_lal.models.parser import joint, tree_weight
 from spacy_lal.treebanks.brackets import read_treebank
+from spacy_lal.treebanks.conllu import read_conllu
 from spacy_lal.treebanks.files import read_text
 
 MOST_WORDS = 256
@@ -57,17 +59,11 @@ def read_words(path: Path) -> Iterator[list[str]]:
 
 def read_documents(path: Path, punctuation: bool = True) -> Iterator[list[list[str]]]:
     """The sentences of every document of a CoNLL-U file."""
-    sentences: list[list[str]] = []
-    for line in read_text(path).splitlines():
-        columns = line.split("\t")
-        if line.startswith("# newdoc") and sentences:
-            yield sentences
-            sentences = []
-        elif line.startswith("# text"):
-            sentences.append([])
-        elif columns[0].isdigit() and (punctuation or columns[3] != "PUNCT"):
-            sentences[-1].append(columns[1])
-    yield sentences
+    for _, sentences in groupby(read_conllu(path), lambda sentence: sentence.document):
+        yield [
+            [w for w, tag in zip(s.words, s.upos, strict=True) if punctuation or tag != "PUNCT"]
+            for s in sentences
+        ]
 
 
 def joined(path: Path) -> Iterator[list[str]]:

@@ -174,6 +174,8 @@ def roles(table: Path = TABLE, group: str = "srl") -> str:
             for arm, parses, decoder in order
             if decoder == "valid"
         }
+        if not rows:
+            raise ValueError(f"{table} has no runs {group}/ with scores of the decoder valid")
         bins = list(next(iter(rows.values()))[0])
         cells = [
             [name, *(spread([of_seed[b]["f"] for of_seed in seeds]) for b in bins)]

@@ -35,7 +35,13 @@ def main(
     lines = read_text(text).split("\n")
     lines = [line for line in lines if line.strip()]
     random.Random(seed).shuffle(lines)
-    parts = [(path, taken(lines, words)) for path, words in files]
+    parts = []
+    for path, words in files:
+        part = taken(lines, words)
+        parts.append((path, part))
+        # a line that comes twice in TEXT
+        there = set(part)
+        lines = [line for line in lines if line not in there]
     if not lines:
         raise typer.BadParameter(f"{text} has no more words than are to be set aside")
     for path, part in [*parts, (output, lines)]:

@@ -160,6 +160,22 @@ def test_train_sm(
     assert "LAS" not in has["masc-dev"]
     assert "F1" not in has["pud"]
     assert "| LAS |" in printed
+    run_here("mean-sm", "projects/english", **variables, **steps)
+    for part, name in (("parser", "lal_constituency"), ("roles", "lisa_srl")):
+        begun, learned, mean = (
+            torch_shim(spacy.load(path).get_pipe(name).model).tensors()
+            for path in (
+                tmp_path / "teacher",
+                folder / f"training/sm-{part}/model-best",
+                folder / f"training/sm-{part}-mean",
+            )
+        )
+        changed = 0
+        for key, value in mean.items():
+            if value.is_floating_point():
+                torch.testing.assert_close(value, (begun[key] + learned[key]) / 2)
+                changed += not torch.equal(begun[key], learned[key])
+        assert changed
     # what is there stays
     again = run_here("train-sm-parser", "projects/english", **variables, **steps)
     assert "skipping" in again.lower() or "finished" in again
