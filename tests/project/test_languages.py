@@ -12,6 +12,7 @@ import srsly
 from spacy.vectors import Vectors
 
 from spacy_lal.annotations import get_constituents, sentence_trees
+from spacy_lal.models.bridge.shim import torch_shims
 
 from .running import FEW_STEPS, read_docs
 from .sizes import settings
@@ -115,6 +116,18 @@ def test_french(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> 
     assert tok2vec.name == "with_own_vectors"
 
 
+def known_words(path: Path) -> int:
+    model = spacy.load(path).get_pipe("lal_constituency").model
+    tables = [
+        tensor
+        for _, shim in torch_shims(model)
+        for key, tensor in shim.tensors().items()
+        if key.endswith("tables.0.weight")
+    ]
+    (words,) = tables
+    return len(words) - 1  # without the row of unknown words
+
+
 @pytest.mark.parametrize(
     ("name", "lang", "tree", "suffix", "tags"),
     [
@@ -138,6 +151,13 @@ def test_trees_alone(
     folder = project / "projects" / name
     docs = read_docs(folder / "corpus/test.spacy", lang)
     assert [[token.tag_ for token in doc] for doc in docs] == [tags, tags]
+    if name == "icon":
+        options = f"{FEW_STEPS} {small()}"
+        run_here("part", f"projects/{name}", part="1", train_options=options)
+        assert srsly.read_json(folder / "metrics/part-1.json")["sentences"] == 2
+        # one of three sentences, so it knows two words less
+        assert known_words(folder / "training/part-1/model-best") == 4
+        assert known_words(folder / "training/base/model-best") == 6
     metrics = srsly.read_json(folder / "metrics/base-nk.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (2, "nk")
     nlp = spacy.load(folder / "training/base/model-best")
