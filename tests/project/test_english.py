@@ -176,6 +176,9 @@ def test_train_sm(
                 torch.testing.assert_close(value, (begun[key] + learned[key]) / 2)
                 changed += not torch.equal(begun[key], learned[key])
         assert changed
+    run_here("train-sm-on", "projects/english", **variables, **steps)
+    assert (folder / "training/sm-on-parser/model-best").exists()
+    assert (folder / "training/sm-on-roles/model-best").exists()
     # what is there stays
     again = run_here("train-sm-parser", "projects/english", **variables, **steps)
     assert "skipping" in again.lower() or "finished" in again
