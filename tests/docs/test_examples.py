@@ -30,8 +30,8 @@ def test_noun_phrases(capsys: Any, monkeypatch: Any) -> None:
 
 
 def test_who_did_what(capsys: Any, monkeypatch: Any) -> None:
-    (line,) = printed("who_did_what.py", capsys, monkeypatch, "Mary gave her brother a book.")
-    assert line == "verb: gave  who: Mary  what: a book  to whom: her brother"
+    (line,) = printed("who_did_what.py", capsys, monkeypatch, "Mary gave her brother the book.")
+    assert line == "verb: gave  who: Mary  what: the book  to whom: her brother"
 
 
 def test_check_essay(capsys: Any, monkeypatch: Any) -> None:
