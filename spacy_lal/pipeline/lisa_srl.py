@@ -41,6 +41,7 @@ DEFAULT_MODEL = Config().from_str(
         "own_paths": 0.5,
         "overwrite_heads": False,
         "last_word": None,
+        "constituents_weight": 0.0,
         "sentences": "split",
         "max_sentence_length": 512,
         "long_sentences": "split",
@@ -81,6 +82,7 @@ def make_lisa_srl(
     own_paths: float,
     overwrite_heads: bool,
     last_word: float | None,
+    constituents_weight: float,
     sentences: SentencePolicy,
     max_sentence_length: int,
     long_sentences: LongSentencePolicy,
@@ -112,6 +114,10 @@ def make_lisa_srl(
     last_word: a number: overwrite the tags and the heads that `lal_constituency` has just written,
         but none that the Doc had before. The number says how much these heads count: it is added to
         the logarithms of their probabilities, and of those of their relations.
+    constituents_weight: what an argument of several words loses if it is no constituent of
+        doc.spans["constituents"], in the units of the scores of roles. 0: any words may be an
+        argument, as in the paper. Only the decoder "valid" reads it, and only where a Doc has
+        constituents.
     sentences, max_sentence_length, long_sentences: as for `lal_dependency`; a sentence that is too
         long to be read ("flat") has no frames.
     """
@@ -133,6 +139,7 @@ def make_lisa_srl(
         own_paths=own_paths,
         overwrite_heads=overwrite_heads,
         last_word=last_word,
+        constituents_weight=constituents_weight,
         sentences=sentences,
         max_sentence_length=max_sentence_length,
         long_sentences=long_sentences,

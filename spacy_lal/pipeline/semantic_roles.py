@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, Literal, get_args
 
@@ -17,6 +17,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 from thinc.model import set_dropout_rate
 
+from ..annotations import CONSTITUENTS_KEY
 from ..frames import PREDICATE, get_frames
 from ..models.batching.batches import SentenceBatch
 from ..models.batching.sentences import Sentence
@@ -84,12 +85,17 @@ class LisaSRL(ParserPipe):
         label_smoothing: float,
         own_paths: float,
         last_word: float | None = None,
+        constituents_weight: float = 0.0,
         **settings: Any,
     ) -> None:
         if not 0 <= own_paths <= 1:
             raise ValueError(f"own_paths must be from 0 to 1, got {own_paths}")
         if last_word is not None and not 0 <= last_word < math.inf:
             raise ValueError(f"last_word must be null or at least 0, got {last_word}")
+        if not 0 <= constituents_weight < math.inf:
+            raise ValueError(
+                f"constituents_weight must be at least 0 and finite, got {constituents_weight}"
+            )
         if not 0 <= label_smoothing < 1:
             raise ValueError(
                 f"label_smoothing must be at least 0 and below 1, got {label_smoothing}"
@@ -104,6 +110,7 @@ class LisaSRL(ParserPipe):
         self.label_smoothing = label_smoothing
         self.own_paths = own_paths
         self.last_word = last_word
+        self.constituents_weight = constituents_weight
         super().__init__(vocab, model, name, **settings)
         self.cfg["transitions"] = []
         self._check_indicator()
@@ -115,7 +122,7 @@ class LisaSRL(ParserPipe):
 
     def _configure_model(self) -> None:
         super()._configure_model()
-        self._role_decoders: dict[tuple[str, bool], RoleDecoder] = {}
+        self._role_decoders: dict[tuple[str, bool, float], RoleDecoder] = {}
 
     def _check_cfg(self) -> None:
         super()._check_cfg()
@@ -284,6 +291,7 @@ class LisaSRL(ParserPipe):
             heads=nonprojective if wanted else None,
             earlier=self._earlier_heads(docs, sentences),
             root=self._root,
+            constituents=self._constituents(docs, sentences),
         )
         return sentences, dict(parses)
 
@@ -308,6 +316,33 @@ class LisaSRL(ParserPipe):
 
         return EarlierHeads(of, self.last_word)
 
+    def _constituents(
+        self, docs: list[Doc], sentences: list[Sentence]
+    ) -> Callable[[int], list[tuple[int, int]] | None] | None:
+        """The constituents of a sentence that a Doc has, by its words."""
+        if not self.constituents_weight:
+            return None
+
+        @cache
+        def of_doc(d: int) -> list[tuple[int, int]] | None:
+            if CONSTITUENTS_KEY not in docs[d].spans:
+                return None
+            return [(span.start, span.end - 1) for span in docs[d].spans[CONSTITUENTS_KEY]]
+
+        def of(k: int) -> list[tuple[int, int]] | None:
+            sentence = sentences[k]
+            spans = of_doc(sentence.doc)
+            if spans is None:
+                return None
+            place = {token: i for i, token in enumerate(sentence.words.tolist())}
+            return [
+                (place[first], place[last] + 1)
+                for first, last in spans
+                if first in place and last in place
+            ]
+
+        return of
+
     def _given_predicates(self, doc: Doc) -> set[int] | None:
         if self.predicate_source == "model" or self.spans_key not in doc.spans:
             return None
@@ -321,10 +356,12 @@ class LisaSRL(ParserPipe):
             )
 
     def _role_decoder(self) -> RoleDecoder:
-        key = self.decoder, self.unique_core_roles
+        key = self.decoder, self.unique_core_roles, self.constituents_weight
         if key not in self._role_decoders:
             roles, transitions = self.cfg["roles"], self.cfg["transitions"]
-            self._role_decoders[key] = make_role_decoder(key[0], roles, transitions, unique=key[1])
+            self._role_decoders[key] = make_role_decoder(
+                key[0], roles, transitions, unique=key[1], constituents_weight=key[2]
+            )
         return self._role_decoders[key]
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:

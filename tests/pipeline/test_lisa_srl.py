@@ -297,6 +297,24 @@ def test_heads_are_written_where_there_are_none(saved: Path, overwrite: bool) ->
     assert spans_of(both[0]) == spans_of(both[1]) == spans_of(gold)
 
 
+def test_arguments_that_are_constituents(saved: Path) -> None:
+    other = loaded(saved, constituents_weight=1e6)
+    gold = frames_doc(other, 0)
+    words = [token.text for token in gold]
+    without = loaded(saved)(Doc(other.vocab, words))
+    assert max(len(span) for span in without.spans["srl"]) > 1
+    # nothing is known of constituents
+    assert spans_of(other(Doc(other.vocab, words))) == spans_of(without)
+    doc = Doc(other.vocab, words)
+    doc.spans["constituents"] = SpanGroup(doc)
+    assert all(len(span) == 1 for span in other(doc).spans["srl"] if span.label_ != "V")
+    doc = Doc(other.vocab, words)
+    doc.spans["constituents"] = [doc[span.start : span.end] for span in without.spans["srl"]]
+    assert spans_of(other(doc)) == spans_of(without)
+    with pytest.raises(ValueError, match="constituents_weight must be at least 0 and finite"):
+        loaded(saved, constituents_weight=-1.0)
+
+
 @pytest.mark.parametrize("source", ["model", "doc"])
 def test_lisa_may_have_the_last_word(saved: Path, source: str) -> None:
     """On what a parser of ours wrote, not on what was there before. Heads may count next to

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from ...annotations import PREDICATE
 from ...layers.label_factors import label_scores
+from ...structure.labelled_spans import best_spans
 from ...structure.sequence import (
     bio_constraints,
     bio_to_spans,
@@ -96,6 +97,8 @@ class RoleDecoder:
     which the predicate is no part of V, are impossible whatever these say. With unique, so are
     those with a core role twice; its continuations and references (C-ARG1, R-ARG1) are other roles.
     With greedy, each word's best label is taken whatever the others'.
+
+    constituents_weight: what an argument loses that is no constituent, where these are known.
     """
 
     def __init__(
@@ -106,9 +109,11 @@ class RoleDecoder:
         *,
         unique: bool = False,
         greedy: bool = False,
+        constituents_weight: float = 0.0,
     ) -> None:
         self.labels = list(labels)
         self.greedy = greedy
+        self.constituents_weight = constituents_weight
         self.transitions, self.start = bio_constraints(self.labels)
         if transitions is not None:
             self.transitions = self.transitions + transitions
@@ -119,8 +124,17 @@ class RoleDecoder:
         names = [label.partition("-")[2] for label in self.labels]
         self.elsewhere = torch.tensor([name not in (PREDICATE, CONTINUED) for name in names])
 
-    def __call__(self, scores: Tensor, predicates: Tensor, lengths: Tensor) -> Tensor:
-        """scores [P,n,L], predicates [P], lengths [P] of their sentences -> labels [P,n]."""
+    def __call__(
+        self,
+        scores: Tensor,
+        predicates: Tensor,
+        lengths: Tensor,
+        constituents: Tensor | None = None,
+    ) -> Tensor:
+        """scores [P,n,L], predicates [P], lengths [P] of their sentences -> labels [P,n].
+
+        constituents: [P,n,n], whether the words i to j are one.
+        """
         if self.greedy:
             return scores.argmax(-1)
         if not self.elsewhere.all():
@@ -130,7 +144,51 @@ class RoleDecoder:
             scores[rows, predicates] = there.masked_fill(
                 self.elsewhere.to(scores.device), -torch.inf
             )
-        return unique_viterbi(scores, lengths, self.transitions, self.start, self.unique).labels
+        labels = unique_viterbi(scores, lengths, self.transitions, self.start, self.unique).labels
+        if constituents is not None:
+            # the best sequence is the best still if it loses nothing
+            rows = torch.tensor(self._losing(labels, lengths, constituents), dtype=torch.long)
+            rows = rows.to(labels.device)
+            if len(rows):
+                labels[rows] = self._of_spans(scores[rows], lengths[rows], constituents[rows])
+        return labels
+
+    def _losing(self, labels: Tensor, lengths: Tensor, constituents: Tensor) -> list[int]:
+        """Which sequences have an argument that is no constituent."""
+        rows = []
+        for row, (of_row, n) in enumerate(zip(labels.tolist(), lengths.tolist(), strict=True)):
+            spans = bio_to_spans([self.labels[k] for k in of_row[:n]])
+            if any(
+                label not in (PREDICATE, CONTINUED) and not constituents[row, start, end - 1]
+                for start, end, label in spans
+                if end > start + 1
+            ):
+                rows.append(row)
+        return rows
+
+    def _of_spans(self, scores: Tensor, lengths: Tensor, constituents: Tensor) -> Tensor:
+        """The same without transitions, as spans that may be constituents."""
+        number = {label: k for k, label in enumerate(self.labels)}
+        begin = [k for k, label in enumerate(self.labels) if label.startswith("B-")]
+        inside = [number.get(f"I-{self.labels[k][2:]}", -1) for k in begin]
+        lone = torch.tensor([k < 0 for k in inside], device=scores.device)
+        unique = set(self.unique.tolist())
+        added = -self.constituents_weight * (~constituents).to(scores)
+        found = best_spans(
+            scores[..., begin],
+            scores[..., inside].masked_fill(lone, -torch.inf),
+            scores[..., number["O"]],
+            added,
+            lengths,
+            [k for k, label in enumerate(begin) if label in unique],
+            [k for k, label in enumerate(begin) if not self.elsewhere[label]],
+        )
+        labels = torch.full(scores.shape[:2], number["O"])
+        for row, spans in enumerate(found):
+            for first, end, k in spans:
+                labels[row, first:end] = inside[k]
+                labels[row, first] = begin[k]
+        return labels.to(scores.device)
 
 
 def make_role_decoder(
@@ -139,6 +197,7 @@ def make_role_decoder(
     transitions: Iterable[tuple[int, int, int]],
     *,
     unique: bool,
+    constituents_weight: float = 0.0,
 ) -> RoleDecoder:
     """The decoder of that name; see `make_lisa_srl`.
 
@@ -153,7 +212,14 @@ def make_role_decoder(
     elif how == "viterbi":
         between = transition_log_probs(counts[:-1], SMOOTHING)
         start = transition_log_probs(counts[-1], SMOOTHING)
-    return RoleDecoder(labels, between, start, unique=unique, greedy=how == "greedy")
+    return RoleDecoder(
+        labels,
+        between,
+        start,
+        unique=unique,
+        greedy=how == "greedy",
+        constituents_weight=constituents_weight if how == "valid" else 0.0,
+    )
 
 
 @torch.no_grad()
@@ -167,6 +233,7 @@ def decode_frames(
     heads: HeadDecoder | None = None,
     earlier: EarlierHeads | None = None,
     root: int | None = None,
+    constituents: Callable[[int], Sequence[tuple[int, int]] | None] | None = None,
 ) -> dict[int, LisaParse]:
     """Tags, frames and, with a decoder for them, heads of every parsed sentence, by its index.
 
@@ -174,6 +241,8 @@ def decode_frames(
         model finds.
     earlier: heads that count when heads are decoded. root: the relation to the root, which words
     don't have to words.
+    constituents: of the sentence of that index, (start, end) by its words; None, of one or of all:
+        not known. Read by a decoder with a weight for them.
     """
     allowed = allowed_joint_labels(joint, tags)
     # [J, T] and [J]: which tag a joint label has, and whether it is of a predicate
@@ -221,10 +290,33 @@ def decode_frames(
         if not len(rows):
             continue
         role_scores = scores_of_roles(batch.scores, rows, at, _heads_of_paths(batch))
-        labels = roles(role_scores, at, lengths[rows])
+        whole = None
+        if roles.constituents_weight and constituents is not None:
+            whole = _constituents(batch, constituents, words.shape[1])
+        there = None if whole is None else whole.to(device)[rows]
+        labels = roles(role_scores, at, lengths[rows], there)
         chosen = torch.log_softmax(role_scores, -1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
         _add_frames(parses, batch.members, lengths, rows, at, labels, chosen, certainty, roles)
     return parses
+
+
+def _constituents(
+    batch: SentenceBatch[LisaScores],
+    of: Callable[[int], Sequence[tuple[int, int]] | None],
+    n: int,
+) -> Tensor | None:
+    """Whether the words i to j may be an argument for nothing [B,n,n]: a word, a constituent, or
+    anything where these are not known. None if they are known of no sentence."""
+    found = [of(member) for member in batch.members]
+    if all(spans is None for spans in found):
+        return None
+    whole = torch.eye(n, dtype=torch.bool).repeat(len(found), 1, 1)
+    for row, spans in enumerate(found):
+        if spans is None:
+            whole[row] = True
+        for start, end in spans or ():
+            whole[row, start, end - 1] = True
+    return whole
 
 
 def _heads_of_paths(batch: SentenceBatch[LisaScores]) -> Tensor | None:

@@ -144,6 +144,46 @@ def test_roles_are_the_best_that_are_valid(with_transitions: bool) -> None:
         assert reached == pytest.approx(expected, abs=1e-4)
 
 
+@pytest.mark.parametrize("unique", [False, True])
+def test_arguments_that_are_no_constituents_lose(unique: bool) -> None:
+    """Against all valid sequences, where an argument of that kind costs 3, and V nothing."""
+    generator = torch.Generator().manual_seed(0)
+    labels = ["O", "B-ARG0", "I-ARG0", "B-ARG1", "B-V", "I-V", "B-C-V"]
+    decoder = RoleDecoder(labels, unique=unique, constituents_weight=3.0)
+    scores = torch.randn(30, 4, 7, generator=generator)
+    scores[..., 1:3] += 1  # so that there are arguments of several words
+    lengths = torch.tensor([1, 2, 3, 4, 4, 4] * 5)
+    predicates = torch.tensor([0, 1, 0, 3, 0, 1] * 5)
+    whole = torch.rand(30, 4, 4, generator=generator) < 0.4
+    whole |= torch.eye(4, dtype=torch.bool)
+
+    def value(k: int, names: list[str]) -> float:
+        spans = bio_to_spans(names)
+        lost = sum(
+            label in ("ARG0", "ARG1") and not whole[k, start, end - 1]
+            for start, end, label in spans
+        )
+        return sum(float(scores[k, i, labels.index(x)]) for i, x in enumerate(names)) - 3 * lost
+
+    def allowed(names: list[str], predicate: int) -> bool:
+        once = not unique or max(names.count("B-ARG0"), names.count("B-ARG1")) < 2
+        valid = spans_to_bio(bio_to_spans(names), len(names)) == names
+        return once and valid and names[predicate].endswith("-V")
+
+    found = decoder(scores, predicates, lengths, whole)
+    changed = found != decoder(scores, predicates, lengths)
+    assert changed.any(1).sum() > 2
+    for k, (n, predicate) in enumerate(zip(lengths.tolist(), predicates.tolist(), strict=True)):
+        names = [labels[label] for label in found[k, :n].tolist()]
+        assert allowed(names, predicate)
+        best = max(
+            value(k, list(other))
+            for other in product(labels, repeat=n)
+            if allowed(list(other), predicate)
+        )
+        assert value(k, names) == pytest.approx(best, abs=1e-4)
+
+
 def test_greedy_roles_are_the_best_of_each_word() -> None:
     scores = torch.randn(3, 4, 6, generator=torch.Generator().manual_seed(0))
     found = RoleDecoder(LABELS, greedy=True)(scores, torch.zeros(3).long(), torch.full((3,), 4))

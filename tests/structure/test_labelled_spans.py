@@ -1,0 +1,84 @@
+"""The best labelled spans against all sequences of spans, and against BIO sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from spacy_lal.structure.labelled_spans import best_spans
+from spacy_lal.structure.sequence import bio_constraints, bio_to_spans
+from spacy_lal.structure.unique_roles import unique_viterbi
+
+Spans = list[tuple[int, int, int]]
+WITHOUT = 1
+
+
+def all_spans(n: int, labels: int, first: int = 0) -> Iterator[Spans]:
+    if first == n:
+        yield []
+        return
+    yield from all_spans(n, labels, first + 1)
+    for end in range(first + 1, n + 1):
+        for label in range(labels):
+            for rest in all_spans(n, labels, end):
+                yield [(first, end, label), *rest]
+
+
+def total(spans: Spans, scores: tuple[torch.Tensor, ...], n: int) -> float:
+    begin, inside, outside, added = scores
+    covered = {i for start, end, _ in spans for i in range(start, end)}
+    value = sum(float(outside[i]) for i in range(n) if i not in covered)
+    for start, end, label in spans:
+        value += float(begin[start, label])
+        if label != WITHOUT:
+            value += float(added[start, end - 1])
+        value += sum(float(inside[i, label]) for i in range(start + 1, end))
+    return value
+
+
+def random_scores(batch: int, n: int, labels: int) -> tuple[torch.Tensor, ...]:
+    begin, inside = torch.randn(2, batch, n, labels).unbind()
+    inside[torch.rand(inside.shape) < 0.2] = -torch.inf
+    begin[torch.rand(begin.shape) < 0.2] = -torch.inf
+    return begin, inside, torch.randn(batch, n), torch.randn(batch, n, n)
+
+
+@pytest.mark.parametrize("unique", [(), (0,), (0, 1)])
+def test_against_all_sequences(unique: tuple[int, ...]) -> None:
+    torch.manual_seed(0)
+    lengths = torch.tensor([4, 5, 1, 5, 3, 5])
+    scores = random_scores(len(lengths), 5, 2)
+    for row, found in enumerate(best_spans(*scores, lengths, unique, [WITHOUT])):
+        n = int(lengths[row])
+        of_row = tuple(t[row] for t in scores)
+        allowed = [
+            spans
+            for spans in all_spans(n, 2)
+            if all(sum(label == c for *_, label in spans) < 2 for c in unique)
+        ]
+        assert found in allowed
+        best = max(total(spans, of_row, n) for spans in allowed)
+        assert total(found, of_row, n) == pytest.approx(best)
+
+
+def test_without_additions_as_bio() -> None:
+    torch.manual_seed(1)
+    labels = ["O", "B-A", "I-A", "B-C", "I-C", "B-D", "I-D"]
+    lengths = torch.randint(1, 13, (40,))
+    scores = torch.randn(40, 12, 7)
+    transitions, start = bio_constraints(labels)
+    unique = torch.tensor([1, 3])
+    expected = unique_viterbi(scores, lengths, transitions, start, unique).labels
+    parts = scores[..., 1::2], scores[..., 2::2], scores[..., 0]
+    found = best_spans(*parts, torch.zeros(40, 12, 12), lengths, (0, 1))
+    for spans, row, n in zip(found, expected.tolist(), lengths.tolist(), strict=True):
+        assert [(start, end, "ACD"[label]) for start, end, label in spans] == bio_to_spans(
+            labels[k] for k in row[:n]
+        )
+
+
+def test_empty() -> None:
+    none = torch.zeros(0, 3, 2)
+    assert best_spans(none, none, none[..., 0], torch.zeros(0, 3, 3), none[:, 0, 0].long()) == []
