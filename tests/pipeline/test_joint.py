@@ -206,7 +206,7 @@ def test_a_doc_does_not_depend_on_its_batch(nlp: Language, batch: list[list[str]
             (scores.arcs[row, :n, : n + 1], mine.arcs[0]),
             (scores.relations[row, :n, : n + 1], mine.relations[0]),
         ):
-            torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
+            torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=1e-3)
         # the trees themselves may differ where two are worth the same
         (value,) = best_values(pipe, alone.batches[0], sub_head)
         assert of_doc[d] == pytest.approx(value, abs=1e-4)
