@@ -2,11 +2,6 @@
 
 import functools
 import gc
-import os
-
-# before torch: a forked process was seen to search for ever for its thread in a table of MKL's own
-# memory management, after other tests' threads had come and gone
-os.environ.setdefault("MKL_DISABLE_FAST_MM", "1")
 
 import catalogue
 import torch

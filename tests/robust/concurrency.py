@@ -5,10 +5,12 @@ from __future__ import annotations
 import faulthandler
 import multiprocessing
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import cycle, islice
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,12 +59,32 @@ def switching() -> Iterator[None]:
 def in_threads(nlp: Language, expected: dict[str, Found], threads: int, outputs: int) -> int:
     """Compare so many outputs of these threads with the serial ones; returns how many they are."""
     texts = list(islice(cycle(TEXTS), outputs))
-    with ThreadPoolExecutor(threads) as pool:
+    with threads_gone(), ThreadPoolExecutor(threads) as pool:
         found = list(pool.map(lambda text: _found(nlp, text), texts))
     for text, (names, numbers) in zip(texts, found, strict=True):
         assert names == expected[text][0]
         assert numbers == pytest.approx(expected[text][1], abs=CLOSE)
     return len(found)
+
+
+@contextmanager
+def threads_gone() -> Iterator[None]:
+    """Wait until the threads that were begun meanwhile are gone for the system, too.
+
+    Python's `join` returns earlier. MKL's end of a thread holds a lock then, and a process that is
+    forked at that moment waits for the lock for ever.
+    """
+    before = _system_threads()
+    yield
+    end = time.monotonic() + SECONDS
+    while _system_threads() > before:
+        assert time.monotonic() < end, "threads that were joined don't end"
+        time.sleep(0.001)
+
+
+def _system_threads() -> int:
+    tasks = Path("/proc/self/task")  # Linux; elsewhere processes are spawned
+    return sum(1 for _ in tasks.iterdir()) if tasks.is_dir() else 0
 
 
 _nlp: Language | None = None
