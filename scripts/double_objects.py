@@ -1,0 +1,362 @@
+"""More sentences as "She lent my sister some money", which treebanks of the web hardly have.
+
+    python scripts/double_objects.py OUTPUT CORPUS... [--recipients 2] [--seed 1]
+
+There, who gets something is nearly always a pronoun, and a parser of roles learns that two phrases
+behind a verb are one argument. Of every sentence with trees and roles, this makes
+
+- with the dative alternation, "gave a book to the child" -> "gave the child a book", where the verb
+  allows it (Levin 1993, "English Verb Classes and Alternations", 2.1 and 2.2). The roles stay what
+  they are: PropBank labels both alike (Palmer et al. 2005, "The Proposition Bank", section 2.1);
+- of "gave me a book" other sentences with "my brother", "the new students" or "Laura" for "me",
+  half of them with another verb of the same kind.
+
+Tags, heads, constituents and frames are moved along. A sentence is left out if a phrase or an
+argument would be torn.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from spacy.tokens import Doc, Token
+from wasabi import msg
+
+from spacy_lal.annotations import get_constituents
+from spacy_lal.frames import Frame, FrameSpans, get_frames
+from spacy_lal.treebanks.docbins import read_spacy
+from spacy_lal.treebanks.docs import TreebankSentence, language_vocab, write_docs
+from spacy_lal.trees import LabelledSpan
+
+GIVE = """
+give gives gave given giving|send sends sent sent sending|
+offer offers offered offered offering|hand hands handed handed handing|
+lend lends lent lent lending|loan loans loaned loaned loaning|
+show shows showed shown showing|teach teaches taught taught teaching|
+sell sells sold sold selling|pay pays paid paid paying|
+promise promises promised promised promising|grant grants granted granted granting|
+award awards awarded awarded awarding|owe owes owed owed owing|
+mail mails mailed mailed mailing|e-mail e-mails e-mailed e-mailed e-mailing|
+fax faxes faxed faxed faxing|pass passes passed passed passing|
+throw throws threw thrown throwing|read reads read read reading|
+write writes wrote written writing|bring brings brought brought bringing"""
+"""PropBank's ARG2 of these is who gets ARG1, so one can stand for another."""
+OTHERS = """
+tell tells told told telling|feed feeds fed fed feeding|serve serves served served serving|
+assign assigns assigned assigned assigning|rent rents rented rented renting|
+toss tosses tossed tossed tossing|leave leaves left left leaving|
+ship ships shipped shipped shipping"""
+FOR = """
+buy buys bought bought buying|get gets got gotten getting|find finds found found finding|
+make makes made made making|cook cooks cooked cooked cooking|
+build builds built built building|order orders ordered ordered ordering|
+bake bakes baked baked baking|pour pours poured poured pouring|
+bring brings brought brought bringing|leave leaves left left leaving|
+save saves saved saved saving|reserve reserves reserved reserved reserving|
+book books booked booked booking|win wins won won winning"""
+FORMS = [tuple(verb.split()) for verb in GIVE.split("|")]
+"""Base, third person, past, participle and -ing of verbs that can stand for each other."""
+VERBS = {
+    "to": set(f"{GIVE}|{OTHERS}".replace("|", " ").split()),
+    "for": set(FOR.replace("|", " ").split()),
+}
+"""Forms of verbs by the preposition that leaves."""
+
+RECIPIENTS = frozenset(("ARG2", "ARG3", "ARG4", "ARGM-GOL"))
+"""Roles of who gets something: of "buy" it is ARG4, of "cook" ARG3."""
+PRONOUNS = frozenset(("me", "you", "him", "her", "it", "us", "them"))
+OWNERS = ("my", "your", "his", "her", "our", "their")
+QUALITIES = ("old", "new", "young", "other", "poor", "local", "little", "whole", "best", "first")
+PERSONS = (
+    *("child", "student", "brother", "sister", "friend", "mother", "father", "teacher", "customer"),
+    *(
+        "client",
+        "boss",
+        "neighbor",
+        "son",
+        "daughter",
+        "wife",
+        "husband",
+        "team",
+        "company",
+        "woman",
+    ),
+    *("man", "boy", "girl", "dog", "doctor", "driver", "manager", "staff", "government", "owner"),
+    *("couple", "family", "court", "school", "agency", "colleague", "guest", "patient", "worker"),
+)
+GROUPS = (
+    *("children", "students", "brothers", "sisters", "friends", "parents", "teachers", "customers"),
+    *("clients", "neighbors", "kids", "police", "people", "women", "men", "boys", "girls", "dogs"),
+    *("doctors", "drivers", "managers", "employees", "owners", "families", "schools", "guests"),
+    *("patients", "workers", "soldiers", "players", "voters", "readers", "members", "farmers"),
+)
+NAMES = (
+    *(
+        "Mary",
+        "John",
+        "Laura",
+        "Peter",
+        "Susan",
+        "David",
+        "Anna",
+        "Michael",
+        "Sarah",
+        "Tom",
+        "Emma",
+    ),
+    *(
+        "George",
+        "Julia",
+        "Mark",
+        "Karen",
+        "Paul",
+        "Linda",
+        "Steve",
+        "Maria",
+        "Kevin",
+        "Ali",
+        "Chen",
+    ),
+)
+LONGEST = 6
+"""Words of what may move before the other object: longer ones stay behind it in English."""
+
+
+@dataclass(frozen=True)
+class Word:
+    """A new word; `head` counts from the phrase's beginning, -1 for its head."""
+
+    text: str
+    tag: str
+    head: int
+    dep: str
+
+
+def main(
+    output: Annotated[Path, typer.Argument(help=".spacy file to write.")],
+    corpora: Annotated[list[Path], typer.Argument(help=".spacy files, or folders.", exists=True)],
+    recipients: Annotated[int, typer.Option(help="Of a sentence with a pronoun.", min=0)] = 2,
+    seed: Annotated[int, typer.Option(help="Of the recipients.")] = 1,
+) -> None:
+    """Write sentences with two objects that are made of those of CORPORA."""
+    rng = random.Random(seed)
+    counts = Counter[str]()
+    made = list(_made(corpora, recipients, rng, counts))
+    if not made:
+        msg.fail(f"no sentence of {', '.join(map(str, corpora))} can be changed", exits=1)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    write_docs(made, output, "en")
+    for name, count in counts.items():
+        print(f"{name:<24}{count:>8,}")
+
+
+def _made(
+    corpora: Sequence[Path], recipients: int, rng: random.Random, counts: Counter[str]
+) -> Iterator[TreebankSentence]:
+    vocab = language_vocab("en")
+    for corpus in corpora:
+        for path in sorted(corpus.rglob("*.spacy")) if corpus.is_dir() else [corpus]:
+            for doc in read_spacy(path, vocab):
+                counts["sentences read"] += 1
+                for sentence in shifted(doc):
+                    counts["dative alternation"] += 1
+                    yield sentence
+                for _ in range(recipients):
+                    for sentence in with_recipients(doc, rng):
+                        counts["other recipients"] += 1
+                        yield sentence
+
+
+def shifted(doc: Doc) -> Iterator[TreebankSentence]:
+    """The sentence with the dative alternation, once for each verb that allows it."""
+    phrases = set(get_constituents(doc))
+    for frame in get_frames(doc):
+        roles = {(span.start, span.end): span.label_ for span in frame.arguments}
+        verb = frame.predicate.i
+        for (start, middle), label in roles.items():
+            if start != verb + 1 or label != "ARG1" or (start, middle, "NP") not in phrases:
+                continue
+            for (second, end), other in roles.items():
+                if second != middle or other not in RECIPIENTS or middle + 1 >= end:
+                    continue
+                preposition = doc[middle].lower_
+                if doc[verb].lower_ not in VERBS.get(preposition, ()):
+                    continue
+                if preposition == "to" and other != "ARG2":  # a place: "sent a child to camp"
+                    continue
+                if (middle, end, "PP") not in phrases or (middle + 1, end, "NP") not in phrases:
+                    continue
+                light = all(doc[k].lower_ not in PRONOUNS for k in range(start, middle))
+                if end - middle - 1 <= LONGEST and (light or middle - start > 1):
+                    order = [*range(start), *range(middle + 1, end), *range(start, middle)]
+                    made = rebuilt(doc, [*order, *range(end, len(doc))], {}, dropped=middle)
+                    if made is not None:
+                        yield made
+
+
+def with_recipients(doc: Doc, rng: random.Random) -> Iterator[TreebankSentence]:
+    """The sentence with another recipient for each pronoun that is one, if an object follows it."""
+    phrases = set(get_constituents(doc))
+    for frame in get_frames(doc):
+        verb = frame.predicate.i
+        roles = {(span.start, span.end): span.label_ for span in frame.arguments}
+        first = roles.get((verb + 1, verb + 2), "")
+        if first not in RECIPIENTS or doc[verb + 1].lower_ not in PRONOUNS:
+            continue
+        ends = [
+            end for (start, end), label in roles.items() if (start, label) == (verb + 2, "ARG1")
+        ]
+        if ends and (verb + 2, ends[0], "NP") in phrases:
+            new = {verb + 1: recipient(rng)}
+            if first == "ARG2" and rng.random() < 0.5:
+                new[verb] = [other_verb(doc[verb], rng)]
+            made = rebuilt(doc, list(range(len(doc))), new)
+            if made is not None:
+                yield made
+
+
+def other_verb(verb: Token, rng: random.Random) -> Word:
+    """Another verb of the same kind in the same form, or the verb itself if it is of none."""
+    forms = [k for verbs in FORMS for k, form in enumerate(verbs) if form == verb.lower_]
+    text = verb.text
+    if forms:
+        # the past of many is their participle, too
+        form = rng.choice(FORMS)[3 if verb.tag_ == "VBN" else forms[0]]
+        text = form.capitalize() if verb.is_title else form
+    return Word(text, verb.tag_, -1, verb.dep_)
+
+
+def recipient(rng: random.Random) -> list[Word]:
+    """A phrase for somebody who gets something."""
+    kind = rng.random()
+    if kind < 0.25:
+        return [Word(rng.choice(NAMES), "NNP", -1, "")]
+    many = rng.random() < 0.5
+    noun = Word(rng.choice(GROUPS if many else PERSONS), "NNS" if many else "NN", -1, "")
+    if kind < 0.6:
+        before = [Word(rng.choice(OWNERS), "PRP$", 1, "nmod:poss")]
+    else:
+        article = rng.choice(
+            ("the", "the", "some", "all the", "these")
+            if many
+            else ("the", "the", "every", "this", "that")
+        )
+        before = [
+            Word(text, "PDT" if text == "all" else "DT", 1, "det") for text in article.split()
+        ]
+    if rng.random() < 0.2:
+        before.append(Word(rng.choice(QUALITIES), "JJ", 1, "amod"))
+    before = [replace(word, head=len(before)) for word in before]
+    return [*before, noun]
+
+
+def rebuilt(
+    doc: Doc, order: Sequence[int], new: dict[int, list[Word]], dropped: int = -1
+) -> TreebankSentence | None:
+    """The sentence with its tokens in this order, and new words in the place of some.
+
+    order: all tokens but `dropped`, whose span becomes that of what was beside it. None if a phrase
+    or an argument doesn't stay in one piece, or something depends on the dropped word.
+    """
+    place: dict[int, range] = {}
+    size = 0
+    for old in order:
+        place[old] = range(size, size + len(new.get(old, " ")))
+        size = place[old].stop
+    constituents = _moved_phrases(get_constituents(doc), place, dropped)
+    frames = [_moved_frame(frame, place, new) for frame in get_frames(doc)]
+    heads, deps = _moved_heads(doc, order, new, place, dropped)
+    if constituents is None or None in frames or (heads is not None and None in heads):
+        return None
+    words = [w.text for old in order for w in new.get(old, [Word(doc[old].text, "", 0, "")])]
+    tags = [w.tag for old in order for w in new.get(old, [Word("", doc[old].tag_, 0, "")])]
+    spaces = [True] * size
+    for at, old in enumerate(order):
+        # what stands before a full stop has no space, whatever it was before
+        follows = order[at + 1] if at + 1 < len(order) else len(doc)
+        spaces[place[old].stop - 1] = bool(doc[follows - 1].whitespace_)
+    return TreebankSentence(
+        words=words,
+        spaces=spaces,
+        tags=tags if doc.has_annotation("TAG") else None,
+        heads=heads,  # type: ignore[arg-type]  # none is None any more
+        deps=deps,
+        constituents=constituents,
+        frames=frames,  # type: ignore[arg-type]
+    )
+
+
+def _moved(start: int, end: int, place: dict[int, range]) -> tuple[int, int] | None:
+    """Where a span's words are now; None if other words are between them."""
+    ranges = [place[k] for k in range(start, end) if k in place]
+    if not ranges:
+        return 0, 0
+    first, last = min(r.start for r in ranges), max(r.stop for r in ranges)
+    return (first, last) if sum(map(len, ranges)) == last - first else None
+
+
+def _moved_phrases(
+    phrases: Sequence[LabelledSpan], place: dict[int, range], dropped: int
+) -> list[LabelledSpan] | None:
+    moved = []
+    for start, end, label in phrases:
+        if start == dropped and label == "PP":
+            continue
+        span = _moved(start, end, place)
+        if span is None:
+            return None
+        if span[0] < span[1]:
+            moved.append((*span, label))
+    return sorted(moved, key=lambda span: (span[0], -span[1]))
+
+
+def _moved_frame(
+    frame: Frame, place: dict[int, range], new: dict[int, list[Word]]
+) -> FrameSpans | None:
+    predicate = frame.predicate.i
+    if predicate not in place:
+        return None
+    spans = []
+    for span in frame.spans:
+        moved = _moved(span.start, span.end, place)
+        if moved is None or moved[0] == moved[1]:
+            return None
+        spans.append((*moved, span.label_))
+    # of another verb nobody knows the roleset
+    return FrameSpans(place[predicate].start, "" if predicate in new else frame.roleset, spans)
+
+
+def _moved_heads(
+    doc: Doc,
+    order: Sequence[int],
+    new: dict[int, list[Word]],
+    place: dict[int, range],
+    dropped: int,
+) -> tuple[list[int | None] | None, list[str] | None]:
+    if not doc.has_annotation("DEP"):
+        return None, None
+    # what had the preposition is the indirect object now
+    indirect = doc[dropped].head.i if dropped >= 0 else -1
+    # a new phrase's head is its last word
+    anchor = {old: place[old].stop - 1 for old in order}
+    heads: list[int | None] = []
+    deps: list[str] = []
+    for old in order:
+        token = doc[old]
+        relation = "iobj" if old == indirect else token.dep_
+        phrase = new.get(old, [Word(token.text, token.tag_, -1, relation)])
+        for word in phrase:
+            inner = word.head >= 0
+            heads.append(place[old].start + word.head if inner else anchor.get(token.head.i))
+            deps.append(word.dep if inner else relation)
+    return heads, deps
+
+
+if __name__ == "__main__":
+    typer.run(main)
