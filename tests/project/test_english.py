@@ -43,6 +43,11 @@ letter 0 4 : : *)) - - *
 
 letter 1 0 No UH (TOP(INTJ*)) - -
 
+mail 0 0 They PRP (TOP(S(NP*) - - (ARG0*)
+mail 0 1 gave VBD (VP* give give.01 (V*)
+mail 0 2 us PRP (NP*) - - (ARG2*)
+mail 0 3 tea NN (NP*)))) - - (ARG1*)
+
 """
 TREE = "( (CAPTION (S (NP-SBJ (NN Tea)) (VP (VBZ cools)) (. .))))\n"
 FEW_WORDS = "--training.batcher.size 50 --training.batcher.buffer 4"
@@ -99,7 +104,8 @@ def test_convert(project: Path, run_here: Callable[..., str], variables: dict[st
         "craft.spacy",
         "gum.spacy",
     }
-    (masc,) = read_docs(corpus / "train/masc.spacy")
+    masc, mail = read_docs(corpus / "train/masc.spacy")
+    assert mail.text == "They gave us tea "
     assert [token.tag_ for token in masc] == ["PRP", "VBP", "IN", "NN", ""]
     assert [doc.text for doc in read_docs(corpus / "dev/masc.spacy")] == ["No "]
     craft = read_docs(corpus / "train/craft.spacy")
@@ -150,6 +156,9 @@ def test_train_sm(
     assert {doc.text.strip() for doc in docs} == {"The cat sat on the mat.", "She ate the fish."}
     assert {"constituents", "srl"} == set(docs[0].spans)
     assert not docs[0].has_annotation("DEP")
+    objects = read_docs(folder / "corpus/objects.spacy")
+    assert len(objects) == 2
+    assert all(doc.text.startswith("They ") and doc.text.endswith(" tea ") for doc in objects)
     student = spacy.load(folder / "training/en-lal-sm")
     assert student.pipe_names == ["senter", "lal_constituency", "lisa_srl"]
     assert [token.text for token in student.make_doc("and/or")] == ["and", "/", "or"]
