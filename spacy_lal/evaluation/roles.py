@@ -22,7 +22,9 @@ from wasabi import msg
 from ..annotations import (
     FRAMES_KEY,
     FrameSpans,
+    get_constituents,
     get_frames,
+    set_constituents,
     set_dependencies,
     set_frames,
 )
@@ -81,11 +83,13 @@ def evaluate(
     runs: list[tuple[dict[str, Any], list[Example], float]] = []
     parsed: dict[str, list[str]] = {}
     all_heads = [_heads_of(source, nlp, examples) for source in parses]
+    trees = _trees_of(nlp, pipe, examples)
     for source, heads in zip(parses, all_heads, strict=True):
         for source_of_predicates in predicates:
             for decoder in decoders:
                 pipe.decoder = cast(RoleDecoding, decoder)
-                pairs, speed = _run(nlp, pipe, examples, heads, source_of_predicates == "gold")
+                given = source_of_predicates == "gold"
+                pairs, speed = _run(nlp, pipe, examples, heads, trees, given)
                 if source != "gold" and source not in parsed and _have_heads(pairs):
                     parsed[source] = [_parse(source, pair) for pair in pairs]
                 header = {"parses": source, "predicates": source_of_predicates, "decoder": decoder}
@@ -128,6 +132,18 @@ def _heads_of(source: str, nlp: Language, examples: list[Example]) -> Heads:
     return [([t.head.i for t in doc], [t.dep_ for t in doc]) for doc in docs]
 
 
+Trees = list[list[LabelledSpan]] | None
+
+
+def _trees_of(nlp: Language, pipe: LisaSRL, examples: list[Example]) -> Trees:
+    """The constituents that the pipeline's parser finds; None if arguments don't depend on them."""
+    if not pipe.constituents_weight:
+        return None
+    with nlp.select_pipes(disable=[pipe.name]):
+        docs = nlp.pipe([_copy(nlp, example.predicted) for example in examples])
+        return [get_constituents(doc) for doc in docs]
+
+
 def _copy(nlp: Language, doc: Doc) -> Doc:
     return Doc(
         nlp.vocab,
@@ -138,12 +154,20 @@ def _copy(nlp: Language, doc: Doc) -> Doc:
 
 
 def _run(
-    nlp: Language, pipe: LisaSRL, examples: list[Example], heads: Heads, gold_predicates: bool
+    nlp: Language,
+    pipe: LisaSRL,
+    examples: list[Example],
+    heads: Heads,
+    trees: Trees,
+    gold_predicates: bool,
 ) -> tuple[list[Example], float]:
     """Predictions beside gold, and words a second of processor time of the component alone."""
     docs = [_copy(nlp, example.predicted) for example in examples]
     for doc, of_doc in zip(docs, heads or (), strict=False):
         set_dependencies(doc, *of_doc)
+    for doc, constituents in zip(docs, trees or (), strict=False):
+        if constituents:
+            set_constituents(doc, constituents)
     if gold_predicates:
         for doc, example in zip(docs, examples, strict=True):
             set_frames(doc, (_bare(frame) for frame in get_frames(example.reference)))

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 import spacy
-from spacy.tokens import Doc
+from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
-from spacy_lal.annotations import FrameSpans, set_frames
+from spacy_lal.annotations import FrameSpans, get_frames, set_frames
 from spacy_lal.evaluation.roles import (
     DISTANCES,
     _at_distance,
@@ -17,7 +17,11 @@ from spacy_lal.evaluation.roles import (
     _heads_of,
     _label,
     _parse,
+    evaluate,
 )
+from spacy_lal.scorers.frames import score_frames
+from tests.pipeline.toy_frames import frames_examples
+from tests.silver.teacher import toy_teacher
 
 NLP = spacy.blank("en")
 
@@ -72,3 +76,30 @@ def test_an_argument_in_pieces_has_one_distance() -> None:
         "6-10": none,
         "11-": none,
     }
+
+
+def test_arguments_go_by_the_parsers_trees(tmp_path: Path) -> None:
+    """Where constituents count, scores are those of the whole pipeline's frames."""
+    toy_teacher(40).to_disk(tmp_path / "toy")
+    weight = {"components.lisa_srl.constituents_weight": 100.0}
+    nlp = spacy.load(tmp_path / "toy", config=weight)
+    nlp.to_disk(tmp_path / "weighted")
+    golds = [example.reference for example in frames_examples(nlp)]
+    DocBin(docs=golds).to_disk(tmp_path / "gold.spacy")
+    scores = evaluate(str(tmp_path / "weighted"), tmp_path / "gold.spacy", ["model"], ["model"])
+    pairs = []
+    for gold in golds:
+        starts = [token.i == 0 for token in gold]
+        words = Doc(nlp.vocab, words=[token.text for token in gold], sent_starts=starts)
+        doc = nlp(words)
+        trees = {(span.start, span.end) for span in doc.spans["constituents"]}
+        for found in get_frames(doc):
+            for argument in found.arguments:
+                assert len(argument) == 1 or (argument.start, argument.end) in trees
+        pairs.append(Example(doc, gold))
+    wanted = score_frames(pairs)
+    (result,) = scores["results"]
+    assert (result["srl_p"], result["srl_r"]) == (
+        pytest.approx(100 * wanted["srl_p"], abs=0.01),
+        pytest.approx(100 * wanted["srl_r"], abs=0.01),
+    )
