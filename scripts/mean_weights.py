@@ -1,10 +1,10 @@
 """The mean of a trained component and the one that its training began with.
 
-    python scripts/mean_weights.py MODEL BEGUN OUTPUT [--component gec_detector]
+    python scripts/mean_weights.py MODEL BEGUN OUTPUT [--component gec_detector] [--share 0.5]
 
 Wortsman et al. (2022, Model soups) average the weights of trainings that began alike. Here it is
 one training and its beginning: what was learned before fades less. What BEGUN doesn't have, such as
-further words, keeps half of what MODEL learned of it, and is otherwise as `warm_start` has it.
+further words, keeps 1 - share of what MODEL learned of it, and is otherwise as `warm_start` has it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ def main(
     begun: Annotated[str, typer.Argument(help="The pipeline that its training began with.")],
     output: Annotated[Path, typer.Argument(help="Where to write the mean.")],
     component: Annotated[str, typer.Option(help="Of which component.")] = "gec_detector",
+    share: Annotated[float, typer.Option(help="Of BEGUN in the mean.", min=0, max=1)] = 0.5,
 ) -> None:
     """Write MODEL with the mean of its own weights and those of BEGUN."""
     nlp = load_pipeline(model)
@@ -35,7 +36,7 @@ def main(
         for (_, of_mean), (_, of_other) in zip(torch_shims(mine), torch_shims(before), strict=True):
             theirs = dict(of_other.module.named_parameters())
             for name, parameter in of_mean.module.named_parameters():
-                parameter.data.lerp_(theirs[name].data, 0.5)
+                parameter.data.lerp_(theirs[name].data, share)
     nlp.to_disk(output)
     msg.good(f"{output}: the mean, where {taken:,} of {total:,} weights are there twice")
 
