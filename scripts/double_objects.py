@@ -68,7 +68,7 @@ VERBS = {
 }
 """Forms of verbs by the preposition that leaves."""
 
-RECIPIENTS = frozenset(("ARG2", "ARG3", "ARG4", "ARGM-GOL"))
+RECIPIENTS = ("ARG2", "ARG3", "ARG4", "ARGM-GOL")
 """Roles of who gets something: of "buy" it is ARG4, of "cook" ARG3."""
 PRONOUNS = frozenset(("me", "you", "him", "her", "it", "us", "them"))
 OWNERS = ("my", "your", "his", "her", "our", "their")
@@ -175,29 +175,40 @@ def _made(
 
 def shifted(doc: Doc) -> Iterator[TreebankSentence]:
     """The sentence with the dative alternation, once for each verb that allows it."""
-    phrases = set(get_constituents(doc))
     for frame in get_frames(doc):
-        roles = {(span.start, span.end): span.label_ for span in frame.arguments}
         verb = frame.predicate.i
-        for (start, middle), label in roles.items():
-            if start != verb + 1 or label != "ARG1" or (start, middle, "NP") not in phrases:
-                continue
-            for (second, end), other in roles.items():
-                if second != middle or other not in RECIPIENTS or middle + 1 >= end:
-                    continue
-                preposition = doc[middle].lower_
-                if doc[verb].lower_ not in VERBS.get(preposition, ()):
-                    continue
-                if preposition == "to" and other != "ARG2":  # a place: "sent a child to camp"
-                    continue
-                if (middle, end, "PP") not in phrases or (middle + 1, end, "NP") not in phrases:
-                    continue
-                light = all(doc[k].lower_ not in PRONOUNS for k in range(start, middle))
-                if end - middle - 1 <= LONGEST and (light or middle - start > 1):
-                    order = [*range(start), *range(middle + 1, end), *range(start, middle)]
-                    made = rebuilt(doc, [*order, *range(end, len(doc))], {}, dropped=middle)
-                    if made is not None:
-                        yield made
+        roles = {(span.start, span.end): span.label_ for span in frame.arguments}
+        for middle in _ends(roles, verb + 1, "ARG1"):
+            for label in RECIPIENTS:
+                for end in _ends(roles, middle, label):
+                    if _alternates(doc, verb, middle, end, label):
+                        order = [
+                            *range(verb + 1),
+                            *range(middle + 1, end),
+                            *range(verb + 1, middle),
+                        ]
+                        order += range(end, len(doc))
+                        made = rebuilt(doc, order, {}, dropped=middle)
+                        if made is not None:
+                            yield made
+
+
+def _ends(roles: dict[tuple[int, int], str], start: int, label: str) -> list[int]:
+    """Where arguments with this label end that begin there: one, or none."""
+    return [end for (first, end), role in roles.items() if (first, role) == (start, label)]
+
+
+def _alternates(doc: Doc, verb: int, middle: int, end: int, label: str) -> bool:
+    """Whether what is given stands before `middle`, and "to" somebody short from there to `end`."""
+    preposition = doc[middle].lower_
+    if doc[verb].lower_ not in VERBS.get(preposition, ()):
+        return False
+    if preposition == "to" and label != "ARG2":  # a place: "sent a child to camp"
+        return False
+    if middle == verb + 2 and doc[verb + 1].lower_ in PRONOUNS:  # nobody gives the child it
+        return False
+    phrases = {(verb + 1, middle, "NP"), (middle, end, "PP"), (middle + 1, end, "NP")}
+    return 1 < end - middle <= LONGEST + 1 and phrases <= set(get_constituents(doc))
 
 
 def with_recipients(doc: Doc, rng: random.Random) -> Iterator[TreebankSentence]:
@@ -209,10 +220,7 @@ def with_recipients(doc: Doc, rng: random.Random) -> Iterator[TreebankSentence]:
         first = roles.get((verb + 1, verb + 2), "")
         if first not in RECIPIENTS or doc[verb + 1].lower_ not in PRONOUNS:
             continue
-        ends = [
-            end for (start, end), label in roles.items() if (start, label) == (verb + 2, "ARG1")
-        ]
-        if ends and (verb + 2, ends[0], "NP") in phrases:
+        if any((verb + 2, end, "NP") in phrases for end in _ends(roles, verb + 2, "ARG1")):
             new = {verb + 1: recipient(rng)}
             if first == "ARG2" and rng.random() < 0.5:
                 new[verb] = [other_verb(doc[verb], rng)]
