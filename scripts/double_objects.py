@@ -11,6 +11,11 @@ behind a verb are one argument. Of every sentence with trees and roles, this mak
 - of "gave me a book" other sentences with "my brother", "the new students" or "Laura" for "me",
   half of them with another verb of the same kind.
 
+From these alone a parser would learn that the first of two phrases is always who gets something. So
+there are as many sentences with one object and a time, "She bought the car last week": the time is
+put behind objects that end a clause. And pronouns are replaced before every other phrase, too, as
+in "They called her boss a liar".
+
 Tags, heads, constituents and frames are moved along. A sentence is left out if a phrase or an
 argument would be torn.
 """
@@ -124,6 +129,26 @@ NAMES = (
         "Chen",
     ),
 )
+TIMES = (
+    *(
+        "last/JJ week/NN",
+        "last/JJ year/NN",
+        "last/JJ night/NN",
+        "last/JJ Friday/NNP",
+        "yesterday/NN",
+    ),
+    *(
+        "this/DT morning/NN",
+        "this/DT week/NN",
+        "this/DT year/NN",
+        "today/NN",
+        "Monday/NNP",
+        "last/JJ Friday/NNP",
+    ),
+    *("every/DT day/NN", "every/DT morning/NN", "every/DT summer/NN", "each/DT week/NN"),
+    *("the/DT next/JJ day/NN", "the/DT other/JJ day/NN", "all/DT day/NN", "one/CD day/NN"),
+    *("next/JJ week/NN", "next/JJ month/NN", "tomorrow/NN", "tonight/NN", "that/DT night/NN"),
+)
 LONGEST = 6
 """Words of what may move before the other object: longer ones stay behind it in English."""
 
@@ -147,7 +172,12 @@ def main(
     """Write sentences with two objects that are made of those of CORPORA."""
     rng = random.Random(seed)
     counts = Counter[str]()
-    made = list(_made(corpora, recipients, rng, counts))
+    times: list[TreebankSentence] = []
+    made = list(_made(corpora, recipients, rng, counts, times))
+    rng.shuffle(times)
+    times = times[: len(made)]
+    counts["a time"] = len(times)
+    made += times
     if not made:
         msg.fail(f"no sentence of {', '.join(map(str, corpora))} can be changed", exits=1)
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -157,13 +187,19 @@ def main(
 
 
 def _made(
-    corpora: Sequence[Path], recipients: int, rng: random.Random, counts: Counter[str]
+    corpora: Sequence[Path],
+    recipients: int,
+    rng: random.Random,
+    counts: Counter[str],
+    times: list[TreebankSentence],
 ) -> Iterator[TreebankSentence]:
+    """Sentences with two phrases behind a verb; puts those with an object and a time in `times`."""
     vocab = language_vocab("en")
     for corpus in corpora:
         for path in sorted(corpus.rglob("*.spacy")) if corpus.is_dir() else [corpus]:
             for doc in read_spacy(path, vocab):
                 counts["sentences read"] += 1
+                times += with_times(doc, rng)
                 for sentence in shifted(doc):
                     counts["dative alternation"] += 1
                     yield sentence
@@ -212,21 +248,80 @@ def _alternates(doc: Doc, verb: int, middle: int, end: int, label: str) -> bool:
 
 
 def with_recipients(doc: Doc, rng: random.Random) -> Iterator[TreebankSentence]:
-    """The sentence with another recipient for each pronoun that is one, if an object follows it."""
+    """The sentence with a phrase for each pronoun behind a verb, if another phrase follows it."""
     phrases = set(get_constituents(doc))
     for frame in get_frames(doc):
         verb = frame.predicate.i
         roles = {(span.start, span.end): span.label_ for span in frame.arguments}
         first = roles.get((verb + 1, verb + 2), "")
-        if first not in RECIPIENTS or doc[verb + 1].lower_ not in PRONOUNS:
+        if not first or doc[verb + 1].lower_ not in PRONOUNS:
             continue
-        if any((verb + 2, end, "NP") in phrases for end in _ends(roles, verb + 2, "ARG1")):
+        behind = [end for (start, end) in roles if start == verb + 2]
+        if any((verb + 2, end, "NP") in phrases for end in behind):
             new = {verb + 1: recipient(rng)}
-            if first == "ARG2" and rng.random() < 0.5:
+            given = first == "ARG2" and _ends(roles, verb + 2, "ARG1")
+            if given and rng.random() < 0.5:
                 new[verb] = [other_verb(doc[verb], rng)]
             made = rebuilt(doc, list(range(len(doc))), new)
             if made is not None:
                 yield made
+
+
+def with_times(doc: Doc, rng: random.Random) -> Iterator[TreebankSentence]:
+    """The sentence with a time behind an object that ends a clause, once for each such object."""
+    phrases = set(get_constituents(doc))
+    for frame in get_frames(doc):
+        verb = frame.predicate.i
+        roles = {(span.start, span.end): span.label_ for span in frame.arguments}
+        if not doc[verb].tag_.startswith("V") or "ARGM-TMP" in roles.values():
+            continue
+        for end in _ends(roles, verb + 1, "ARG1"):
+            last = end == len(doc) or doc[end].text in (".", "!", "?", ",", ";")
+            if last and (verb + 1, end, "NP") in phrases and max(e for _, e in roles) == end:
+                made = _with_time(doc, verb, end, rng.choice(TIMES))
+                if made is not None:
+                    yield made
+
+
+def _with_time(doc: Doc, verb: int, end: int, time: str) -> TreebankSentence | None:
+    """A time between the tokens `end - 1` and `end`, in all spans that have the verb in them."""
+    words = [tuple(word.split("/")) for word in time.split()]
+    size = len(words)
+
+    def moved(start: int, stop: int) -> tuple[int, int]:
+        grows = start <= verb < stop and stop == end
+        return start + size * (start >= end), stop + size * (stop > end or grows)
+
+    heads = deps = None
+    if doc.has_annotation("DEP"):
+        at = [token.head.i + size * (token.head.i >= end) for token in doc]
+        heads = [*at[:end], *[end + size - 1] * (size - 1), verb, *at[end:]]
+        inner = ["det" if tag == "DT" else "amod" for _, tag in words[:-1]]
+        relations = [token.dep_ for token in doc]
+        deps = [*relations[:end], *inner, "obl:unmarked", *relations[end:]]
+    tags = [token.tag_ for token in doc]
+    frames = []
+    for frame in get_frames(doc):
+        spans = [(*moved(span.start, span.end), span.label_) for span in frame.spans]
+        if frame.predicate.i == verb:
+            spans.append((end, end + size, "ARGM-TMP"))
+        frames.append(FrameSpans(moved(frame.predicate.i, end + 1)[0], frame.roleset, spans))
+    phrases = [(*moved(start, stop), label) for start, stop, label in get_constituents(doc)]
+    phrases.append((end, end + size, "NP"))
+    texts = [token.text for token in doc]
+    spaces = [bool(token.whitespace_) for token in doc]
+    # the last new word is followed by what followed the object
+    return TreebankSentence(
+        words=[*texts[:end], *(text for text, _ in words), *texts[end:]],
+        spaces=[*spaces[: end - 1], *[True] * size, *spaces[end - 1 :]],
+        tags=[*tags[:end], *(tag for _, tag in words), *tags[end:]]
+        if doc.has_annotation("TAG")
+        else None,
+        heads=heads,
+        deps=deps,
+        constituents=sorted(phrases, key=lambda span: (span[0], -span[1])),
+        frames=frames,
+    )
 
 
 def other_verb(verb: Token, rng: random.Random) -> Word:
