@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import runpy
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -152,13 +151,74 @@ def test_other_recipients() -> None:
         assert [node.label for node in tree.children[0].children[1].children][1:] == ["NP", "NP"]
 
 
+def test_times() -> None:
+    """Behind the object, in all that the verb is in, and in no more."""
+    short = TreebankSentence(
+        words=["He", "says", "we", "like", "a", "small", "book", "."],
+        tags=["PRP", "VBZ", "PRP", "VBP", "DT", "JJ", "NN", "."],
+        spaces=[True] * 6 + [False, False],
+        heads=[1, 1, 3, 1, 6, 6, 3, 1],
+        deps=["nsubj", "ROOT", "nsubj", "ccomp", "det", "amod", "obj", "punct"],
+        constituents=[
+            *((0, 8, "S"), (0, 1, "NP"), (1, 7, "VP"), (2, 7, "SBAR"), (2, 7, "S"), (2, 3, "NP")),
+            *((3, 7, "VP"), (4, 7, "NP")),
+        ],
+        frames=[
+            FrameSpans(1, "say.01", [(1, 2, "V"), (0, 1, "ARG0"), (2, 7, "ARG1")]),
+            FrameSpans(3, "like.01", [(3, 4, "V"), (2, 3, "ARG0"), (4, 7, "ARG1")]),
+            FrameSpans(6, "book.01", [(6, 7, "V"), (5, 6, "ARGM-ADJ")]),
+        ],
+    )
+    given = to_doc(short, VOCAB)
+    rng = random.Random(2)
+    docs = {
+        doc.text: doc
+        for _ in range(300)
+        for new in SCRIPT.with_times(given, rng)
+        for doc in [to_doc(new, VOCAB)]
+    }
+    assert len(docs) == len(set(SCRIPT.TIMES))
+    doc = docs["He says we like a small book the next day."]
+    assert [token.tag_ for token in doc] == [
+        "PRP",
+        "VBZ",
+        "PRP",
+        "VBP",
+        "DT",
+        "JJ",
+        "NN",
+        "DT",
+        "JJ",
+        "NN",
+        ".",
+    ]
+    assert [token.head.i for token in doc] == [1, 1, 3, 1, 6, 6, 3, 9, 9, 3, 1]
+    assert [token.dep_ for token in doc][7:] == ["det", "amod", "obl:unmarked", "punct"]
+    assert str(sentence_trees(doc)[0]) == (
+        "(TOP (S (NP (PRP He)) (VP (VBZ says) (SBAR (S (NP (PRP we)) (VP (VBP like) "
+        "(NP (DT a) (JJ small) (NN book)) (NP (DT the) (JJ next) (NN day)))))) (. .)))"
+    )
+    assert [str(frame) for frame in get_frames(doc)] == [
+        "[ARG0: He] [V: says] [ARG1: we like a small book the next day] .",
+        "He says [ARG0: we] [V: like] [ARG1: a small book] [ARGM-TMP: the next day] .",
+        "He says we like a [ARGM-ADJ: small] [V: book] the next day .",
+    ]
+    # a time is there; more of the clause follows; the verb is a noun
+    (say, like, book) = short.frames or ()
+    for frames in (
+        [like._replace(spans=[*like.spans, (0, 1, "ARGM-TMP")])],
+        [like._replace(spans=[*like.spans, (7, 8, "ARGM-ADV")])],
+        [say, book],
+    ):
+        assert not list(SCRIPT.with_times(to_doc(replace(short, frames=frames), VOCAB), rng))
+
+
 @pytest.mark.parametrize(
-    ("words", "label"), [("Please give tea tea !", "ARG2"), ("Please give me tea !", "ARGM-TMP")]
+    ("words", "label"), [("Please give tea tea !", "ARG2"), ("Please give me tea !", "")]
 )
 def test_no_recipient(words: str, label: str) -> None:
-    frames: Sequence[FrameSpans] = [
-        FrameSpans(1, "give.01", [(1, 2, "V"), (2, 3, label), (3, 4, "ARG1")])
-    ]
+    spans = [(1, 2, "V"), (2, 3, label), (3, 4, "ARG1")]
+    frames = [FrameSpans(1, "give.01", [span for span in spans if span[2]])]
     doc = to_doc(replace(TOLD, words=words.split(), frames=frames), VOCAB)
     assert not list(SCRIPT.with_recipients(doc, random.Random(1)))
 
@@ -176,7 +236,20 @@ def test_command(tmp_path: Path) -> None:
     assert docs[0].text == "He says we gave the child a small book."
     assert len(docs) == 4
     assert result.output.split() == (
-        ["sentences", "read", "2", "dative", "alternation", "1", "other", "recipients", "3"]
+        [
+            "sentences",
+            "read",
+            "2",
+            "dative",
+            "alternation",
+            "1",
+            "other",
+            "recipients",
+            "3",
+            "a",
+            "time",
+            "0",
+        ]
     )
     write_docs([changed(3, "took")], tmp_path / "gold.spacy", "en")
     result = CliRunner().invoke(app, given[:2])
