@@ -1,6 +1,7 @@
 """More sentences as "She lent my sister some money", which treebanks of the web hardly have.
 
-    python scripts/double_objects.py OUTPUT CORPUS... [--recipients 2] [--seed 1]
+    python scripts/double_objects.py OUTPUT CORPUS... [--recipients 2] [--no-contrasts]
+        [--seed 1]
 
 There, who gets something is nearly always a pronoun, and a parser of roles learns that two phrases
 behind a verb are one argument. Of every sentence with trees and roles, this makes
@@ -14,7 +15,7 @@ behind a verb are one argument. Of every sentence with trees and roles, this mak
 From these alone a parser would learn that the first of two phrases is always who gets something. So
 there are as many sentences with one object and a time, "She bought the car last week": the time is
 put behind objects that end a clause. And pronouns are replaced before every other phrase, too, as
-in "They called her boss a liar".
+in "They called her boss a liar". `--no-contrasts` leaves both out.
 
 Tags, heads, constituents and frames are moved along. A sentence is left out if a phrase or an
 argument would be torn.
@@ -167,13 +168,14 @@ def main(
     output: Annotated[Path, typer.Argument(help=".spacy file to write.")],
     corpora: Annotated[list[Path], typer.Argument(help=".spacy files, or folders.", exists=True)],
     recipients: Annotated[int, typer.Option(help="Of a sentence with a pronoun.", min=0)] = 2,
+    contrasts: Annotated[bool, typer.Option(help="Also sentences that look like these.")] = True,
     seed: Annotated[int, typer.Option(help="Of the recipients.")] = 1,
 ) -> None:
     """Write sentences with two objects that are made of those of CORPORA."""
     rng = random.Random(seed)
     counts = Counter[str]()
     times: list[TreebankSentence] = []
-    made = list(_made(corpora, recipients, rng, counts, times))
+    made = list(_made(corpora, recipients, rng, counts, times if contrasts else None))
     rng.shuffle(times)
     times = times[: len(made)]
     counts["a time"] = len(times)
@@ -191,20 +193,24 @@ def _made(
     recipients: int,
     rng: random.Random,
     counts: Counter[str],
-    times: list[TreebankSentence],
+    times: list[TreebankSentence] | None,
 ) -> Iterator[TreebankSentence]:
-    """Sentences with two phrases behind a verb; puts those with an object and a time in `times`."""
+    """Sentences with two phrases behind a verb; puts those with an object and a time in `times`.
+
+    times: None to make no sentences but those with two objects.
+    """
     vocab = language_vocab("en")
     for corpus in corpora:
         for path in sorted(corpus.rglob("*.spacy")) if corpus.is_dir() else [corpus]:
             for doc in read_spacy(path, vocab):
                 counts["sentences read"] += 1
-                times += with_times(doc, rng)
+                if times is not None:
+                    times += with_times(doc, rng)
                 for sentence in shifted(doc):
                     counts["dative alternation"] += 1
                     yield sentence
                 for _ in range(recipients):
-                    for sentence in with_recipients(doc, rng):
+                    for sentence in with_recipients(doc, rng, contrasts=times is not None):
                         counts["other recipients"] += 1
                         yield sentence
 
@@ -247,8 +253,13 @@ def _alternates(doc: Doc, verb: int, middle: int, end: int, label: str) -> bool:
     return 1 < end - middle <= LONGEST + 1 and phrases <= set(get_constituents(doc))
 
 
-def with_recipients(doc: Doc, rng: random.Random) -> Iterator[TreebankSentence]:
-    """The sentence with a phrase for each pronoun behind a verb, if another phrase follows it."""
+def with_recipients(
+    doc: Doc, rng: random.Random, *, contrasts: bool = True
+) -> Iterator[TreebankSentence]:
+    """The sentence with a phrase for each pronoun behind a verb, if another phrase follows it.
+
+    contrasts: False for pronouns alone that are recipients, before what they get.
+    """
     phrases = set(get_constituents(doc))
     for frame in get_frames(doc):
         verb = frame.predicate.i
@@ -257,6 +268,8 @@ def with_recipients(doc: Doc, rng: random.Random) -> Iterator[TreebankSentence]:
         if not first or doc[verb + 1].lower_ not in PRONOUNS:
             continue
         behind = [end for (start, end) in roles if start == verb + 2]
+        if not contrasts:
+            behind = _ends(roles, verb + 2, "ARG1") if first in RECIPIENTS else []
         if any((verb + 2, end, "NP") in phrases for end in behind):
             new = {verb + 1: recipient(rng)}
             given = first == "ARG2" and _ends(roles, verb + 2, "ARG1")

@@ -213,6 +213,17 @@ def test_times() -> None:
         assert not list(SCRIPT.with_times(to_doc(replace(short, frames=frames), VOCAB), rng))
 
 
+def test_contrasts() -> None:
+    """A pronoun that is no recipient is replaced, too, before another phrase."""
+    frames = [FrameSpans(1, "call.01", [(1, 2, "V"), (2, 3, "ARG1"), (3, 4, "ARG2")])]
+    doc = to_doc(replace(TOLD, words=["Please", "call", "him", "Bill", "!"], frames=frames), VOCAB)
+    rng = random.Random(1)
+    assert not list(SCRIPT.with_recipients(doc, rng, contrasts=False))
+    (new,) = SCRIPT.with_recipients(doc, rng)
+    assert list(new.words)[:2] == ["Please", "call"]
+    assert list(new.words)[-2:] == ["Bill", "!"]
+
+
 @pytest.mark.parametrize(
     ("words", "label"), [("Please give tea tea !", "ARG2"), ("Please give me tea !", "")]
 )
@@ -251,6 +262,8 @@ def test_command(tmp_path: Path) -> None:
             "0",
         ]
     )
+    alone = CliRunner().invoke(app, [*given, "--no-contrasts"])
+    assert alone.output.split()[-4:] == ["recipients", "2", "a", "time", "0"][1:]
     write_docs([changed(3, "took")], tmp_path / "gold.spacy", "en")
     result = CliRunner().invoke(app, given[:2])
     assert result.exit_code == 1
