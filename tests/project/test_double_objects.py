@@ -246,26 +246,12 @@ def test_command(tmp_path: Path) -> None:
     docs = read_docs(tmp_path / "new/out.spacy")
     assert docs[0].text == "He says we gave the child a small book."
     assert len(docs) == 4
-    assert result.output.split() == (
-        [
-            "sentences",
-            "read",
-            "2",
-            "dative",
-            "alternation",
-            "1",
-            "other",
-            "recipients",
-            "3",
-            "a",
-            "time",
-            "0",
-        ]
-    )
+    counts = "sentences read 2 dative alternation 1 other recipients 3 a time 0"
+    assert " ".join(result.output.split()) == counts
     alone = CliRunner().invoke(app, [*given, "--no-contrasts"])
     assert alone.output.split()[-4:] == ["recipients", "2", "a", "time", "0"][1:]
     write_docs([changed(3, "took")], tmp_path / "gold.spacy", "en")
     result = CliRunner().invoke(app, given[:2])
     assert result.exit_code == 1
     assert "gold.spacy" in result.output
-    assert "can be changed" in result.output
+    assert "can be changed" in " ".join(result.output.split())

@@ -157,8 +157,9 @@ def test_train_sm(
     assert {"constituents", "srl"} == set(docs[0].spans)
     assert not docs[0].has_annotation("DEP")
     objects = read_docs(folder / "corpus/objects.spacy")
-    assert len(objects) == 2
-    assert all(doc.text.startswith("They ") and doc.text.endswith(" tea ") for doc in objects)
+    # two with another recipient, and at most as many with a time
+    assert 2 <= len(objects) <= 4
+    assert all(doc.text.startswith("They ") and doc.text.endswith(" tea ") for doc in objects[:2])
     student = spacy.load(folder / "training/en-lal-sm")
     assert student.pipe_names == ["senter", "lal_constituency", "lisa_srl"]
     assert [token.text for token in student.make_doc("and/or")] == ["and", "/", "or"]
