@@ -33,6 +33,9 @@ def main(
     output: Annotated[Path | None, typer.Option("--json")] = None,
 ) -> None:
     """Score MODEL with several weights."""
+    names = [path.stem for path in corpora]
+    if again := sorted({name for name in names if names.count(name) > 1}):
+        raise typer.BadParameter(f"two corpora are called {again[0]}: their columns would be one")
     nlp = load_pipeline(model)
     pipe = detector_of(nlp)
     tried = [float(weight) for weight in weights.split(",")]

@@ -4,8 +4,8 @@
         [--json FILE]
 
 Pipelines get paragraphs as strings, sentences joined by a space; then with lines broken, with small
-letters, without full stops, and with all of that, the same for all pipelines. The first start of a
-paragraph doesn't count. "rule" in place of a pipeline is what parsers do where nobody has set
+letters, without full stops, and with all three; and with wide spaces; the same for all pipelines.
+The first start of a paragraph doesn't count. "rule" in place of a pipeline is what parsers do where nobody has set
 boundaries.
 """
 
@@ -18,18 +18,20 @@ import numpy
 import spacy
 import srsly
 from spacy.attrs import SENT_START
+from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_lal.models.batching.sentences import sentence_starts
 from spacy_lal.scorers.raw_text import RawTextScores
 from spacy_lal.training.paragraphs import make_paragraphs
 
-QUIET = {"line_breaks": 0.0, "lower_case": 0.0, "unstopped": 0.0}
+QUIET = {"line_breaks": 0.0, "lower_case": 0.0, "unstopped": 0.0, "spaces": 0.0}
 NOISE = {
     "none": {},
     "lines broken": {"line_breaks": 1.0},
     "small letters": {"lower_case": 1.0},
     "no full stops": {"unstopped": 1.0},
+    "wide spaces": {"spaces": 1.0},
     "all": {"line_breaks": 1.0, "lower_case": 1.0, "unstopped": 1.0},
 }
 
@@ -41,6 +43,13 @@ def by_rule(doc: Doc) -> Doc:
     return doc.from_array([SENT_START], values.view("uint64"))
 
 
+def up_to_boundaries(nlp: Language) -> Language:
+    """The pipeline without what is behind the component that finds boundaries."""
+    if "senter" in nlp.pipe_names:
+        nlp.select_pipes(enable=nlp.pipe_names[: nlp.pipe_names.index("senter") + 1])
+    return nlp
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("pipelines", nargs="+", help="Names or folders, or rule.")
@@ -50,7 +59,7 @@ def main() -> None:
     blank = spacy.blank("en")
     results: dict[str, dict[str, dict[str, float | None]]] = {}
     for name in arguments.pipelines:
-        nlp = blank if name == "rule" else spacy.load(name)
+        nlp = blank if name == "rule" else up_to_boundaries(spacy.load(name))
         results[name] = {}
         for noise, settings in NOISE.items():
             reader = make_paragraphs(

@@ -1,13 +1,17 @@
 """Lines of text in random order, with some words of them set aside in files of their own.
 
-    python scripts/split_text.py TEXT OUTPUT --seed 5 --aside 60000=edited.txt
+    python scripts/split_text.py TEXT OUTPUT --seed 5 --aside 60000=edited.txt [--plain 0.87] [--words 8000000]
 
-OUTPUT has what is left. No line is in two files, and every file ends with a whole line.
+OUTPUT has what is left: with --plain the lines in plain words, as learners of a language write; with
+--words no more than so many. No line is in two files, and every file ends with a whole line.
 """
 
 from __future__ import annotations
 
 import random
+import re
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +19,11 @@ import typer
 from wasabi import msg
 
 from spacy_lal.treebanks.files import OPENERS, read_text
+
+COMMON = 3_000
+"""How many of TEXT's words are common ones."""
+
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 def main(
@@ -24,28 +33,55 @@ def main(
         list[str] | None, typer.Option(help="WORDS=FILE: so many words are for this file.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the order.")] = 1,
+    plain: Annotated[
+        float,
+        typer.Option(
+            help=f"Of a line's words the share that is among the {COMMON:,} most frequent.",
+            min=0,
+            max=1,
+        ),
+    ] = 0,
+    words: Annotated[int, typer.Option(help="How many words OUTPUT has; 0: all.", min=0)] = 0,
 ) -> None:
     """Shuffle TEXT, set words aside, and write the rest to OUTPUT."""
     files: list[tuple[Path, int]] = []
     for entry in aside or ():
-        words, equals, path = entry.partition("=")
-        if not (equals and path and words.isdecimal()):
+        count, equals, path = entry.partition("=")
+        if not (equals and path and count.isdecimal()):
             raise typer.BadParameter(f"expected WORDS=FILE, found {entry!r}")
-        files.append((Path(path), int(words)))
+        files.append((Path(path), int(count)))
     lines = read_text(text).split("\n")
     lines = [line for line in lines if line.strip()]
     random.Random(seed).shuffle(lines)
     parts = []
-    for path, words in files:
-        part = taken(lines, words)
-        parts.append((path, part))
+    for file, count in files:
+        part = taken(lines, count)
+        parts.append((file, part))
         # a line that comes twice in TEXT
         there = set(part)
         lines = [line for line in lines if line not in there]
     if not lines:
         raise typer.BadParameter(f"{text} has no more words than are to be set aside")
-    for path, part in [*parts, (output, lines)]:
-        write(part, path)
+    if plain:
+        lines = plain_lines(lines, plain)
+        if not lines:
+            raise typer.BadParameter(f"{text} has no line that is so plain: --plain {plain}")
+    if words:
+        lines = taken(lines, words)
+    for file, part in [*parts, (output, lines)]:
+        write(part, file)
+
+
+def plain_lines(lines: Sequence[str], share: float) -> list[str]:
+    """Those in which at least such a share of the words is among the most frequent of all."""
+    found = [_WORD.findall(line.lower()) for line in lines]
+    counts = Counter(word for words in found for word in words)
+    common = {word for word, _ in counts.most_common(COMMON)}
+    return [
+        line
+        for line, words in zip(lines, found, strict=True)
+        if words and sum(word in common for word in words) >= share * len(words)
+    ]
 
 
 def taken(lines: list[str], words: int) -> list[str]:

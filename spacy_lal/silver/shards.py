@@ -84,17 +84,31 @@ def _written(
             seen.add(numpy.load(path.with_suffix(".npy")))
             counts = srsly.read_json(told) | {"there": True}
         else:
-            docs, counts = _read(nlp, lines(text, part, settings.parts), seen, settings)
-            random.Random(part).shuffle(docs)
-            numpy.save(path.with_suffix(".npy"), numpy.array(seen.new, dtype=numpy.uint64))
-            srsly.write_json(told, counts)
-            # the last, and at once: a file that is there is complete
-            write_spacy(docs, path)
+            # the strings of a file's words are freed with its Docs, or a long run's memory would grow
+            with nlp.memory_zone():
+                counts = _write(nlp, lines(text, part, settings.parts), path, seen, settings, part)
         seen.new = []
         kept += counts["kept_words"]
         yield {"file": path.name, **counts}
         if words and kept >= words:
             return
+
+
+def _write(
+    nlp: Language,
+    texts: Iterator[str | None],
+    path: Path,
+    seen: Seen,
+    settings: SilverSettings,
+    part: int,
+) -> dict[str, Any]:
+    docs, counts = _read(nlp, texts, seen, settings)
+    random.Random(part).shuffle(docs)
+    numpy.save(path.with_suffix(".npy"), numpy.array(seen.new, dtype=numpy.uint64))
+    srsly.write_json(path.with_suffix(".json"), counts)
+    # the last, and at once: a file that is there is complete
+    write_spacy(docs, path)
+    return counts
 
 
 def _check_same(nlp: Language, text: Path, output: Path, settings: SilverSettings) -> None:

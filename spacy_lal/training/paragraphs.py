@@ -126,11 +126,12 @@ def make_paragraphs(
     sentence_starts: bool = True,
     shuffle: bool = False,
     seed: int = 0,
+    spaces: float = 0.0,
 ) -> Callable[[Language], Iterable[Example]]:
     """See `Paragraphs` and `Noise`."""
     return Paragraphs(
         path,
-        noise=Noise(line_breaks, lower_case, unstopped),
+        noise=Noise(line_breaks, lower_case, unstopped, spaces),
         single=single,
         blank_lines=blank_lines,
         tokenized=tokenized,

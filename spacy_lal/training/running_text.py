@@ -35,12 +35,14 @@ class Noise:
 
     line_breaks: lines are broken at some width, or between sentences, or anywhere now and then.
     lower_case: sentences begin with a small letter, or all letters are small. unstopped: sentences
-    have no full stop, or the text no punctuation at all. Raises ValueError for other shares.
+    have no full stop, or the text no punctuation at all. spaces: words are several spaces apart,
+    between sentences or anywhere now and then. Raises ValueError for other shares.
     """
 
     line_breaks: float = 0.0
     lower_case: float = 0.0
     unstopped: float = 0.0
+    spaces: float = 0.0
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -79,6 +81,9 @@ def running_text(
         _lower(words, rng)
     if rng.random() < noise.line_breaks:
         _break_lines(words, rng)
+    # without wide spaces the other noise is what it is without this setting
+    if noise.spaces and rng.random() < noise.spaces:
+        _widen_spaces(words, rng)
     pieces = _pieces(words)
     if tokenizer is not None:
         pieces = _retokenised(pieces, docs, tokenizer)
@@ -144,6 +149,16 @@ def _break_lines(words: list[_Word], rng: random.Random) -> None:
             word.after = gap
         elif style == "anywhere" and rng.random() < 0.03:
             word.after = "\n"
+
+
+def _widen_spaces(words: list[_Word], rng: random.Random) -> None:
+    style = rng.choice(("between", "anywhere", "anywhere", "both"))
+    width = rng.choice((2, 2, 2, 3, 4))
+    for word in words:
+        if word.after == " ":
+            between = word.last and style != "anywhere"
+            if between or (style != "between" and rng.random() < 0.1):
+                word.after = " " * width
 
 
 def _pieces(words: Sequence[_Word]) -> list[Piece]:

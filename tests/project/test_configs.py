@@ -17,7 +17,8 @@ from .running import ROOT
 
 OF_TRAINED = {
     *("en_lal_sm", "en_lal_sm_parser", "en_lal_sm_roles"),
-    *("en_lal_bio_sm", "en_lal_md_roles", "en_lal_md_parser", "en_lal_ged_sm", "ewt_anneal"),
+    *("en_lal_bio_sm", "en_lal_md_roles", "en_lal_md_parser", "en_lal_md_sentences"),
+    *("en_lal_ged_sm", "ewt_anneal"),
 }
 """Made of pipelines that were trained before."""
 

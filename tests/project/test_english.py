@@ -243,20 +243,25 @@ def test_make_en_lal_md(
 
 
 @pytest.mark.parametrize(
-    ("leg", "version", "trains"),
-    [("roles", "0.5.0", "lisa_srl"), ("parser", "0.4.0", "lal_constituency")],
-    ids=["roles", "parser"],
+    ("workflow", "leg", "version", "trains"),
+    [
+        ("on", "roles", "0.5.0", {"senter", "lisa_srl"}),
+        ("roles", "roles", "0.5.0", {"lisa_srl"}),
+        ("parser", "parser", "0.4.0", {"lal_constituency"}),
+    ],
+    ids=["on", "roles", "parser"],
 )
-def test_a_component_of_en_lal_md_goes_on(
+def test_components_of_en_lal_md_go_on(
     project: Path,
     run_here: Callable[..., str],
     variables: dict[str, str],
     tmp_path: Path,
+    workflow: str,
     leg: str,
     version: str,
-    trains: str,
+    trains: set[str],
 ) -> None:
-    """It learns from gold and from text that the pipeline annotated; all else stays."""
+    """They learn from gold and from text that the pipeline annotated; all else stays."""
     pytest.importorskip("transformers")
     folder = project / "projects/english"
     shutil.rmtree(folder / "corpus", ignore_errors=True)
@@ -275,16 +280,25 @@ def test_a_component_of_en_lal_md_goes_on(
         f"md_{leg}_begin": str(tmp_path / "begin"),
         "silver_options": " --tags 0 --trees 0 --heads 0 --roles 0 --parts 1",
         "md_options": f"{FEW_STEPS} {FEW_WORDS} --corpora.train.shares.silver 0.5",
-        "md": f"training/md-{leg}/model-best",
+        "md_student": workflow,
+        "md": f"training/{workflow}-{leg}/model-best",
         "md_version": version,
     }
-    run_here(f"make-en-lal-md-{leg}", "projects/english", **variables)
-    trained = spacy.load(folder / f"training/md-{leg}/model-best")
+    if workflow == "on":
+        variables |= {
+            "md_sentences_begin": str(tmp_path / "begin"),
+            "md_roles_begin": "training/on-sentences/model-best",
+            "sentence_options": FEW_STEPS,
+        }
+    run_here(f"make-en-lal-md-{workflow}", "projects/english", **variables)
+    trained = spacy.load(folder / f"training/{workflow}-{leg}/model-best")
     assert trained.pipe_names == begin.pipe_names
     for name in ("tok2vec", "lal_constituency", "lisa_srl"):
         mine, theirs = (torch_shim(nlp.get_pipe(name).model).tensors() for nlp in (trained, begin))
         same = all(torch.equal(value, theirs[part]) for part, value in mine.items())
-        assert same == (name != trains)
+        assert same == (name not in trains)
+    boundaries = [nlp.get_pipe("senter").model.to_bytes() for nlp in (trained, begin)]
+    assert (boundaries[0] == boundaries[1]) == ("senter" not in trains)
     assert srsly.read_json(project / "packages/en_lal_md/meta.json")["version"] == version
 
 

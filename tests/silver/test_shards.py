@@ -139,6 +139,13 @@ def test_goes_on(teacher: Language, text: Path, tmp_path: Path) -> None:
     assert len(list(write_shards(teacher, text, killed, ANY, words=10))) == 1
 
 
+def test_no_words_stay_in_memory(teacher: Language, text: Path, tmp_path: Path) -> None:
+    before = len(teacher.vocab.strings)
+    counts = list(write_shards(teacher, text, tmp_path / "silver", ANY))
+    assert counts[1]["kept"] == BLOCK  # each sentence has a word of its own
+    assert len(teacher.vocab.strings) == before
+
+
 def test_only_what_it_is_sure_of(teacher: Language, text: Path, tmp_path: Path) -> None:
     settings = SilverSettings({"tags": 0.0, "trees": 0.0, "heads": 1.0}, parts=3)
     first = next(write_shards(teacher, text, tmp_path / "silver", settings))

@@ -128,8 +128,24 @@ def test_annotation_survives_all_noise(corpus):
         assert [frame.predicate.text for frame in get_frames(doc)] == ["drink"] * 3
 
 
+def test_wide_spaces(corpus):
+    """Of several characters, between sentences and within them; else the text is as without."""
+    narrow, wide = references(corpus), references(corpus, spaces=1)
+    texts = [doc.text for doc in wide]
+    assert [" ".join(text.split()) for text in texts] == [doc.text for doc in narrow]
+    within = [text for text in texts if any("  " in part.strip() for part in text.split("."))]
+    between = [text for text in texts if ".  " in text]
+    assert within
+    assert between
+    assert any(text not in within for text in between)
+    assert any(text not in between for text in within)
+    for doc in wide:
+        assert len(list(doc.sents)) == 3
+        assert not any(sent[0].is_space for sent in doc.sents)
+
+
 def test_whitespace_is_as_the_tokenizer_has_it(corpus):
-    for doc in references(corpus, line_breaks=1, blank_lines=0.5, tokenized=1, seed=1):
+    for doc in references(corpus, line_breaks=1, spaces=1, blank_lines=0.5, tokenized=1, seed=1):
         assert [t.text for t in doc] == [t.text for t in NLP(doc.text)]
 
 
@@ -197,7 +213,7 @@ def test_a_stream_goes_on_where_it_was(corpus):
     assert list(islice(batches(), 40, 60)) == whole[40:]
 
 
-@pytest.mark.parametrize("name", ["line_breaks", "single", "tokenized"])
+@pytest.mark.parametrize("name", ["line_breaks", "spaces", "single", "tokenized"])
 def test_shares(corpus, name):
     with pytest.raises(ValueError, match=f"{name} must be from 0 to 1, not 2"):
         make_paragraphs(corpus, **{name: 2})
