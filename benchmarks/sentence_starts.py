@@ -5,8 +5,8 @@
 
 Pipelines get paragraphs as strings, sentences joined by a space; then with lines broken, with small
 letters, without full stops, and with all three; and with wide spaces; the same for all pipelines.
-The first start of a paragraph doesn't count. "rule" in place of a pipeline is what parsers do where nobody has set
-boundaries.
+The first start of a paragraph doesn't count. "rule" in place of a pipeline is what parsers do where
+nobody has set boundaries.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Lines of text in random order, with some words of them set aside in files of their own.
 
-    python scripts/split_text.py TEXT OUTPUT --seed 5 --aside 60000=edited.txt [--plain 0.87] [--words 8000000]
+    python scripts/split_text.py TEXT OUTPUT --seed 5 --aside 60000=edited.txt [--plain 0.87]
+        [--words 8000000]
 
-OUTPUT has what is left: with --plain the lines in plain words, as learners of a language write; with
---words no more than so many. No line is in two files, and every file ends with a whole line.
+OUTPUT has what is left: with --plain the lines in plain words, as learners of a language write;
+with --words no more than so many. No line is in two files, and every file ends with a whole line.
 """
 
 from __future__ import annotations

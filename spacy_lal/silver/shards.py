@@ -84,7 +84,7 @@ def _written(
             seen.add(numpy.load(path.with_suffix(".npy")))
             counts = srsly.read_json(told) | {"there": True}
         else:
-            # the strings of a file's words are freed with its Docs, or a long run's memory would grow
+            # or the strings of each file's words would stay in memory
             with nlp.memory_zone():
                 counts = _write(nlp, lines(text, part, settings.parts), path, seen, settings, part)
         seen.new = []
