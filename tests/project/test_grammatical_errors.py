@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 import pytest
@@ -315,6 +317,30 @@ def test_open_text(project: Path, tmp_path: Path, run_here: Callable[..., str]) 
     # of 8,002 words a line: as many lines as reach 60,000 and 30,000
     assert [len(part) for part in parts] == [8, 8, 4]
     assert parts[0] + parts[1] != lines[:16]
+
+
+def test_open_text_in_plain_words(
+    project: Path, tmp_path: Path, run_here: Callable[..., str]
+) -> None:
+    """Of what isn't set aside, lines whose words are common ones, up to a number of words."""
+    words = ["".join(letters) for letters in product(ascii_lowercase[:15], repeat=3)][:3000]
+    common = " ".join(f"c{word}" for word in words)
+    rare = [" ".join(first + word for word in words) for first in "wxyz"]
+    text = tmp_path / "text.txt"
+    text.write_text("\n".join([*[f"{common} c{n}" for n in range(40)], *rare]) + "\n")
+    (tmp_path / "edited").mkdir()
+    (tmp_path / "edited/news.txt").write_text("The harvest was better than hoped for.\n")
+    run_here(
+        "open-text",
+        "projects/realec",
+        raw_text=str(text),
+        sample="0",
+        edited=str(tmp_path / "edited"),
+        split_options=" --plain 0.9 --words 20000",
+    )
+    lines = (project / "projects/realec/corpus/open/text.txt").read_text().splitlines()
+    assert all(line.startswith("caaa caab") for line in lines)
+    assert 20_000 <= sum(len(line.split()) for line in lines) < 20_000 + 3_001
 
 
 def test_train_ged_synthetic(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
