@@ -1,10 +1,11 @@
 """What a detector's `company` gives: F0.5 with several weights, each at a threshold of its own.
 
     python benchmarks/company.py MODEL CORPUS... --correct FILE [--correct FILE] [--weights 0,0.2]
-        [--most 0.02] [--json FILE]
+        [--pairs tests/textbook/pairs.tsv] [--most 0.02] [--json FILE]
 
 MODEL reads every corpus once; the weights are tried on its probabilities. The threshold is the
-lowest that marks at most a share `most` of the tokens of each file without errors. Prints a table.
+lowest that marks at most a share `most` of the tokens of each file without errors. Prints a table,
+with --pairs also of the textbook's errors that are found.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import typer
 from tables import markdown
 
 from spacy_lal.evaluation.errors import detection, detector_of, lowest_threshold
+from spacy_lal.evaluation.pairs import outcomes, read_pairs
 from spacy_lal.grammar_errors import CORRECT, error_scores, get_errors
 from spacy_lal.pipeline.gec_detector import ErrorDetector
 from spacy_lal.pipeline.loading import load_pipeline
@@ -28,6 +30,9 @@ def main(
     model: Annotated[str, typer.Argument(help="A pipeline whose only component is a detector.")],
     corpora: Annotated[list[Path], typer.Argument(help=".spacy files with errors.", exists=True)],
     correct: Annotated[list[Path], typer.Option(help=".spacy files without errors.", exists=True)],
+    pairs: Annotated[
+        Path | None, typer.Option(help="Wrong and right sentences.", exists=True)
+    ] = None,
     weights: str = "0,0.1,0.15,0.2,0.25,0.3",
     most: float = 0.02,
     output: Annotated[Path | None, typer.Option("--json")] = None,
@@ -50,9 +55,13 @@ def main(
     for path in corpora:
         gold, scores = _scores(nlp, pipe, path, tried)
         for row, of_weight in zip(rows, scores, strict=True):
-            found = of_weight >= row["threshold"]
+            marked = of_weight >= row["threshold"]
             # on text without errors, what counts is how little is marked
-            row[path.stem] = detection(gold, found).f() if gold.any() else float(found.mean())
+            row[path.stem] = detection(gold, marked).f() if gold.any() else float(marked.mean())
+    for row in rows if pairs is not None else ():
+        pipe.company = row["company"]
+        found = list(outcomes(nlp, read_pairs(pairs), row["threshold"], pipe.spans_key))
+        row[pairs.stem] = sum(one.found for one in found) / len(found)
     print(markdown([*rows[0]], [_cells(row) for row in rows]))
     if output is not None:
         output.write_text(json.dumps({"model": model, "most": most, "rows": rows}) + "\n")
