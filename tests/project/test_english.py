@@ -289,6 +289,7 @@ def test_components_of_en_lal_md_go_on(
             "md_sentences_begin": str(tmp_path / "begin"),
             "md_roles_begin": "training/on-sentences/model-best",
             "sentence_options": FEW_STEPS,
+            "md": "training/on-roles-mean",
         }
     run_here(f"make-en-lal-md-{workflow}", "projects/english", **variables)
     trained = spacy.load(folder / f"training/{workflow}-{leg}/model-best")
