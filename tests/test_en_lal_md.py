@@ -55,16 +55,6 @@ def test_one_text_with_everything(nlp: Language) -> None:
     assert (roles["ARG0"], roles["ARG1"], roles["ARGM-NEG"]) == ("he", "it", "n't")
 
 
-def test_wide_spaces_end_no_sentence(nlp: Language) -> None:
-    for text in ("She  gave him a book.", "The old   man walked  slowly to  the station."):
-        assert len(list(nlp(text).sents)) == 1
-    doc = nlp("He left early.  She stayed   until ten.")
-    assert [sentence.text.strip() for sentence in doc.sents] == [
-        "He left early.",
-        "She stayed   until ten.",
-    ]
-
-
 def test_a_sentence_as_a_doc_of_its_own(nlp: Language) -> None:
     doc = nlp("Who cares? I do.")
     assert [sentence.as_doc().text.strip() for sentence in doc.sents] == ["Who cares?", "I do."]

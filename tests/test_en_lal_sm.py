@@ -63,16 +63,6 @@ def test_sentences_and_tokens_of_the_web(nlp: Language) -> None:
     assert [sentence.text for sentence in doc.sents] == sentences
 
 
-def test_wide_spaces_end_no_sentence(nlp: Language) -> None:
-    for text in ("She  gave him a book.", "The old   man walked  slowly to  the station."):
-        assert len(list(nlp(text).sents)) == 1
-    doc = nlp("He left early.  She stayed   until ten.")
-    assert [sentence.text.strip() for sentence in doc.sents] == [
-        "He left early.",
-        "She stayed   until ten.",
-    ]
-
-
 def test_heads_and_constituents_come_together(nlp: Language) -> None:
     doc = nlp("The dogs chased the cat.")
     assert [(t.text, t.dep_, t.head.text) for t in doc] == [
