@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from .dropout import FeatureDropout
+from .precision import bfloat16_products
 
 
 class BiLSTM(nn.Module):
@@ -18,8 +19,8 @@ class BiLSTM(nn.Module):
     and never touches a word's state. Between layers, features are dropped for the whole sentence
     (Gal and Ghahramani 2016). That keeps the fast dense kernels, which packed sequences
     would not. Rows past the sentence's end are meaningless.
-    `mixed_precision` trains (but does not predict) with bfloat16 products. With a depth of 0 it
-    gives x as it is.
+    `mixed_precision` trains (but does not predict) with bfloat16 products, where the processor has
+    them. With a depth of 0 it gives x as it is.
     """
 
     def __init__(
@@ -45,9 +46,7 @@ class BiLSTM(nn.Module):
         states: list[Tensor] = []
         for ahead, back in zip(self.ahead, self.back, strict=True):
             x = self.dropout(x)
-            with torch.autocast(
-                x.device.type, torch.bfloat16, enabled=self.mixed_precision and self.training
-            ):
+            with bfloat16_products(x.device.type, self.mixed_precision and self.training):
                 forward, _ = ahead(x)
                 backward, _ = back(x.gather(1, mirror.expand_as(x)))
             both = torch.cat([forward, backward.gather(1, mirror.expand_as(backward))], -1)

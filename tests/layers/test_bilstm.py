@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from spacy_lal.layers import precision
 from spacy_lal.layers.bilstm import BiLSTM
 
 LENGTHS = [5, 1, 3]
@@ -34,3 +35,38 @@ def test_precision_is_the_inputs(dtype):
     x = torch.randn(3, 5, 4, dtype=dtype)
     states = bilstm.states(x, torch.tensor(LENGTHS))
     assert [state.dtype for state in states] == [dtype] * 2
+
+
+def in_training(mixed_precision: bool) -> torch.Tensor:
+    torch.manual_seed(1)
+    bilstm = BiLSTM(64, 64, 1, mixed_precision=mixed_precision).train()
+    return bilstm(torch.randn(3, 5, 64), torch.tensor(LENGTHS))
+
+
+def test_a_processor_without_bfloat16_trains_in_float32(monkeypatch):
+    monkeypatch.setattr(precision, "has_bfloat16", lambda device_type: False)
+    assert torch.equal(in_training(True), in_training(False))
+
+
+@pytest.mark.skipif(not precision.has_bfloat16("cpu"), reason="no instructions for bfloat16")
+def test_mixed_precision_trains_with_rounded_products():
+    difference = (in_training(True) - in_training(False)).abs().max()
+    assert 1e-4 < difference < 0.1
+
+
+@pytest.mark.parametrize(
+    ("capability", "avx512_bf16", "onednn", "expected"),
+    [
+        ("AVX512", True, True, True),
+        ("AVX512", False, True, False),
+        ("AVX2", False, False, False),
+        ("DEFAULT", False, True, True),  # ARM
+        ("DEFAULT", False, False, False),
+    ],
+)
+def test_which_processors_have_bfloat16(monkeypatch, capability, avx512_bf16, onednn, expected):
+    monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: True)
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx512_bf16, raising=False)
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: onednn)
+    assert precision.has_bfloat16.__wrapped__("cpu") == expected

@@ -79,7 +79,7 @@ def build_bilstm_layers_v1(
         The forward states of the lowest layer predict the next word, its backward states the
         previous word, among `language_words` known words. The loss is added to that of the
         component, if that is a mean over words. 0: no language model.
-    mixed_precision: multiply in bfloat16 while training.
+    mixed_precision: train with bfloat16 products, where the processor has them.
     sentences: "split", "existing" or "doc"; see `lal_constituency`.
     max_batch_spans: limits how many sentences are padded together: the sum of n(n+1)/2 over them, n
         the words of the longest.

@@ -72,9 +72,10 @@ def build_pretrained_encoder_v1(
     window gets as many sentences as fit. A longer sentence is read in overlapping windows, and a
     token's vector comes from the window in which it is farthest from the edges.
     trained_from: the lowest layer that is trained; 0, the default, is the embeddings.
-    mixed_precision: train with bfloat16 products, which are much faster on some processors.
+    mixed_precision: train with bfloat16 products, where the processor has them.
     prediction: "float32", or "bfloat16" to predict with such products, too; vectors then differ in
-    the third digit. You can change this setting in the `attrs` of a trained model.
+    the third digit, and from one processor to another. You can change this setting in the `attrs`
+    of a trained model.
     """
     if window < 16:
         raise ValueError(f"window must be at least 16, got {window}")

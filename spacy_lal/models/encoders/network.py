@@ -8,6 +8,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from ...layers.precision import bfloat16_products
 from ..bridge.weights import Header
 from .batches import PieceBatch, Pooling
 from .transformers import build_transformer, padding_of, width_and_depth
@@ -67,7 +68,7 @@ class PretrainedNetwork(nn.Module):
         return self.width * (self.n_layers if self.output == "all" else 1)
 
     def forward(self, batches: list[PieceBatch], n_tokens: int, lower_precision: bool) -> Tensor:
-        """lower_precision: with products of bfloat16 numbers."""
+        """lower_precision: with products of bfloat16 numbers, where the processor has them."""
         given = next(self.transformer.parameters())
         if not batches:
             return given.new_zeros(n_tokens, self.output_dim)
@@ -82,7 +83,7 @@ class PretrainedNetwork(nn.Module):
     def _of_tokens(self, batch: PieceBatch, lower_precision: bool) -> Tensor:
         """The outputs for the wanted pieces [k, output_dim]."""
         device = batch.pieces.device.type
-        with torch.autocast(device, torch.bfloat16, enabled=lower_precision):
+        with bfloat16_products(device, lower_precision):
             hidden = self.transformer(batch.pieces, batch.types, batch.mask)[self.first :]
         rows = [layer.flatten(0, 1)[batch.rows] for layer in hidden]
         if lower_precision:

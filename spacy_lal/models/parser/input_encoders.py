@@ -15,7 +15,7 @@ class BiLSTMInput(Settings):
     predicted; the layers above read the expected tag embedding, `tag_width` wide. 0: the parser
     predicts and writes no tags, as that of Zhang et al. 2020, and tag_width has no meaning. A
     depth of 0 as well leaves the words' vectors as they are, for those of a pretrained encoder.
-    mixed_precision: train with bfloat16 products, which some processors do far faster.
+    mixed_precision: train with bfloat16 products, where the processor has them.
     """
 
     name: ClassVar[str] = "spacy-lal.BiLSTMRows.v1"

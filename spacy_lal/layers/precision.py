@@ -1,0 +1,31 @@
+"""Products of bfloat16 numbers, where the processor has instructions for them."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import torch
+
+
+def bfloat16_products(device_type: str, wanted: bool) -> torch.autocast:
+    """Inside, products are made in bfloat16 if they are wanted and the device is made for them.
+
+    device_type: "cpu", "cuda": `torch.device.type`. Elsewhere products stay in the precision of
+    their inputs: without such instructions they take twice as long, and PyTorch's LSTM fails.
+    """
+    return torch.autocast(device_type, torch.bfloat16, enabled=wanted and has_bfloat16(device_type))
+
+
+@cache
+def has_bfloat16(device_type: str) -> bool:
+    """Whether a device multiplies bfloat16 numbers itself; of GPUs it is taken for granted."""
+    if device_type != "cpu":
+        return True
+    if not torch.backends.mkldnn.is_available():
+        return False
+    if torch.backends.cpu.get_cpu_capability().startswith("AVX"):
+        # oneDNN imitates the instructions where it has AVX512 alone, slowly
+        native = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
+        if native is not None and not native():
+            return False
+    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
