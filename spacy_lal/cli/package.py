@@ -22,6 +22,7 @@ from wasabi import msg
 from ..training.folders import replace_folder
 from .card import write_card
 from .checks import check_folder, clear_errors
+from .strings import forget_words
 
 READ_VECTORS = ("with_vectors", "static_vectors")
 """Layers that read the vocabulary's vectors: ours, and spaCy's."""
@@ -68,7 +69,8 @@ def package(
     """Package MODEL as OUTPUT/LANG_NAME, to be installed with `pip install OUTPUT/LANG_NAME`.
 
     Absolute paths in the config's [paths] are shortened to their last part. A language model that a
-    detector learned beside errors is left out: only training reads it.
+    detector learned beside errors is left out: only training reads it. So are the words of the
+    training data.
     """
     from ..models.bridge.compact import has_weights, store_bytes, store_half
 
@@ -104,6 +106,7 @@ def package(
             if no_vectors:
                 contents["vectors"] = _drop_vectors(source)
             _drop_language_models(source)
+            forget_words(source)
             srsly.write_json(source / "meta.json", contents)
             for component in bytes_of or ():
                 if not has_weights(source / component):
