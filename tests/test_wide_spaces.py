@@ -6,7 +6,7 @@ import pytest
 import spacy
 
 
-@pytest.mark.parametrize("name", ["en_lal_sm", "en_lal_md"])
+@pytest.mark.parametrize("name", ["en_lal_bio_sm", "en_lal_md", "en_lal_sm"])
 def test_wide_spaces_end_no_sentence(name: str) -> None:
     pytest.importorskip(name, reason=f"pip install ./packages/{name}")
     nlp = spacy.load(name)
