@@ -35,7 +35,6 @@ SETTINGS: dict[str, Any] = {
     "neg": 5,
     "t": 1e-4,
     "lr": 0.05,
-    "epoch": 2,
 }
 
 _ABBREVIATIONS = (
@@ -110,6 +109,7 @@ def train(
         ),
     ] = None,
     threads: Annotated[int, typer.Option(help="Of floret; one for the same result again.")] = 1,
+    epochs: Annotated[int, typer.Option(help="Passes over the text: more for less text.", min=1)] = 2,
 ) -> None:
     """Train floret vectors (subwords hashed into few rows) and store them with 16 bits a number."""
     try:
@@ -125,7 +125,7 @@ def train(
                 known = Compounds(compounds)
                 lines = map(known.joined, lines)
             file.writelines(" ".join(line) + "\n" for line in lines)
-        model = floret.train_unsupervised(str(corpus), thread=threads, **SETTINGS)
+        model = floret.train_unsupervised(str(corpus), thread=threads, epoch=epochs, **SETTINGS)
         table = Path(scratch) / "table"
         model.save_floret_vectors(str(table))
         save(table, output)

@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import os
 
 import catalogue
 import torch
@@ -21,6 +22,9 @@ catalogue.AVAILABLE_ENTRY_POINTS = {
 
 # small tensors, and often several test runs on few cores: threads would only wait for each other
 torch.set_num_threads(1)
+
+# no test takes the machine's power away, and a disk may take a tenth of a second for this
+os.fsync = lambda _: None
 
 
 def pytest_collection_finish() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import functools
+import json
 import logging
 import shutil
 from collections.abc import Callable
@@ -9,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import srsly
+from spacy.lang.en import English
+from spacy.lang.id import Indonesian
 from weasel.cli.run import project_run
 from weasel.util import parse_config_overrides as weasel_overrides
 
@@ -29,6 +35,20 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for folder in ("assets/toy", "assets/vectors"):
         shutil.copytree(ROOT / folder, path / folder)
     return path
+
+
+# A project's files are read three times for every command, by a parser in Python that takes longer
+# than many of the commands. JSON is YAML, too, so the file of what was run is written so.
+parsed_yaml = functools.cache(srsly.yaml_loads)
+
+
+def read_yaml(path: Path | str) -> Any:
+    text = Path(path).read_text("utf8")
+    return json.loads(text) if text.startswith("{") else copy.deepcopy(parsed_yaml(text))
+
+
+def write_yaml(path: Path | str, data: Any, **_: Any) -> None:
+    Path(path).write_text(json.dumps(data), "utf8")
 
 
 @pytest.fixture
@@ -53,6 +73,13 @@ def run_here(
         project_run(project / folder, workflow, overrides=weasel_overrides(options))
         return capsys.readouterr().out + caplog.text
 
+    # thousands of spellings, which every pipeline reads anew: of English those in small letters do
+    cased = English.Defaults.tokenizer_exceptions
+    lower = {word: cut for word, cut in cased.items() if word.islower() and "’" not in word}
+    monkeypatch.setattr(English.Defaults, "tokenizer_exceptions", lower)
+    monkeypatch.setattr(Indonesian.Defaults, "tokenizer_exceptions", {})
+    monkeypatch.setattr("srsly.read_yaml", read_yaml)
+    monkeypatch.setattr("srsly.write_yaml", write_yaml)
     monkeypatch.setattr("weasel.cli.run.run_command", run_command)
     monkeypatch.setattr("subprocess.run", run_command)  # of scripts that start others
     for folder in ("benchmarks", "scripts"):
