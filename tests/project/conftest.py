@@ -13,12 +13,11 @@ from typing import Any
 
 import pytest
 import srsly
-from spacy.lang.en import English
-from spacy.lang.id import Indonesian
 from weasel.cli.run import project_run
 from weasel.util import parse_config_overrides as weasel_overrides
 
 from tests.in_process import python
+from tests.spellings import fewer_spellings  # noqa: F401
 
 from .running import ROOT
 
@@ -73,11 +72,6 @@ def run_here(
         project_run(project / folder, workflow, overrides=weasel_overrides(options))
         return capsys.readouterr().out + caplog.text
 
-    # thousands of spellings, which every pipeline reads anew: of English those in small letters do
-    cased = English.Defaults.tokenizer_exceptions
-    lower = {word: cut for word, cut in cased.items() if word.islower() and "’" not in word}
-    monkeypatch.setattr(English.Defaults, "tokenizer_exceptions", lower)
-    monkeypatch.setattr(Indonesian.Defaults, "tokenizer_exceptions", {})
     monkeypatch.setattr("srsly.read_yaml", read_yaml)
     monkeypatch.setattr("srsly.write_yaml", write_yaml)
     monkeypatch.setattr("weasel.cli.run.run_command", run_command)

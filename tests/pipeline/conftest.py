@@ -1,0 +1,3 @@
+"""Settings for tests of components."""
+
+from tests.spellings import fewer_spellings  # noqa: F401
