@@ -109,7 +109,9 @@ def train(
         ),
     ] = None,
     threads: Annotated[int, typer.Option(help="Of floret; one for the same result again.")] = 1,
-    epochs: Annotated[int, typer.Option(help="Passes over the text: more for less text.", min=1)] = 2,
+    epochs: Annotated[
+        int, typer.Option(help="Passes over the text: more for less text.", min=1)
+    ] = 2,
 ) -> None:
     """Train floret vectors (subwords hashed into few rows) and store them with 16 bits a number."""
     try:
