@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,12 +10,14 @@ import numpy
 import pytest
 import spacy
 import srsly
+from spacy.tokens import Doc, DocBin
 from spacy.vectors import Vectors
 
 from spacy_lal.annotations import get_constituents, sentence_trees
 from spacy_lal.models.bridge.shim import torch_shims
+from spacy_lal.treebanks.docs import language_vocab
 
-from .running import FEW_STEPS, read_docs
+from .running import FEW_STEPS, ROOT, read_docs
 from .sizes import settings
 
 
@@ -163,6 +166,71 @@ def test_trees_alone(
     nlp = spacy.load(folder / "training/base/model-best")
     assert nlp.lang == lang
     assert len(nlp("veau nya tidur .")._.trees) == 1
+
+
+def test_indonesian_with_text(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    """Without the training of vectors, which needs floret."""
+    data = write_trees(tmp_path / "data", INDONESIAN, "txt")
+    sentences = tmp_path / "sentences.txt"
+    sentences.write_text("Singanya tidur. Misalnya kucing-kucing tidur.\nTidur!\n", "utf8")
+    folder = project / "projects/icon"
+    vectors = folder / "training/vectors"
+    given = {
+        "data": str(data),
+        "sentences": str(sentences),
+        "train_options": f"{FEW_STEPS} {small('tok2vec__embed')}",
+    }
+    run_here("convert", "projects/icon", **given)
+    words = tmp_path / "words"
+    clitics = runpy.run_path(str(project / "scripts/clitics.py"))
+    clitics["main"](folder / "corpus/train/trees.spacy", words)
+    nlp = spacy.load(words)
+    table = numpy.random.default_rng(0).normal(size=(20, 8)).astype("float32")
+    nlp.vocab.vectors = Vectors(
+        strings=nlp.vocab.strings, data=table, mode="floret", minn=3, maxn=5, hash_count=2
+    )
+    nlp.to_disk(vectors)
+    for command in ("train-with-vectors", "parse-text", "train-with-text"):
+        run_here(command, "projects/icon", **given)
+    # of six words at least, cut as the treebank cuts
+    parsed = read_docs(folder / "corpus/with-text/parsed.spacy", "id")
+    assert [[token.text for token in doc] for doc in parsed] == [
+        ["Misal", "nya", "kucing", "-", "kucing", "tidur", "."]
+    ]
+    assert parsed[0].has_annotation("TAG")
+    assert "constituents" in parsed[0].spans
+    run_here("evaluate", "projects/icon", run="with-text", **given)
+    metrics = srsly.read_json(folder / "metrics/with-text.json")
+    assert (metrics["sentences"], metrics["evalb_parameters"]) == (2, "icon")
+    nlp = spacy.load(folder / "training/with-text/model-best")
+    assert [token.text for token in nlp("Singanya tidur.")] == ["Singa", "nya", "tidur", "."]
+
+
+def test_clitics_are_cut_as_in_a_treebank(tmp_path: Path) -> None:
+    sentences = [
+        [("diri", "NNO"), ("nya", "PRK"), ("hanya", "ADV"), ("tidur", "VBI")],
+        [("misal", "NNO"), ("nya", "PRK"), ("Misalnya", "ADV"), ("misalnya", "ADV")],
+        [("besar", "ADJ"), ("misalnya", "ADV"), ("kata", "NNO"), ("nya", "PRK")],
+        [("lain", "ADJ"), ("nya", "PRK"), (".", "PUN")],
+    ]
+    vocab = language_vocab("id")
+    docs = [
+        Doc(vocab, words=[word for word, _ in words], tags=[tag for _, tag in words])
+        for words in sentences
+    ]
+    DocBin(docs=docs, store_user_data=True).to_disk(tmp_path / "trees.spacy")
+    clitics = runpy.run_path(str(ROOT / "scripts/clitics.py"))
+    clitics["main"](tmp_path / "trees.spacy", tmp_path / "words")
+    nlp = spacy.load(tmp_path / "words")
+    text = (
+        'Dirinya hanya tidur, HANYA "mobilnya" dan misalnya, Misalnya orang-orangnya: besarnya, '
+        "lainnya, KATANYA; PKI-nya nya (tidurnya)."
+    )
+    expected = (
+        'Diri nya hanya tidur , HANYA " mobil nya " dan misalnya , Misalnya orang - orang nya : '
+        "besarnya , lain nya , KATA NYA ; PKI -nya nya ( tidur nya ) ."
+    )
+    assert [token.text for token in nlp(text)] == expected.split()
 
 
 VIETNAMESE = "(S (NP-SUB (N-H {noun})) (VP (V-H bắt đầu) (V ngủ)) (. .))\n"
