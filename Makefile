@@ -22,7 +22,7 @@
 
 VENV := .venv
 TORCH := $(shell sed -n '/^torch==/p' constraints.txt)
-EXTRAS ?= dev
+EXTRAS := dev
 # A file of tests is one process's: what its tests share is made once.
 PARALLEL := -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 PIPELINES := $(patsubst packages/%/meta.json,%,$(wildcard packages/*/meta.json))

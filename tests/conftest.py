@@ -5,6 +5,7 @@ import gc
 import os
 
 import catalogue
+import pytest
 import torch
 import typer.main
 
@@ -25,6 +26,12 @@ torch.set_num_threads(1)
 
 # no test takes the machine's power away, and a disk may take a tenth of a second for this
 os.fsync = lambda _: None
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tests of this mark want the extra [transformers]."""
+    if item.get_closest_marker("spacy_transformers"):
+        pytest.importorskip("spacy_transformers")
 
 
 def pytest_collection_finish() -> None:

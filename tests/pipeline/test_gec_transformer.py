@@ -20,7 +20,7 @@ from spacy_lal.models.detector.transformer_layers import build_transformer_layer
 from ..tiny_transformers import write_bert
 from .toy_errors import agreement_examples
 
-pytest.importorskip("spacy_transformers")
+pytestmark = pytest.mark.spacy_transformers
 
 DEPTH = 3
 

@@ -11,7 +11,7 @@ from spacy.language import Language
 from ..tiny_transformers import write_bert
 from .toy import TREES, examples, predicted
 
-pytest.importorskip("spacy_transformers")
+pytestmark = pytest.mark.spacy_transformers
 
 
 @pytest.fixture

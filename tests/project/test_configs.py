@@ -59,11 +59,17 @@ def read(name: str) -> Config:
     return load_config(path, parse_config_overrides([*settings]))
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.spacy_transformers)
+        if "transformer" in read(name).to_str()
+        else name
+        for name in CONFIGS
+    ],
+)
 def test_config_resolves(name: str) -> None:
     config = read(name)
-    if "transformer" in config.to_str():
-        pytest.importorskip("spacy_transformers")
     nlp = load_model_from_config(config, auto_fill=True, validate=True)
     assert nlp.pipe_names == config["nlp"]["pipeline"]
     training = nlp.config.interpolate()["training"]

@@ -46,12 +46,12 @@ def test_train_ptb(project: Path, run_here: Callable[..., str]) -> None:
     assert not set(metrics) & ATTACHMENT  # this config's parser finds no heads
 
 
+@pytest.mark.spacy_transformers
 @pytest.mark.parametrize("treebank", ["ptb", "ctb"])
 def test_train_on_a_transformer(
     project: Path, tmp_path: Path, run_here: Callable[..., str], treebank: str
 ) -> None:
     """The paper's configs with nothing changed but the transformer's name and sizes."""
-    pytest.importorskip("spacy_transformers")
     write_transformer = {"ptb": write_xlnet, "ctb": write_bert}[treebank]
     write_transformer(tmp_path, toy_words(treebank))
     data = str(ROOT / f"assets/toy/{treebank}")
@@ -100,9 +100,9 @@ PTB_TEXTS = {
 }
 
 
+@pytest.mark.spacy_transformers
 def test_train_vtb(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     """A slow tokenizer aligns words of several syllables; what it doesn't know stops nothing."""
-    pytest.importorskip("spacy_transformers")
     write_phobert(tmp_path, toy_words("vtb"))
     own = {"rows__width": 16, "encoder__partition_width": 8}
     small = sizes("lal_constituency", **own, **LABEL_ATTENTION, **SELF_ATTENTION)
@@ -167,12 +167,14 @@ def test_train_ftb(project: Path, tmp_path: Path, run_here: Callable[..., str]) 
 
 @pytest.mark.parametrize(
     ("name", "widths"),
-    [("spanformer", OF_VECTORS), ("spanformer_xlmr", {})],
+    [
+        ("spanformer", OF_VECTORS),
+        pytest.param("spanformer_xlmr", {}, marks=pytest.mark.spacy_transformers),
+    ],
 )
 def test_config_trains(name: str, widths: dict[str, int], tmp_path: Path) -> None:
     options = sizes("spanformer", **widths)
     if name == "spanformer_xlmr":
-        pytest.importorskip("spacy_transformers")
         write_xlmr(tmp_path, toy_words("ftb"))
         options += f" --components.transformer.model.name {tmp_path}"
     else:
