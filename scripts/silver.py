@@ -1,9 +1,8 @@
 """Trees of raw text on which two parsers agree: more to train a third one on (self-training).
 
 The first parser splits the text into sentences; one is kept, with that parser's tags and
-constituents, if the other's labelled constituents agree well enough, or if there is no other. The
-result is a .spacy file of one Doc a sentence, of silver trees alone or, with --gold, of as many
-words of gold ones among them.
+constituents, if the other's labelled constituents agree well enough. The result is a .spacy file of
+one Doc a sentence, of silver trees alone or, with --gold, of as many words of gold ones among them.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ def main(
     text: Annotated[Path, typer.Argument(help="Lines of text, plain or compressed.", exists=True)],
     output: Annotated[Path, typer.Argument(help="The .spacy file to write.")],
     first: Annotated[str, typer.Option(help="The parser whose trees are kept.")],
-    second: Annotated[str | None, typer.Option(help="A parser that must agree.")] = None,
+    second: Annotated[str, typer.Option(help="The parser that must agree.")],
     agreement: Annotated[float, typer.Option(help="Least F1 of their constituents.")] = 0.9,
     every: Annotated[int, typer.Option(help="Read every so many lines.")] = 1,
     limit: Annotated[int, typer.Option(help="Read no more lines than this, 0 for all.")] = 0,
@@ -44,11 +43,11 @@ def main(
     seed: Annotated[int, typer.Option(help="Of which silver trees are mixed, and the order.")] = 1,
     threads: Annotated[int, typer.Option(help="Threads of torch, 0 for its own choice.")] = 0,
 ) -> None:
-    """Parse TEXT and write the sentences, with two parsers those on which they agree."""
+    """Parse TEXT twice and write the sentences on which the parsers agree."""
     if threads:
         torch.set_num_threads(threads)
     least, most = map(int, words.split(","))
-    nlp, other = spacy.load(first), spacy.load(second) if second else None
+    nlp, other = spacy.load(first), spacy.load(second)
     stop = limit * every or None
     with OPENERS.get(text.suffix, open)(text, "rt", encoding="utf8") as file:
         sentences = [
@@ -56,23 +55,16 @@ def main(
             for sentence in _sentences(nlp, islice(file, 0, stop, every))
             if least <= len(sentence) <= most
         ]
-    kept = sentences if other is None else _agreed(sentences, other, agreement)
+    kept: list[Doc] = []
+    bare = (Doc(other.vocab, words=[t.text for t in s], spaces=_spaces(s)) for s in sentences)
+    for doc, again in zip(sentences, other.pipe(_one_sentence(doc) for doc in bare), strict=True):
+        if f1(get_constituents(doc), get_constituents(again)) >= agreement:
+            kept.append(doc)
     msg.good(f"{len(kept):,} of {len(sentences):,} sentences, {sum(map(len, kept)):,} words")
     if gold is not None:
         kept = mixed(list(read_spacy(gold, nlp.vocab)), kept, random.Random(seed))
         msg.good(f"{len(kept):,} sentences with gold trees, {sum(map(len, kept)):,} words")
     write_spacy(kept, output)
-
-
-def _agreed(sentences: list[Doc], other: Language, least: float) -> list[Doc]:
-    """Those that the other parser gives trees of at least this F1."""
-    bare = (Doc(other.vocab, words=[t.text for t in s], spaces=_spaces(s)) for s in sentences)
-    again = other.pipe(_one_sentence(doc) for doc in bare)
-    return [
-        doc
-        for doc, found in zip(sentences, again, strict=True)
-        if f1(get_constituents(doc), get_constituents(found)) >= least
-    ]
 
 
 def mixed(gold: list[Doc], silver: list[Doc], rng: random.Random) -> list[Doc]:
