@@ -196,7 +196,7 @@ def convert_conllu(
         bool, typer.Option("--written", help='Contractions as one word: "du", not "de" and "le".')
     ] = False,
     tags: Annotated[
-        conllu.TagColumn, typer.Option("--tags", help="The column of tags.")
+        conllu.TagColumn, typer.Option("--tags", help="The column of tags, if any.")
     ] = conllu.TagColumn.xpos,
     no_tags: NoTagsOption = "",
     report: ReportOption = None,

@@ -18,10 +18,11 @@ from .files import FormatError, is_number, read_text
 
 
 class TagColumn(StrEnum):
-    """Where a word's tag comes from: the treebank's own tags, or the universal ones."""
+    """Where a word's tag comes from: the treebank's own tags, the universal ones, or nowhere."""
 
     xpos = "xpos"
     upos = "upos"
+    none = "none"
 
 
 _FEATS = re.compile(r"(?:[^=|]+=[^=|]+(?:\|[^=|]+=[^=|]+)*)?")
@@ -57,6 +58,11 @@ class ConlluSentence:
     deprels: list[str] = field(default_factory=list)
     spaces: list[bool] = field(default_factory=list)
     multiword: list[tuple[int, int, str]] = field(default_factory=list)
+
+    def tags(self, column: TagColumn) -> list[str]:
+        """The words' tags, "" where a word has none."""
+        none = [""] * len(self.words)
+        return {TagColumn.xpos: self.xpos, TagColumn.upos: self.upos}.get(column, none)
 
 
 def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSentence]:
@@ -166,7 +172,7 @@ def to_sentence(
     return TreebankSentence(
         words=sentence.words,
         spaces=sentence.spaces,
-        tags=_if_any(sentence.upos if tags is TagColumn.upos else sentence.xpos),
+        tags=_if_any(sentence.tags(tags)),
         pos=_if_any(sentence.upos) if set(sentence.upos) <= UNIVERSAL_TAGS.keys() else None,
         lemmas=_if_any(sentence.lemmas),
         morphs=_if_any(sentence.feats) if all(map(_FEATS.fullmatch, sentence.feats)) else None,

@@ -63,7 +63,7 @@ def written(ud: ConlluSentence, column: TagColumn = TagColumn.xpos) -> tuple[Tre
 
     column: which one is the word's tag.
     """
-    column_of_tags = ud.upos if column is TagColumn.upos else ud.xpos
+    column_of_tags = ud.tags(column)
     tokens = surface(ud)
     groups = [token.words for token in tokens]
     tops = [_top(ud, group) for group in groups]

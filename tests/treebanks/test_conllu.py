@@ -71,12 +71,15 @@ def test_docs():
     assert not doc.spans
 
 
-def test_tags_of_either_column():
+def test_tags_of_either_column_or_of_none():
     first, _ = parse_conllu(TEXT)
     assert to_sentence(first)[0].tags == ["PRP", "VBP", "RB", "-LRB-", "LS", "-RRB-"]
     universal = ["PRON", "AUX", "PART", "PUNCT", "X", "PUNCT"]
     sentence, _ = to_sentence(first, TagColumn.upos)
     assert sentence.tags == sentence.pos == universal
+    sentence, _ = to_sentence(first, TagColumn.none)
+    assert sentence.tags is None
+    assert sentence.pos == universal
 
 
 def test_conll_x():
