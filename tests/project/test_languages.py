@@ -10,6 +10,7 @@ import numpy
 import pytest
 import spacy
 import srsly
+from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.vectors import Vectors
 
@@ -168,13 +169,22 @@ def test_trees_alone(
     assert len(nlp("veau nya tidur .")._.trees) == 1
 
 
+def write_vectors(nlp: Language, path: Path) -> None:
+    """The pipeline with a small table of floret vectors."""
+    table = numpy.random.default_rng(0).normal(size=(20, 8)).astype("float32")
+    nlp.vocab.vectors = Vectors(
+        strings=nlp.vocab.strings, data=table, mode="floret", minn=3, maxn=5, hash_count=2
+    )
+    path.parent.mkdir(exist_ok=True)
+    nlp.to_disk(path)
+
+
 def test_indonesian_with_text(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     """Without the training of vectors, which needs floret."""
     data = write_trees(tmp_path / "data", INDONESIAN, "txt")
     sentences = tmp_path / "sentences.txt"
     sentences.write_text("Singanya tidur. Misalnya kucing-kucing tidur.\nTidur!\n", "utf8")
     folder = project / "projects/icon"
-    vectors = folder / "training/vectors"
     given = {
         "data": str(data),
         "sentences": str(sentences),
@@ -185,12 +195,7 @@ def test_indonesian_with_text(project: Path, tmp_path: Path, run_here: Callable[
     words = tmp_path / "words"
     clitics = runpy.run_path(str(project / "scripts/clitics.py"))
     clitics["main"](folder / "corpus/train/trees.spacy", words)
-    nlp = spacy.load(words)
-    table = numpy.random.default_rng(0).normal(size=(20, 8)).astype("float32")
-    nlp.vocab.vectors = Vectors(
-        strings=nlp.vocab.strings, data=table, mode="floret", minn=3, maxn=5, hash_count=2
-    )
-    nlp.to_disk(vectors)
+    write_vectors(spacy.load(words), folder / "training/vectors")
     for command in ("train-with-vectors", "parse-text", "train-with-text"):
         run_here(command, "projects/icon", **given)
     # of five words at least, cut as the treebank cuts
@@ -209,6 +214,49 @@ def test_indonesian_with_text(project: Path, tmp_path: Path, run_here: Callable[
     doc = nlp("Singanya tidur.")
     assert [token.text for token in doc] == ["Singa", "nya", "tidur", "."]
     assert len(doc._.trees) == 1
+
+
+UD_INDONESIAN = """1\t{noun}\t_\tNOUN\tNSD\t_\t3\tnsubj\t_\t_
+2\tnya\t_\tPRON\tPS3\t_\t1\tnmod\t_\t_
+3\ttidur\t_\tVERB\tVSA\t_\t0\troot\t_\t_
+4\t.\t_\tPUNCT\tZ--\t_\t3\tpunct\t_\t_
+
+"""
+
+
+def test_indonesian_with_heads(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    """Trees of some sentences, heads of others, whose tags are not the treebank's."""
+    data = write_trees(tmp_path / "data", INDONESIAN, "txt")
+    text = tmp_path / "text"
+    text.mkdir()
+    parts = ("gsd-ud-dev", "gsd-ud-test", "csui-ud-train", "csui-ud-test", "pud-ud-test")
+    for name, noun in zip(parts, ("kucing", "singa", "ayam", "sapi", "gajah"), strict=True):
+        (text / f"id_{name}.conllu").write_text(UD_INDONESIAN.format(noun=noun), "utf8")
+    more = tmp_path / "more.conllu"
+    more.write_text(UD_INDONESIAN.format(noun="kuda"), "utf8")
+    folder = project / "projects/icon"
+    write_vectors(spacy.blank("id"), folder / "training/vectors")
+    sizes = small("tok2vec__embed", dependencies__arc_width=8, dependencies__relation_width=8)
+    given = {
+        "data": str(data),
+        "text": str(text),
+        "heads": str(more),
+        "run": "with-heads",
+        "train_options": f"{FEW_STEPS} {sizes} --corpora.train.epoch_words 60",
+    }
+    for command in ("convert", "convert-heads", "train-with-heads", "evaluate", "evaluate-heads"):
+        run_here(command, "projects/icon", **given)
+    docs = read_docs(folder / "corpus/heads.spacy", "id")
+    assert [doc[0].text for doc in docs] == ["kuda", "kucing", "ayam", "sapi", "gajah"]
+    assert not any(token.tag_ for doc in docs for token in doc)
+    metrics = srsly.read_json(folder / "metrics/with-heads.json")
+    assert (metrics["sentences"], metrics["evalb_parameters"]) == (2, "icon")
+    heads = srsly.read_json(folder / "metrics/with-heads-heads.json")
+    assert (heads["sentences"], heads["words"]) == (1, 4)
+    assert 0 <= heads["conll18_las"] <= heads["conll18_uas"] <= 1
+    nlp = spacy.load(folder / "training/with-heads/model-best")
+    (pipe,) = (pipe for _, pipe in nlp.pipeline)
+    assert set(pipe.cfg["tags"]) == {"NNO", "PRK", "VBI", "PUN"}
 
 
 def test_clitics_are_cut_as_in_a_treebank(
@@ -268,13 +316,7 @@ def test_vietnamese(project: Path, tmp_path: Path, run_here: Callable[..., str])
     text = "".join(UD_VIETNAMESE.format(noun=noun) for noun in [*nouns, "mèo", "gà"])
     (ud / "vi_vtb-ud-train.conllu").write_text(text, "utf8")
     folder = project / "projects/vtb"
-    nlp = spacy.blank("xx")
-    table = numpy.random.default_rng(0).normal(size=(20, 8)).astype("float32")
-    nlp.vocab.vectors = Vectors(
-        strings=nlp.vocab.strings, data=table, mode="floret", minn=3, maxn=5, hash_count=2
-    )
-    (folder / "training").mkdir()
-    nlp.to_disk(folder / "training/vectors-vi")
+    write_vectors(spacy.blank("xx"), folder / "training/vectors-vi")
     sizes = small("tok2vec__embed", dependencies__arc_width=8, dependencies__relation_width=8)
     given = {
         "data": str(data),
