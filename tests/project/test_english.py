@@ -343,3 +343,20 @@ def test_make_en_lal_bio_sm(
     assert {"mat", "tea"} <= set(vocabulary)
     assert [token.text for token in nlp("Tea-like and/or cold")][:3] == ["Tea", "-", "like"]
     assert 0 <= srsly.read_json(package / "meta.json")["performance"]["const_evalb_f"] <= 1
+
+    # what was tried besides, on the same data
+    ud = str(Path(variables["ud"]) / "en_ewt-ud-train.conllu")
+    run_here("heads", "projects/craft", ud=ud)
+    heads = read_docs(project / "projects/craft/corpus/ewt.spacy", "en")
+    assert heads and not any("constituents" in doc.spans for doc in heads)
+    options = f"{few} --corpora.train.epoch_words 100"
+    folder = project / "projects/craft"
+    run_here("train-on", "projects/craft", begin=str(model), run="on", train_options=options)
+    decoder = spacy.load(folder / "training/on/model-best").get_pipe("lal_constituency").decoder
+    assert decoder.arc_weight == 0.25
+    run_here("part", "projects/craft", begin=str(model), part="1", train_options=options)
+    alone = {name: width for name, width in widths.items() if "dependencies" not in name}
+    few = f"{FEW_STEPS} {settings('lal_constituency', **alone)}"
+    run_here("from-nothing", "projects/craft", train_options=few)
+    for name in ("part-1", "from-nothing"):
+        assert 0 <= srsly.read_json(folder / f"metrics/{name}.json")["const_evalb_f"] <= 1
