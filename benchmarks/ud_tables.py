@@ -50,7 +50,7 @@ def data(group: str = "ud", table: Path = TABLE) -> str:
 
 
 def systems(group: str = "ud", table: Path = TABLE) -> str:
-    """A row for every run: its scores on the test set."""
+    """A row for every run: its scores on the test set. Runs of supar_ud.py are `supar-GROUP/NAME`."""
     rows = []
     for run in sorted(results.read(table, f"{group}/").values(), key=_name):
         if not run["results"]:
@@ -59,6 +59,10 @@ def systems(group: str = "ud", table: Path = TABLE) -> str:
         scores = [f"{100 * row[key]:.2f}" for key in ("conll18_las", "conll18_uas", "tag_acc")]
         words = f"{run['training_words'] / run['data']['train']['words']:.1f}"
         rows.append([_name(run), SYSTEMS[run["system"]], *scores, words])
+    for name, run in results.read(table, f"supar-{group}/").items():
+        scores = [f"{run['las']:.2f}", f"{run['uas']:.2f}", MISSING]
+        rows.append([name, "supar's biaffine parser", *scores, f"{len(run['epochs'])}.0"])
+    rows.sort(key=lambda row: row[0])
     return markdown(["treebank", "parser", "LAS", "UAS", "UPOS", "epochs"], rows)
 
 

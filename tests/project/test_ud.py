@@ -92,3 +92,9 @@ def test_compare(project: Path, tmp_path: Path, run_here: Callable[..., str]) ->
     (row,) = (line for line in tables.decoders("ud", path).splitlines() if "Toy" in line)
     assert row.split("|")[5].strip() == "0.0 %"  # Eisner's trees are projective
     assert "without label attention | 1 |" in tables.label_attention("ud", path)
+    supar = [{"run": "supar-ud/Toy", "uas": 80.0, "las": 70.0}]
+    supar += [{"run": "supar-ud/Toy", "part": "epochs", "dev_las": 60.0}] * 2
+    srsly.write_jsonl(path, supar, append=True, append_new_line=False)
+    rows = [line for line in tables.systems("ud", path).splitlines() if "Toy" in line]
+    assert len(rows) == 4
+    assert rows[-1] == "| Toy | supar's biaffine parser | 70.00 | 80.00 | – | 2.0 |"
