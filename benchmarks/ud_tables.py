@@ -50,7 +50,7 @@ def data(group: str = "ud", table: Path = TABLE) -> str:
 
 
 def systems(group: str = "ud", table: Path = TABLE) -> str:
-    """A row for every run: its scores on the test set. Runs of supar_ud.py are `supar-GROUP/NAME`."""
+    """A row for every run: its scores on the test set. supar_ud.py's are `supar-GROUP/NAME`."""
     rows = []
     for run in sorted(results.read(table, f"{group}/").values(), key=_name):
         if not run["results"]:
