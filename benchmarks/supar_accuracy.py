@@ -16,31 +16,30 @@ parameters.
 from __future__ import annotations
 
 import copy
-import os
 import time
-import warnings
 from pathlib import Path
 
-import torch
-from measure import headline, machine, options, parsed, write
+from measure import headline, machine, parsed, write
 from supar.utils import Dataset
-from supar_speed import ADAM, DECAY, SIZES, TRAIN_BUCKETS, assemble, build
+from supar_speed import (
+    ADAM,
+    DECAY,
+    SIZES,
+    TRAIN_BUCKETS,
+    assemble,
+    build,
+    prepare,
+    training_options,
+)
 from torch.optim import Adam
 from torch.optim.lr_scheduler import ExponentialLR
 
 
 def main() -> None:
-    parser = options(__doc__)
-    for name in ("train", "dev", "test"):
-        parser.add_argument(f"--{name}", type=Path, required=True, help="trees, one a line")
+    parser = training_options(__doc__, "trees, one a line")
     parser.add_argument("--predicted", type=Path, required=True, help="file of trees to write")
-    parser.add_argument("--minutes", type=float, required=True, help="of processor time, to train")
-    parser.add_argument("--batch-words", type=int, default=1200)
-    parser.add_argument("--seed", type=int, default=1)
     arguments = parsed(parser)
-    os.environ["CUDA_VISIBLE_DEVICES"] = ""
-    warnings.filterwarnings("ignore", module="supar")
-    torch.manual_seed(arguments.seed)
+    prepare(arguments.seed)
 
     size = SIZES["default"]
     supar = assemble(size, build(arguments.train, size)["parts"])

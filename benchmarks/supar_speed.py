@@ -135,6 +135,27 @@ def assemble(size: dict[str, Any], parts: bytes) -> CRFConstituencyParser:
     return kind(args, kind.MODEL(**args), transform)
 
 
+# What trainings for a given time share: supar_accuracy.py, supar_ud.py
+
+
+def training_options(doc: str | None, data: str) -> Any:
+    """A parser of the arguments of a training for a given time. data: what the files are."""
+    parser = options(doc)
+    for name in ("train", "dev", "test"):
+        parser.add_argument(f"--{name}", type=Path, required=True, help=data)
+    parser.add_argument("--minutes", type=float, required=True, help="of processor time, to train")
+    parser.add_argument("--batch-words", type=int, default=1200)
+    parser.add_argument("--seed", type=int, default=1)
+    return parser
+
+
+def prepare(seed: int) -> None:
+    """Before supar is made: no GPU, no warnings of deprecated calls in it, and the seed."""
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # supar takes a GPU where there is one
+    warnings.filterwarnings("ignore", module="supar")
+    torch.manual_seed(seed)
+
+
 # What is measured, each in a process of its own
 
 
@@ -265,9 +286,7 @@ def main() -> None:
     parser.add_argument("--lean", action="store_true", help="also training without marginals")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parsed(parser)
-    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # supar takes a GPU where there is one
-    warnings.filterwarnings("ignore", module="supar")  # of deprecated calls in supar
-    torch.manual_seed(arguments.seed)
+    prepare(arguments.seed)
 
     size = {**SIZES[arguments.size]}
     for name in size:

@@ -16,17 +16,13 @@ words count, and relations without their subtypes.
 from __future__ import annotations
 
 import copy
-import os
 import time
-import warnings
-from pathlib import Path
 from typing import Any
 
-import torch
-from measure import headline, machine, options, parsed, write
+from measure import headline, machine, parsed, write
 from supar import BiaffineDependencyParser
 from supar.utils import Dataset
-from supar_speed import ADAM, CLIP, DECAY, TRAIN_BUCKETS
+from supar_speed import ADAM, CLIP, DECAY, TRAIN_BUCKETS, prepare, training_options
 from torch.optim import Adam
 from torch.optim.lr_scheduler import ExponentialLR
 
@@ -45,16 +41,9 @@ def scores(parser: BiaffineDependencyParser, data: Dataset) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = options(__doc__)
-    for name in ("train", "dev", "test"):
-        parser.add_argument(f"--{name}", type=Path, required=True, help="a CoNLL-U file")
-    parser.add_argument("--minutes", type=float, required=True, help="of processor time, to train")
-    parser.add_argument("--batch-words", type=int, default=1200)
-    parser.add_argument("--seed", type=int, default=1)
+    parser = training_options(__doc__, "a CoNLL-U file")
     arguments = parsed(parser)
-    os.environ["CUDA_VISIBLE_DEVICES"] = ""
-    warnings.filterwarnings("ignore", module="supar")
-    torch.manual_seed(arguments.seed)
+    prepare(arguments.seed)
 
     supar = BiaffineDependencyParser.build(
         path="", build=True, train=str(arguments.train), encoder="lstm", feat=["char"], embed=None
