@@ -18,16 +18,13 @@
 # PIP_ARGS=…      more options for every `pip install`
 # MATRIX=…        the folder of `make matrix` (default: .matrix); TORCH_PIN=… what is torch in its cells
 # MODELS=…        the pipelines of `make page` (default: en_lal_sm en_lal_ged_sm)
-# EXTRAS=…        what `make dev` and `make test` install besides the package (default: dev)
 
 VENV := .venv
 TORCH := $(shell sed -n '/^torch==/p' constraints.txt)
-EXTRAS := dev
 # A file of tests is one process's: what its tests share is made once.
 PARALLEL := -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 PIPELINES := $(patsubst packages/%/meta.json,%,$(wildcard packages/*/meta.json))
-COMMA := ,
-DEV := $(VENV)/.dev-$(subst $(COMMA),-,$(EXTRAS))
+DEV := $(VENV)/.dev
 
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --disable-pip-version-check $(PIP_ARGS)
@@ -128,7 +125,7 @@ $(VENV)/.page: $(VENV)/.package
 
 $(DEV): pyproject.toml $(VENV)/.torch
 	@echo "Installing spacy-lal and what tests need"
-	@$(PIP) -c $(VENV)/constraints.txt -e ".[$(EXTRAS)]"
+	@$(PIP) -c $(VENV)/constraints.txt -e ".[dev]"
 	@touch $(VENV)/.package $@
 
 packages/en_lal_sm/meta.json:

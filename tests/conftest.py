@@ -15,11 +15,18 @@ typer.main.get_command = functools.cache(typer.main.get_command)
 
 import spacy_lal.cli  # noqa: E402, F401  spaCy's command line has these commands from the first call
 
-# by group: for every pipeline spaCy goes dozens of times through those of all packages
-entry_points = catalogue.AVAILABLE_ENTRY_POINTS
-catalogue.AVAILABLE_ENTRY_POINTS = {
-    group: tuple(entry_points.select(group=group)) for group in entry_points.groups
+# By group: for every pipeline spaCy goes dozens of times through those of all packages.
+# spaCy imports spacy-transformers, where it is installed, for every pipeline, which takes seconds:
+# only tests of the mark `spacy_transformers` see it.
+ALL = {
+    group: tuple(catalogue.AVAILABLE_ENTRY_POINTS.select(group=group))
+    for group in catalogue.AVAILABLE_ENTRY_POINTS.groups
 }
+WITHOUT_SPACY_TRANSFORMERS = {
+    group: tuple(point for point in points if not point.value.startswith("spacy_transformers"))
+    for group, points in ALL.items()
+}
+catalogue.AVAILABLE_ENTRY_POINTS = WITHOUT_SPACY_TRANSFORMERS
 
 # small tensors, and often several test runs on few cores: threads would only wait for each other
 torch.set_num_threads(1)
@@ -29,9 +36,11 @@ os.fsync = lambda _: None
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Tests of this mark want the extra [transformers]."""
-    if item.get_closest_marker("spacy_transformers"):
-        pytest.importorskip("spacy_transformers")
+    """Show spacy-transformers to the tests that use it; skip them where it isn't installed."""
+    marked = item.get_closest_marker("spacy_transformers")
+    if marked:
+        pytest.importorskip("spacy_transformers", reason="pip install 'spacy-lal[transformers]'")
+    catalogue.AVAILABLE_ENTRY_POINTS = ALL if marked else WITHOUT_SPACY_TRANSFORMERS
 
 
 def pytest_collection_finish() -> None:
