@@ -31,9 +31,9 @@ from spacy.training.loop import train
 from thinc.api import Config
 from wasabi import msg
 
+from spacy_lal.bridge.shim import torch_shims
 from spacy_lal.evaluation.parses import measure
-from spacy_lal.models.bridge.shim import torch_shims
-from spacy_lal.pipeline.parser import ParserPipe
+from spacy_lal.parsing.parser import ParserPipe
 from spacy_lal.training.corpus import Corpus
 
 ROWS = Path(__file__).parents[1] / "benchmarks/ablation_rows.json"

@@ -18,7 +18,7 @@ import torch
 from benepar.integrations.spacy_plugin import BeneparComponent, SentenceWrapper
 from spacy.tokens import Doc, DocBin
 
-from spacy_lal.annotations import get_constituents
+from spacy_lal.annotations.constituents import get_constituents
 from spacy_lal.published.benepar import read_benepar
 from spacy_lal.structure.chart import unpack
 

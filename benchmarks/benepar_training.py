@@ -28,8 +28,8 @@ import spacy
 import torch
 from spacy.tokens import DocBin
 
-from spacy_lal.annotations import get_constituents
-from spacy_lal.trees import ConstituentTree
+from spacy_lal.annotations.constituents import get_constituents
+from spacy_lal.trees.tree import ConstituentTree
 
 
 class Trees:

@@ -34,10 +34,10 @@ import torch
 from measure import component, load, machine, options, parsed, read_examples, write
 from spacy.tokens import Doc
 
-from spacy_lal.annotations import get_constituents
-from spacy_lal.models.parser.gold_charts import gold_nodes
-from spacy_lal.models.parser.network import OneStageScores
-from spacy_lal.pipeline.constituency import ConstituencyPipe
+from spacy_lal.annotations.constituents import get_constituents
+from spacy_lal.parsing.constituency import ConstituencyPipe
+from spacy_lal.parsing.gold_charts import gold_nodes
+from spacy_lal.parsing.network import OneStageScores
 from spacy_lal.pipeline.gold import in_words
 from spacy_lal.structure.chart import packed_spans, span_position, spans_within
 from spacy_lal.structure.tree_distribution import TreeDistribution

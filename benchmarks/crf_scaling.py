@@ -56,12 +56,12 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from torch import Tensor
 
+from spacy_lal.batching.batches import ParserScores, SentenceBatch, read_docs
+from spacy_lal.bridge.shim import torch_shim
 from spacy_lal.layers.span_attention import SpanTransformerLayer
-from spacy_lal.models.batching.batches import ParserScores, SentenceBatch, read_docs
-from spacy_lal.models.bridge.shim import torch_shim
-from spacy_lal.models.parser.decoders import make_map_decoder, make_mbr_decoder
-from spacy_lal.models.parser.decoding import decode_trees
-from spacy_lal.pipeline.constituency import ConstituencyPipe
+from spacy_lal.parsing.constituency import ConstituencyPipe
+from spacy_lal.parsing.decoders import make_map_decoder, make_mbr_decoder
+from spacy_lal.parsing.decoding import decode_trees
 from spacy_lal.structure.chart import chart_size
 from spacy_lal.structure.tree_distribution import TreeDistribution
 

@@ -18,11 +18,11 @@ from typing import Any
 from measure import bare, component, load, options, parsed, read_examples, write
 from spacy.training import Example
 
-from spacy_lal.models.batching.sentences import sentence_starts
-from spacy_lal.models.parser.decoders import make_map_decoder, make_mbr_decoder
-from spacy_lal.pipeline.constituency import ConstituencyPipe
-from spacy_lal.scorers.attachment import score_attachment
-from spacy_lal.scorers.constituency import score_constituency
+from spacy_lal.batching.sentences import sentence_starts
+from spacy_lal.parsing.constituency import ConstituencyPipe
+from spacy_lal.parsing.decoders import make_map_decoder, make_mbr_decoder
+from spacy_lal.parsing.scorer import score_constituency
+from spacy_lal.scoring.attachment import score_attachment
 
 THRESHOLDS = (0.2, 0.3, 0.4, 0.45, 0.5)
 ARC_WEIGHTS = (0.25, 0.5, 2.0)

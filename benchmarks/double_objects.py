@@ -18,7 +18,7 @@ import typer
 from spacy.tokens import Doc
 from tables import markdown
 
-from spacy_lal.frames import get_frames
+from spacy_lal.annotations.frames import get_frames
 from spacy_lal.pipeline.loading import load_pipeline
 
 SENTENCES = Path(__file__).with_suffix(".txt")

@@ -22,10 +22,17 @@ import typer
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from spacy_lal.artificial_errors.corrupt import apply_changes, draw_changes, sentence_random
+from spacy_lal.artificial_errors.error_model import SWAP, ErrorModel
+from spacy_lal.artificial_errors.sites import (
+    INSERT,
+    Change,
+    change_at,
+    find_sites,
+    key_of,
+    with_case_of,
+)
 from spacy_lal.evaluation.pairs import Pair, read_pairs
-from spacy_lal.learner.corrupt import apply_changes, draw_changes, sentence_random
-from spacy_lal.learner.error_model import SWAP, ErrorModel
-from spacy_lal.learner.sites import INSERT, Change, change_at, find_sites, key_of, with_case_of
 
 ARTICLES = "articles and determiners"
 CONFUSED = "confused words, word choice"

@@ -26,8 +26,8 @@ from spacy.language import Language
 from spacy.training import Example
 from torch import Tensor, nn
 
-from spacy_lal.models.parser.network import ParserNetwork
-from spacy_lal.scorers.constituency import score_constituency
+from spacy_lal.parsing.network import ParserNetwork
+from spacy_lal.parsing.scorer import score_constituency
 
 FACTORY = "lal_constituency"
 PRM = "nk"

@@ -31,10 +31,10 @@ import torch
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_lal.models.parser import joint, tree_weight
-from spacy_lal.treebanks.brackets import read_treebank
-from spacy_lal.treebanks.conllu import read_conllu
-from spacy_lal.treebanks.files import read_text
+from spacy_lal.formats.brackets import read_treebank
+from spacy_lal.formats.conllu import read_conllu
+from spacy_lal.formats.files import read_text
+from spacy_lal.parsing import joint, tree_weight
 
 MOST_WORDS = 256
 ALL = 10**9
@@ -74,7 +74,7 @@ def joined(path: Path) -> Iterator[list[str]]:
 
 
 def parse(nlp: Language, sentences: list[list[str]], exact_words: int) -> tuple[list[Doc], float]:
-    """Docs, and CPU milliseconds a word. exact_words: see `models/parser/joint.py`."""
+    """Docs, and CPU milliseconds a word. exact_words: see `parsing/joint.py`."""
     joint.EXACT_WORDS = tree_weight.EXACT_WORDS = exact_words
     docs = [
         Doc(nlp.vocab, words=words, sent_starts=[k == 0 for k in range(len(words))])

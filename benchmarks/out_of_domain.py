@@ -52,7 +52,7 @@ def named(entry: str) -> tuple[str, Path]:
 def results(model: str, files: dict[str, Path]) -> list[dict[str, Any]]:
     """The scores of a pipeline on each file, in percent; None of what the file has no gold of."""
     from spacy_lal.evaluation.parses import measure as parse
-    from spacy_lal.scorers.frames import score_frames
+    from spacy_lal.srl.scorer import score_frames
 
     nlp = measure.load(model)
     found = []

@@ -21,8 +21,8 @@ from spacy.attrs import SENT_START
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_lal.models.batching.sentences import sentence_starts
-from spacy_lal.scorers.raw_text import RawTextScores
+from spacy_lal.batching.sentences import sentence_starts
+from spacy_lal.scoring.raw_text import RawTextScores
 from spacy_lal.training.paragraphs import make_paragraphs
 
 QUIET = {"line_breaks": 0.0, "lower_case": 0.0, "unstopped": 0.0, "spaces": 0.0}

@@ -31,7 +31,7 @@ from thinc.api import Config
 from wasabi import msg
 
 from spacy_lal.evaluation.parses import measure
-from spacy_lal.pipeline.lal_dependency import DECODERS, LabelAttentionDependency
+from spacy_lal.parsing.lal_dependency import DECODERS, LabelAttentionDependency
 from spacy_lal.structure.arborescence import is_projective
 from spacy_lal.training.corpus import Corpus
 

@@ -10,8 +10,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_lal.annotations import set_constituents
-from spacy_lal.trees import ConstituentTree
+from spacy_lal.annotations.constituents import set_constituents
+from spacy_lal.trees.tree import ConstituentTree
 
 TREES = [
     "(TOP (S (NP (DT the) (NN dog)) (VP (VBZ barks)) (. .)))",

@@ -18,12 +18,12 @@ from typing import IO, Annotated
 import typer
 from wasabi import msg
 
-from spacy_lal.treebanks.brackets import TRACE, read_treebank
-from spacy_lal.treebanks.conllu import read_conllu
-from spacy_lal.treebanks.docbins import read_spacy
-from spacy_lal.treebanks.docs import language_vocab
-from spacy_lal.treebanks.files import OPENERS, read_text
-from spacy_lal.treebanks.gold_conll import read_gold_conll
+from spacy_lal.formats.brackets import TRACE, read_treebank
+from spacy_lal.formats.conllu import read_conllu
+from spacy_lal.formats.docbins import read_spacy
+from spacy_lal.formats.docs import language_vocab
+from spacy_lal.formats.files import OPENERS, read_text
+from spacy_lal.formats.gold_conll import read_gold_conll
 
 LEAST_WORDS = 6
 """Shorter sentences are everybody's."""

@@ -23,7 +23,7 @@ from spacy.tokens import Doc
 from spacy.util import compile_infix_regex, compile_suffix_regex
 from wasabi import msg
 
-from spacy_lal.treebanks.docbins import read_spacy
+from spacy_lal.formats.docbins import read_spacy
 
 CLITIC = "nya"
 WHOLE_TAGS = ("ADJ", "ADV")

@@ -21,7 +21,7 @@ import torch
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_lal.annotations import get_constituents
+from spacy_lal.annotations.constituents import get_constituents
 from spacy_lal.published.lal_parser import read_lal_parser
 from spacy_lal.published.supar import read_supar
 

@@ -34,11 +34,11 @@ import typer
 from spacy.tokens import Doc, Token
 from wasabi import msg
 
-from spacy_lal.annotations import get_constituents
-from spacy_lal.frames import Frame, FrameSpans, get_frames
-from spacy_lal.treebanks.docbins import read_spacy
-from spacy_lal.treebanks.docs import TreebankSentence, language_vocab, write_docs
-from spacy_lal.trees import LabelledSpan
+from spacy_lal.annotations.constituents import get_constituents
+from spacy_lal.annotations.frames import Frame, FrameSpans, get_frames
+from spacy_lal.formats.docbins import read_spacy
+from spacy_lal.formats.docs import TreebankSentence, language_vocab, write_docs
+from spacy_lal.trees.tree import LabelledSpan
 
 GIVE = """
 give gives gave given giving|send sends sent sent sending|

@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = (
     "tests/test_registry.py tests/test_trees.py tests/test_frames.py tests/test_imports.py "
-    "tests/structure/test_sequence.py tests/pipeline/test_damaged.py tests/treebanks"
+    "tests/structure/test_sequence.py tests/pipeline/test_damaged.py tests/formats"
 )
 """Quick ones that need no pipeline: reading, dynamic programs, storage, every factory."""
 SMOKE = """
@@ -37,8 +37,8 @@ for token, tag in zip(doc, ["PRP", "VBD", "DT", "NN"]): token.tag_ = tag
 set_constituents(doc, [(0, 4, "S"), (0, 1, "NP"), (1, 4, "VP"), (2, 4, "NP")])
 nlp.initialize(lambda: [Example(nlp.make_doc(doc.text), doc)])
 assert nlp("She ate it")._.trees
-from spacy_lal.learner.english import *
-from spacy_lal.scorers.evalb import EvalbParameters
+from spacy_lal.artificial_errors.english import *
+from spacy_lal.scoring.evalb import EvalbParameters
 EvalbParameters.load("collins")
 import torch, numpy
 print("torch", torch.__version__, "numpy", numpy.__version__, "spacy", spacy.__version__)

@@ -16,8 +16,8 @@ import torch
 import typer
 from wasabi import msg
 
-from spacy_lal.models.bridge.shim import torch_shims
-from spacy_lal.models.bridge.warm_start import take_weights
+from spacy_lal.bridge.shim import torch_shims
+from spacy_lal.bridge.warm_start import take_weights
 from spacy_lal.pipeline.loading import load_pipeline
 
 

@@ -21,10 +21,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from wasabi import msg
 
-from spacy_lal.annotations import get_constituents, set_constituents
-from spacy_lal.treebanks.docbins import read_spacy, write_spacy
-from spacy_lal.treebanks.files import OPENERS
-from spacy_lal.trees import LabelledSpan
+from spacy_lal.annotations.constituents import get_constituents, set_constituents
+from spacy_lal.formats.docbins import read_spacy, write_spacy
+from spacy_lal.formats.files import OPENERS
+from spacy_lal.trees.tree import LabelledSpan
 
 
 def main(

@@ -16,9 +16,9 @@ import spacy
 import typer
 from spacy.tokens import Doc
 
-from spacy_lal.annotations import CONSTITUENTS_KEY, get_constituents, set_constituents
+from spacy_lal.annotations.constituents import CONSTITUENTS_KEY, get_constituents, set_constituents
+from spacy_lal.formats.docbins import write_spacy
 from spacy_lal.training.corpus import Corpus
-from spacy_lal.treebanks.docbins import write_spacy
 
 
 def bare(doc: Doc) -> Doc:

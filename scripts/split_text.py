@@ -19,7 +19,7 @@ from typing import Annotated
 import typer
 from wasabi import msg
 
-from spacy_lal.treebanks.files import OPENERS, read_text
+from spacy_lal.formats.files import OPENERS, read_text
 
 COMMON = 3_000
 """How many of TEXT's words are common ones."""

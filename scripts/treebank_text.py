@@ -15,9 +15,9 @@ import spacy
 import typer
 from wasabi import msg
 
-from spacy_lal.grammar_errors import CORRECT, set_errors
-from spacy_lal.treebanks.docbins import write_spacy
-from spacy_lal.treebanks.files import read_text
+from spacy_lal.annotations.grammar_errors import CORRECT, set_errors
+from spacy_lal.formats.docbins import write_spacy
+from spacy_lal.formats.files import read_text
 
 TEXT, DOCUMENT = "# text = ", "# newdoc"
 

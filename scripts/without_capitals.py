@@ -12,8 +12,8 @@ import typer
 from spacy.tokens import Doc
 from wasabi import msg
 
-from spacy_lal.treebanks.docbins import read_spacy, write_spacy
-from spacy_lal.treebanks.docs import language_vocab
+from spacy_lal.formats.docbins import read_spacy, write_spacy
+from spacy_lal.formats.docs import language_vocab
 
 
 def main(

@@ -5,7 +5,7 @@ import pytest
 from spacy.tokens import Doc, DocBin, Span
 from spacy.vocab import Vocab
 
-from spacy_lal.annotations import (
+from spacy_lal.annotations.constituents import (
     constituent_tree,
     get_constituents,
     install_extensions,
@@ -13,7 +13,7 @@ from spacy_lal.annotations import (
     set_constituents,
     set_dependencies,
 )
-from spacy_lal.treebanks.docs import language_vocab
+from spacy_lal.formats.docs import language_vocab
 
 from .carriers import CARRIERS
 

@@ -9,7 +9,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_lal.models.bridge.shim import torch_shims
+from spacy_lal.bridge.shim import torch_shims
 
 PACKAGES = ("en_lal_ged_sm", "en_lal_ged_md")
 WRONG = [

@@ -7,9 +7,15 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span, SpanGroup, Token
 from spacy.vocab import Vocab
 
-from spacy_lal.annotations import install_extensions
-from spacy_lal.frames import Frame, FrameSpans, get_frames, join_continuations, set_frames
-from spacy_lal.treebanks.docs import language_vocab
+from spacy_lal.annotations.constituents import install_extensions
+from spacy_lal.annotations.frames import (
+    Frame,
+    FrameSpans,
+    get_frames,
+    join_continuations,
+    set_frames,
+)
+from spacy_lal.formats.docs import language_vocab
 
 from .carriers import CARRIERS
 

@@ -10,7 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_lal.annotations import set_constituents
+from spacy_lal.annotations.constituents import set_constituents
 from spacy_lal.cli.card import LEAST, model_card, write_card
 from spacy_lal.cli.package import performance
 from spacy_lal.evaluation.parses import measure

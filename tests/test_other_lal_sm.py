@@ -10,7 +10,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_lal.annotations import get_constituents
+from spacy_lal.annotations.constituents import get_constituents
 from tests.robust.invariants import check
 
 TEXTS = {

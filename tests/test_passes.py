@@ -7,8 +7,9 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin, Span, SpanGroup
 
-from spacy_lal import annotations, frames
-from spacy_lal.annotations import (
+from spacy_lal.annotations import constituents as annotations
+from spacy_lal.annotations import frames
+from spacy_lal.annotations.constituents import (
     constituent_tree,
     get_frames,
     install_extensions,
@@ -16,8 +17,8 @@ from spacy_lal.annotations import (
     set_constituents,
     set_frames,
 )
-from spacy_lal.frames import FrameSpans
-from spacy_lal.grammar_errors import set_errors
+from spacy_lal.annotations.frames import FrameSpans
+from spacy_lal.annotations.grammar_errors import set_errors
 
 NLP = spacy.blank("en")
 install_extensions()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_lal.trees import (
+from spacy_lal.trees.tree import (
     BracketError,
     ConstituentTree,
     escape,

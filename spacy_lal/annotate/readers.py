@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from ..treebanks.files import OPENERS, undamaged
+from ..formats.files import OPENERS, undamaged
 from .batches import told
 from .pieces import Record
 from .records import FIELDS

@@ -12,9 +12,15 @@ from spacy.language import Language
 from spacy.tokens import Doc, SpanGroup
 from spacy.vocab import Vocab
 
-from ..annotations import CONSTITUENTS_KEY, set_constituents, set_dependencies
-from ..frames import FRAMES_KEY, FrameSpans, get_frames, set_frames, span_scores
-from ..grammar_errors import CORRECT, ERRORS_KEY, error_scores, grammar_errors, set_errors
+from ..annotations.constituents import CONSTITUENTS_KEY, set_constituents, set_dependencies
+from ..annotations.frames import FRAMES_KEY, FrameSpans, get_frames, set_frames, span_scores
+from ..annotations.grammar_errors import (
+    CORRECT,
+    ERRORS_KEY,
+    error_scores,
+    grammar_errors,
+    set_errors,
+)
 from .batches import BATCH_TOKENS, Found, annotated
 from .loading import load
 from .pieces import MAX_CHARS, Record, pieces

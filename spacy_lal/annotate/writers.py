@@ -10,11 +10,11 @@ from typing import Any, Protocol
 
 from spacy.tokens import Doc
 
-from ..annotations import CONSTITUENTS_KEY, sentence_trees
-from ..frames import FRAMES_KEY
-from ..treebanks.docbins import SpacyWriter
-from ..treebanks.props import doc_props, format_props
-from ..treebanks.write_conllu import format_conllu
+from ..annotations.constituents import CONSTITUENTS_KEY, sentence_trees
+from ..annotations.frames import FRAMES_KEY
+from ..formats.docbins import SpacyWriter
+from ..formats.props import doc_props, format_props
+from ..formats.write_conllu import format_conllu
 from .pieces import Record
 from .readers import pyarrow
 from .records import WORDS, doc_record

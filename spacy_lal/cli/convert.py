@@ -9,17 +9,17 @@ from typing import Annotated
 
 import typer
 
-from ..treebanks import brackets, conll2005, conll2012, conllu
-from ..treebanks.brackets import Bracketing
-from ..treebanks.cleaning import Losses, clean_sentences, numbered
-from ..treebanks.docs import TreebankSentence, write_docs
-from ..treebanks.documents import DocumentList, read_documents
-from ..treebanks.ewt import SPLITS, find_skeletons, join, read_ud_split
-from ..treebanks.head_rules import HeadRules, heads_by_rules
-from ..treebanks.propbank import read_propbank
-from ..treebanks.props import Drop
-from ..treebanks.ud_join import written
-from ..trees import ConstituentTree, Unescape, ptb_unescape
+from ..formats import brackets, conll2005, conll2012, conllu
+from ..formats.brackets import Bracketing
+from ..formats.cleaning import Losses, clean_sentences, numbered
+from ..formats.docs import TreebankSentence, write_docs
+from ..formats.documents import DocumentList, read_documents
+from ..formats.ewt import SPLITS, find_skeletons, join, read_ud_split
+from ..formats.head_rules import HeadRules, heads_by_rules
+from ..formats.propbank import read_propbank
+from ..formats.props import Drop
+from ..formats.ud_join import written
+from ..trees.tree import ConstituentTree, Unescape, ptb_unescape
 from .checks import check_outputs, clear_errors, from_each, input_files
 from .convert_ctb import convert_ctb
 from .convert_ftb import convert_ftb

@@ -12,9 +12,9 @@ from typing import Annotated
 
 import typer
 
-from ..treebanks.ctb import SPLITS, Split, numbered_files, read_trees
-from ..treebanks.head_rules import HeadRules
-from ..treebanks.splits import Annotation, Take, numbers
+from ..formats.ctb import SPLITS, Split, numbered_files, read_trees
+from ..formats.head_rules import HeadRules
+from ..formats.splits import Annotation, Take, numbers
 from .checks import clear_errors
 from .convert_parts import ConllxOption, PartsArgument, RulesOption, TakeOption, convert_parts
 from .converting import ReportOption

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from ..treebanks.ftb import find_file, read_sentences
-from ..treebanks.splits import PARTS
+from ..formats.ftb import find_file, read_sentences
+from ..formats.splits import PARTS
 from .checks import clear_errors
 from .convert_parts import PartsArgument, convert_parts
 from .converting import ReportOption

@@ -11,23 +11,16 @@ from typing import Annotated
 
 import typer
 
-from ..grammar_errors import CORRECT, ERROR
-from ..treebanks.character_edits import read_character_edits, rule_based
-from ..treebanks.docs import TreebankSentence, write_docs
-from ..treebanks.files import FormatError, read_text
-from ..treebanks.learner_tsv import multiged_unescape, read_tsv
-from ..treebanks.m2 import ErrorTypes, M2Sentence, read_m2, to_sentence
-from ..treebanks.parallel import read_parallel
-from ..treebanks.props import Drop
+from ..annotations.grammar_errors import CORRECT, ERROR
+from ..formats.character_edits import read_character_edits, rule_based
+from ..formats.docs import TreebankSentence, write_docs
+from ..formats.files import FormatError, read_text
+from ..formats.learner_tsv import multiged_unescape, read_tsv
+from ..formats.m2 import ErrorTypes, M2Sentence, read_m2, to_sentence
+from ..formats.parallel import read_parallel
+from ..formats.props import Drop
 from .checks import check_outputs, clear_errors, from_each, input_files
-from .converting import (
-    InputsArgument,
-    LangOption,
-    OutputArgument,
-    ReportOption,
-    counts_of,
-    finish,
-)
+from .converting import InputsArgument, LangOption, OutputArgument, ReportOption, counts_of, finish
 
 UNION = "union"
 """The choice of all annotators."""

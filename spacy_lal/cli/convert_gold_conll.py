@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from ..treebanks.docs import TreebankSentence, write_docs
-from ..treebanks.documents import read_documents
-from ..treebanks.gold_conll import read_gold_conll
-from ..treebanks.props import Drop
+from ..formats.docs import TreebankSentence, write_docs
+from ..formats.documents import read_documents
+from ..formats.gold_conll import read_gold_conll
+from ..formats.props import Drop
 from .checks import check_outputs, clear_errors, from_each, input_files
 from .converting import (
     InputsArgument,

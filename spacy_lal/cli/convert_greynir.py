@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..treebanks.greynir import part_files, read_sentences
+from ..formats.greynir import part_files, read_sentences
 from .checks import clear_errors
 from .convert_parts import PartsArgument, convert_parts
 from .converting import ReportOption

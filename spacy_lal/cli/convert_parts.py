@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 from wasabi import msg
 
-from ..treebanks.cleaning import Losses
-from ..treebanks.docs import TreebankSentence, write_docs
-from ..treebanks.head_rules import HeadRules
-from ..treebanks.props import Drop
-from ..treebanks.splits import PARTS, Annotation, Take, check_apart, merge
+from ..formats.cleaning import Losses
+from ..formats.docs import TreebankSentence, write_docs
+from ..formats.head_rules import HeadRules
+from ..formats.props import Drop
+from ..formats.splits import PARTS, Annotation, Take, check_apart, merge
 from .checks import check_outputs
 from .converting import Counts, counts_of, finish
 

@@ -13,10 +13,10 @@ from typing import Annotated
 import typer
 from wasabi import msg
 
-from ..treebanks.head_rules import HeadRules
-from ..treebanks.ptb import read_trees, section_files, sections
-from ..treebanks.splits import PARTS, Annotation, Take
-from ..trees import ptb_unescape
+from ..formats.head_rules import HeadRules
+from ..formats.ptb import read_trees, section_files, sections
+from ..formats.splits import PARTS, Annotation, Take
+from ..trees.tree import ptb_unescape
 from .checks import clear_errors
 from .convert_parts import ConllxOption, PartsArgument, RulesOption, TakeOption, convert_parts
 from .converting import ReportOption

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from ..treebanks.cleaning import Losses
-from ..treebanks.sequoia import join, tree_files
-from ..treebanks.splits import PARTS
+from ..formats.cleaning import Losses
+from ..formats.sequoia import join, tree_files
+from ..formats.splits import PARTS
 from .checks import check_outputs, clear_errors
 from .convert_parts import PartsArgument, shown, write_parts
 from .converting import Counts, ReportOption, counts_of, finish

@@ -11,12 +11,12 @@ from typing import Annotated
 import typer
 from wasabi import msg
 
-from ..treebanks.cleaning import Losses
-from ..treebanks.docs import TreebankSentence
-from ..treebanks.props import Drop
-from ..treebanks.splits import PARTS
-from ..treebanks.ud_heads import UdHeads
-from ..treebanks.vtb import cut, named_files, read_sentences, shares, tree_files
+from ..formats.cleaning import Losses
+from ..formats.docs import TreebankSentence
+from ..formats.props import Drop
+from ..formats.splits import PARTS
+from ..formats.ud_heads import UdHeads
+from ..formats.vtb import cut, named_files, read_sentences, shares, tree_files
 from .checks import check_outputs, clear_errors
 from .convert_parts import PartsArgument, Read, check_parts, convert_parts, shown, write_parts
 from .converting import Counts, ReportOption, counts_of, finish

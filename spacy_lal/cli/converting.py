@@ -11,10 +11,10 @@ import srsly
 import typer
 from wasabi import msg
 
-from ..grammar_errors import CORRECT
-from ..treebanks.conventions import like_ewt, without_tags
-from ..treebanks.docs import TreebankSentence
-from ..treebanks.files import whole_file
+from ..annotations.grammar_errors import CORRECT
+from ..formats.conventions import like_ewt, without_tags
+from ..formats.docs import TreebankSentence
+from ..formats.files import whole_file
 
 Counts = dict[str, Any]
 """What one file came to: numbers by name, and lists of what was left out: place and reason."""

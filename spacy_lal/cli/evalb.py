@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..scorers.evalb import EvalbParameters, evaluate_files
+from ..scoring.evalb import EvalbParameters, evaluate_files
 from .checks import clear_errors
 
 

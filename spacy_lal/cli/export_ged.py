@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 from spacy.tokens import Doc
 
-from ..grammar_errors import ERRORS_KEY
-from ..treebanks.docbins import read_spacy
-from ..treebanks.docs import language_vocab
-from ..treebanks.files import whole_file
-from ..treebanks.learner_tsv import format_tsv, multiged_escape
+from ..annotations.grammar_errors import ERRORS_KEY
+from ..formats.docbins import read_spacy
+from ..formats.docs import language_vocab
+from ..formats.files import whole_file
+from ..formats.learner_tsv import format_tsv, multiged_escape
 from .checks import check_outputs, clear_errors, from_each
 
 

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from ..treebanks.docbins import read_spacy
-from ..treebanks.docs import language_vocab
-from ..treebanks.files import whole_file
-from ..treebanks.props import PropsSentence, doc_props, format_props
+from ..formats.docbins import read_spacy
+from ..formats.docs import language_vocab
+from ..formats.files import whole_file
+from ..formats.props import PropsSentence, doc_props, format_props
 from .checks import check_outputs, clear_errors, from_each
 
 

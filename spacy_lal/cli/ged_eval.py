@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from ..scorers.detection import Detection, DetectionReport
-from ..treebanks.learner_tsv import read_tsv
+from ..formats.learner_tsv import read_tsv
+from ..ged.scorer import Detection, DetectionReport
 from .checks import clear_errors, from_each
 
 

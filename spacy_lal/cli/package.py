@@ -72,7 +72,7 @@ def package(
     detector learned beside errors is left out: only training reads it. So are the words of the
     training data.
     """
-    from ..models.bridge.compact import has_weights, store_bytes, store_half
+    from ..bridge.compact import has_weights, store_bytes, store_half
 
     with clear_errors("package"):
         contents: dict[str, Any] = {}
@@ -148,7 +148,7 @@ def _drop_vectors(source: Path) -> dict[str, Any]:
 
 def _drop_language_models(source: Path) -> None:
     """Write detectors that learned a language model beside errors without it."""
-    from ..models.detector.bilstm_layers import drop_language_models
+    from ..ged.bilstm_layers import drop_language_models
     from ..pipeline.loading import load_pipeline
 
     config = Config().from_disk(source / "config.cfg", interpolate=False)

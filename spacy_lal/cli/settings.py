@@ -20,7 +20,7 @@ def settings(
     --components.lisa_srl.last_word 3."""
     from spacy.cli._util import parse_config_overrides
 
-    from ..pipeline.gec_detector import READING
+    from ..ged.gec_detector import READING
     from ..pipeline.loading import load_pipeline
 
     with clear_errors(f"settings: {model}"):

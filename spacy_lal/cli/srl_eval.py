@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
-from ..frames import FrameSpans
-from ..scorers.srl_eval import SrlReport, score_sentence
-from ..treebanks.files import FormatError, read_text
-from ..treebanks.props import PropsSentence, read_props
+from ..annotations.frames import FrameSpans
+from ..formats.files import FormatError, read_text
+from ..formats.props import PropsSentence, read_props
+from ..scoring.srl_eval import SrlReport, score_sentence
 from .checks import clear_errors, from_each
 
 

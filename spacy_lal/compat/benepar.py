@@ -15,8 +15,8 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span, Token
 from spacy.util import logger
 
-from ..annotations import CONSTITUENTS_KEY
-from ..pipeline.constituency import ASSIGNS, ConstituencyPipe
+from ..annotations.constituents import CONSTITUENTS_KEY
+from ..parsing.constituency import ASSIGNS, ConstituencyPipe
 from ..pipeline.writers import Parses, write_tags
 from ..published.benepar import MODEL, read_benepar
 

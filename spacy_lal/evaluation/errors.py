@@ -1,7 +1,7 @@
 """A pipeline's grammatical error detection, at its threshold and at others.
 
 The pipeline reads the gold words and, unless sentences are joined, the gold sentence boundaries.
-Precision, recall and F0.5 count tokens, as MultiGED-2023 does (`scorers/detection.py`).
+Precision, recall and F0.5 count tokens, as MultiGED-2023 does (`ged/scorer.py`).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from wasabi import msg
 
-from ..grammar_errors import CORRECT, error_scores, get_errors, set_errors
-from ..pipeline.gec_detector import ErrorDetector
+from ..annotations.grammar_errors import CORRECT, error_scores, get_errors, set_errors
+from ..ged.gec_detector import ErrorDetector
+from ..ged.scorer import Detection
 from ..pipeline.loading import load_pipeline
-from ..scorers.detection import Detection
 from ..training.corpus import Corpus
 from . import about
 

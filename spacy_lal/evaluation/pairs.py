@@ -2,7 +2,8 @@
 
 A file of pairs has three columns with tabs between them, and a line that names them: kind, wrong,
 right. In the wrong sentence, brackets stand around what is wrong by the rule of
-`learner/corrupt.py`: words that are changed or too much, and the word after a missing one.
+`artificial_errors/corrupt.py`: words that are changed or too much, and the word after a missing
+one.
 
     kind	wrong	right
     agreement	He [go] home.	He goes home.
@@ -20,9 +21,9 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..grammar_errors import error_scores
+from ..annotations.grammar_errors import error_scores
+from ..formats.files import FormatError, read_text
 from ..pipeline.loading import load_pipeline
-from ..treebanks.files import FormatError, read_text
 from . import about
 from .errors import detector_of
 

@@ -3,7 +3,7 @@
 The pipeline reads the gold words, one sentence a Doc, and predicts everything else. The scored
 trees' terminals carry the gold tags, so that EVALB skips no sentence over a mistagged comma;
 tag accuracy is reported apart. If the pipeline finds heads, they are scored in three conventions
-(`scorers/attachment.py`): dep_*, spaCy's, without words of the relation punct; ptb_*,
+(`scoring/attachment.py`): dep_*, spaCy's, without words of the relation punct; ptb_*,
 without words with a tag of punctuation; conll18_*, all words, relations up to ":". by_label has
 the scores of every label of constituents and relations in percent, and how often gold has it.
 """
@@ -20,11 +20,11 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from ..annotations import CONSTITUENTS_KEY, get_constituents
+from ..annotations.constituents import CONSTITUENTS_KEY, get_constituents
+from ..parsing.scorer import score_constituency
 from ..pipeline.loading import load_pipeline
-from ..scorers.attachment import score_attachment
-from ..scorers.constituency import score_constituency
-from ..scorers.evalb import EvalbParameters
+from ..scoring.attachment import score_attachment
+from ..scoring.evalb import EvalbParameters
 from ..training.corpus import Corpus
 from . import about
 

@@ -11,13 +11,13 @@ from spacy.attrs import SENT_START
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..annotations import CONSTITUENTS_KEY, get_constituents, set_constituents
-from ..frames import FRAMES_KEY
+from ..annotations.constituents import CONSTITUENTS_KEY, get_constituents, set_constituents
+from ..annotations.frames import FRAMES_KEY
+from ..formats.docbins import read_spacy
+from ..formats.running_text import join_sentences, paragraphs
 from ..pipeline.loading import load_pipeline
-from ..scorers.raw_text import RawTextScores
+from ..scoring.raw_text import RawTextScores
 from ..training.corpus import Corpus
-from ..treebanks.docbins import read_spacy
-from ..treebanks.running_text import join_sentences, paragraphs
 from . import about
 
 Given = Literal["nothing", "sentences", "tokens", "both"]

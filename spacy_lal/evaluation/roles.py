@@ -1,7 +1,7 @@
 """A pipeline's semantic roles, with its own parses or others', given predicates or its own.
 
 The pipeline reads the gold words, one sentence a Doc. Rules are those of srl-eval.pl
-(`scorers/srl_eval.py`), with predicates of the model's own end to end: all arguments of
+(`scoring/srl_eval.py`), with predicates of the model's own end to end: all arguments of
 one that is none are wrong.
 """
 
@@ -19,7 +19,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from wasabi import msg
 
-from ..annotations import (
+from ..annotations.constituents import (
     FRAMES_KEY,
     FrameSpans,
     get_constituents,
@@ -28,15 +28,15 @@ from ..annotations import (
     set_dependencies,
     set_frames,
 )
-from ..frames import join_continuations
-from ..models.lisa.decoding import RoleDecoding
-from ..pipeline.lisa_srl import LisaSRL
+from ..annotations.frames import join_continuations
 from ..pipeline.loading import load_pipeline
-from ..scorers.attachment import score_attachment
-from ..scorers.frames import AUXILIARIES, score_frames
-from ..scorers.srl_eval import SrlReport, score_sentence
+from ..scoring.attachment import score_attachment
+from ..scoring.srl_eval import SrlReport, score_sentence
+from ..srl.decoding import RoleDecoding
+from ..srl.lisa_srl import LisaSRL
+from ..srl.scorer import AUXILIARIES, score_frames
 from ..training.corpus import Corpus
-from ..trees import LabelledSpan
+from ..trees.tree import LabelledSpan
 from . import about
 
 LENGTHS = (10, 20, 30, 40)

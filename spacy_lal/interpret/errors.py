@@ -12,8 +12,8 @@ import numpy
 from spacy.language import Language
 from spacy.training import Example
 
+from ..parsing.parser import ParserPipe
 from ..pipeline.gold import gold_constituents, in_words
-from ..pipeline.parser import ParserPipe
 from ..structure.binarise import collapse_unaries
 from .categories import TopHeads, averaged, ranked
 from .explanation import Explanation, constituency_pipe, explain_docs

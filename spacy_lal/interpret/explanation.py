@@ -31,11 +31,11 @@ import torch
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..models.batching.sentences import Sentence
-from ..pipeline.constituency import ConstituencyPipe
-from ..pipeline.lal_dependency import LabelAttentionDependency
-from ..pipeline.parser import ParserPipe
-from ..trees import LabelledSpan
+from ..batching.sentences import Sentence
+from ..parsing.constituency import ConstituencyPipe
+from ..parsing.lal_dependency import LabelAttentionDependency
+from ..parsing.parser import ParserPipe
+from ..trees.tree import LabelledSpan
 from .earlier_pipes import through_earlier_pipes
 from .label_heads import Normalisation, label_heads, span_contributions
 

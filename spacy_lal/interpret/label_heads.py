@@ -10,11 +10,11 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from torch import Tensor
 
+from ..batching.batches import ParserScores, padded_batches, read_docs
+from ..batching.sentences import Sentence
+from ..bridge.shim import torch_shim
 from ..layers.input_encoders import row_mask
-from ..models.batching.batches import ParserScores, padded_batches, read_docs
-from ..models.batching.sentences import Sentence
-from ..models.bridge.shim import torch_shim
-from ..models.parser.network import ParserNetwork, TwoStageNetwork
+from ..parsing.network import ParserNetwork, TwoStageNetwork
 
 Normalisation = Literal["normalised", "softmax"]
 

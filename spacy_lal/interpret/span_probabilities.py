@@ -10,10 +10,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from torch import Tensor
 
+from ..batching.batches import SentenceBatch
 from ..layers.label_factors import label_scores
-from ..models.batching.batches import SentenceBatch
-from ..models.parser.network import Scores, TwoStageScores
-from ..pipeline.constituency import ConstituencyPipe
+from ..parsing.constituency import ConstituencyPipe
+from ..parsing.network import Scores, TwoStageScores
 from ..structure.chart import packed_spans, span_position, unpack
 from ..structure.tree_distribution import TreeDistribution
 from .earlier_pipes import through_earlier_pipes

@@ -10,14 +10,14 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..annotate.records import doc_record
-from ..annotations import CONSTITUENTS_KEY, sentence_trees
+from ..annotations.constituents import CONSTITUENTS_KEY, sentence_trees
+from ..formats.write_conllu import format_conllu
+from ..ged.gec_detector import ErrorDetector
 from ..interpret import explain_docs
 from ..interpret.earlier_pipes import through_earlier_pipes
-from ..pipeline.constituency import ConstituencyPipe
-from ..pipeline.gec_detector import ErrorDetector
-from ..pipeline.lal_dependency import LabelAttentionDependency
-from ..pipeline.semantic_roles import LisaSRL
-from ..treebanks.write_conllu import format_conllu
+from ..parsing.constituency import ConstituencyPipe
+from ..parsing.lal_dependency import LabelAttentionDependency
+from ..srl.semantic_roles import LisaSRL
 from ..visualize import render
 
 HEADS = 5

@@ -12,14 +12,14 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger
 
-from ..annotations import get_constituents, get_frames
-from ..grammar_errors import CORRECT, get_errors
-from ..models.batching.sentences import Sentence, split_sentences
-from ..models.lisa.losses import joint_label
-from ..models.parser.dependencies import heads_in_words
+from ..annotations.constituents import get_constituents, get_frames
+from ..annotations.grammar_errors import CORRECT, get_errors
+from ..batching.sentences import Sentence, split_sentences
+from ..parsing.dependencies import heads_in_words
+from ..srl.losses import joint_label
 from ..structure.binarise import collapse_unaries, crossing
 from ..structure.hpsg import HpsgReport, lexicalise
-from ..trees import LabelledSpan
+from ..trees.tree import LabelledSpan
 from .gold import in_words, token_heads
 
 SAMPLE = 10

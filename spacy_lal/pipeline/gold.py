@@ -12,12 +12,12 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from torch import Tensor
 
-from ..annotations import get_constituents, get_frames, project_constituents
-from ..grammar_errors import CORRECT, get_errors
-from ..models.batching.batches import padded
-from ..models.batching.sentences import Sentence
-from ..models.parser.dependencies import heads_in_words
-from ..trees import LabelledSpan
+from ..annotations.constituents import get_constituents, get_frames, project_constituents
+from ..annotations.grammar_errors import CORRECT, get_errors
+from ..batching.batches import padded
+from ..batching.sentences import Sentence
+from ..parsing.dependencies import heads_in_words
+from ..trees.tree import LabelledSpan
 
 
 def same_tokens(example: Example) -> bool:

@@ -9,8 +9,8 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from ..models.batching.batches import ParserScores, SentenceBatch
-from ..models.batching.sentences import Sentence
+from ..batching.batches import ParserScores, SentenceBatch
+from ..batching.sentences import Sentence
 
 S = TypeVar("S", bound=tuple)
 

@@ -11,8 +11,8 @@ from spacy.language import Language
 from spacy.util import load_model_from_config
 from thinc.api import Model, to_numpy
 
-from ..models.bridge.shim import torch_shim, torch_shims
-from ..models.embeddings.own_vectors import OwnVectors, take_vectors
+from ..bridge.shim import torch_shim, torch_shims
+from ..embeddings.own_vectors import OwnVectors, take_vectors
 from .weights import WeightsPipe
 
 ABOUT = ("name", "version", "description", "author", "email", "url", "license", "sources", "notes")

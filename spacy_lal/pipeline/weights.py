@@ -23,11 +23,11 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from ..annotations import install_extensions
-from ..models.bridge.shim import torch_shim
-from ..models.bridge.storage import WEIGHTS, load_weights, save_weights, weights_elsewhere
-from ..models.bridge.warm_start import adopt_vocabulary, take_weights
-from ..models.embeddings.vocabulary import learn_vocabulary
+from ..annotations.constituents import install_extensions
+from ..bridge.shim import torch_shim
+from ..bridge.storage import WEIGHTS, load_weights, save_weights, weights_elsewhere
+from ..bridge.warm_start import adopt_vocabulary, take_weights
+from ..embeddings.vocabulary import learn_vocabulary
 
 Self = TypeVar("Self", bound="WeightsPipe")
 

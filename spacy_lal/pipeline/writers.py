@@ -10,11 +10,11 @@ import numpy
 from spacy.attrs import DEP, HEAD, SENT_START, TAG
 from spacy.tokens import Doc
 
-from ..annotations import set_dependencies
-from ..frames import FrameSpans, get_frames, set_frames
-from ..models.batching.parses import SentenceParse
-from ..models.batching.sentences import Sentence
-from ..models.lisa.decoding import LisaParse
+from ..annotations.constituents import set_dependencies
+from ..annotations.frames import FrameSpans, get_frames, set_frames
+from ..batching.parses import SentenceParse
+from ..batching.sentences import Sentence
+from ..srl.decoding import LisaParse
 
 Parses = tuple[list[Sentence], dict[int, SentenceParse]]
 """The sentences of Docs, and what was found in those that were parsed, by their index."""

@@ -11,12 +11,12 @@ import spacy
 from spacy.language import Language
 from torch import Tensor
 
-from ..models.benepar.characters import SENTENCE, SENTENCE_END, UNKNOWN, WORD, WORD_END
-from ..models.benepar.settings import BeneparSizes
-from ..models.bridge.shim import torch_shim
-from ..models.encoders.transformers import first_position, is_bert
-from ..pipeline.constituency import ConstituencyPipe
+from ..bridge.shim import torch_shim
+from ..encoders.transformers import first_position, is_bert
+from ..parsing.constituency import ConstituencyPipe
 from .benepar_names import EMBEDDINGS, renamed
+from .benepar_network.characters import SENTENCE, SENTENCE_END, UNKNOWN, WORD, WORD_END
+from .benepar_network.settings import BeneparSizes
 from .imported import Imported
 from .restricted import read_checkpoint
 from .tokenizers import TOKENIZERS

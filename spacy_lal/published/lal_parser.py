@@ -8,8 +8,8 @@ from typing import Any
 
 from torch import Tensor
 
+from ..bridge.tokenizers import Tokenizer
 from ..layers.released import dependency_scorer_state, encoder_state, lstm_name, span_scorer_state
-from ..models.bridge.tokenizers import Tokenizer
 from ..structure.binarise import JOIN
 from .imported import Imported
 from .released import check_rows, converting, released_pipeline

@@ -12,9 +12,9 @@ import spacy
 from spacy.language import Language
 from torch import Tensor
 
-from ..models.bridge.shim import torch_shim
-from ..models.bridge.weights import Header
-from ..pipeline.parser import ParserPipe
+from ..bridge.shim import torch_shim
+from ..bridge.weights import Header
+from ..parsing.parser import ParserPipe
 from .tokenizers import TOKENIZERS
 
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ..models.bridge.tokenizers import Tokenizer
-from ..models.encoders.folder import old_name
-from ..models.encoders.transformers import HuggingFace, build_transformer
+from ..bridge.tokenizers import Tokenizer
+from ..encoders.folder import old_name
+from ..encoders.transformers import HuggingFace, build_transformer
 from .tokenizers import FAST, read_tokenizer
 
 CONFIG = "config.json"

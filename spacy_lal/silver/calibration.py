@@ -9,11 +9,11 @@ from spacy.language import Language
 from spacy.scorer import Scorer
 from spacy.training import Example
 
-from ..annotations import CONSTITUENTS_KEY
-from ..frames import FRAMES_KEY
-from ..scorers.attachment import score_attachment
-from ..scorers.constituency import score_constituency
-from ..scorers.frames import score_frames
+from ..annotations.constituents import CONSTITUENTS_KEY
+from ..annotations.frames import FRAMES_KEY
+from ..parsing.scorer import score_constituency
+from ..scoring.attachment import score_attachment
+from ..srl.scorer import score_frames
 from .certainty import Certainty, annotated
 
 THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.925, 0.95, 0.975, 0.99)

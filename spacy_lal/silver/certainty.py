@@ -10,13 +10,13 @@ import numpy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..annotations import CONSTITUENTS_KEY, set_dependencies
-from ..frames import FRAMES_KEY
-from ..models.batching.parses import SentenceParse
-from ..models.lisa.decoding import LisaParse
-from ..pipeline.constituency import ConstituencyPipe
-from ..pipeline.parser import ParserPipe
-from ..pipeline.semantic_roles import LisaSRL
+from ..annotations.constituents import CONSTITUENTS_KEY, set_dependencies
+from ..annotations.frames import FRAMES_KEY
+from ..batching.parses import SentenceParse
+from ..parsing.constituency import ConstituencyPipe
+from ..parsing.parser import ParserPipe
+from ..srl.decoding import LisaParse
+from ..srl.semantic_roles import LisaSRL
 from .sentences import sentence_docs
 
 LAYERS = ("tags", "trees", "heads", "roles")

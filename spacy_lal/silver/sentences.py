@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 import numpy
 from spacy.tokens import Doc
 
-from ..annotations import CONSTITUENTS_KEY, get_constituents, set_constituents
-from ..frames import FRAMES_KEY, FrameSpans, get_frames, set_frames
-from ..trees import LabelledSpan
+from ..annotations.constituents import CONSTITUENTS_KEY, get_constituents, set_constituents
+from ..annotations.frames import FRAMES_KEY, FrameSpans, get_frames, set_frames
+from ..trees.tree import LabelledSpan
 
 
 def sentence_docs(doc: Doc) -> Iterator[Doc]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy
 from numpy.typing import NDArray
 
-from ..treebanks.files import OPENERS, undamaged
+from ..formats.files import OPENERS, undamaged
 
 BLOCK = 60
 """Lines that go together: text comes in documents."""

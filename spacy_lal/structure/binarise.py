@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from ..trees import LabelledSpan
+from ..trees.tree import LabelledSpan
 
 JOIN = "::"
 """Between the labels of a unary chain that are one label of a chart, topmost first."""

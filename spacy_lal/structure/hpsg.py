@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..trees import LabelledSpan
+from ..trees.tree import LabelledSpan
 from .arborescence import is_projective
 from .binarise import collapse_unaries
 

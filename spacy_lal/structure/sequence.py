@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ..trees import LabelledSpan
+from ..trees.tree import LabelledSpan
 
 
 class BestPaths(NamedTuple):

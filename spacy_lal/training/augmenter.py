@@ -8,9 +8,9 @@ from pathlib import Path
 from spacy.language import Language
 from spacy.training import Example
 
-from ..grammar_errors import CORRECT, ERRORS_KEY, set_errors
-from ..learner.corrupt import corrupt_doc, sentence_random
-from ..learner.error_model import ErrorModel
+from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, set_errors
+from ..artificial_errors.corrupt import corrupt_doc, sentence_random
+from ..artificial_errors.error_model import ErrorModel
 from .corpus import to_predict
 
 

@@ -10,7 +10,7 @@ from spacy.training import Example
 from spacy.training.corpus import walk_corpus
 from spacy.vocab import Vocab
 
-from ..treebanks.docbins import read_spacy
+from ..formats.docbins import read_spacy
 
 Augmenter = Callable[[Language, Example], Iterator[Example]]
 

@@ -9,9 +9,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from ..annotations import CONSTITUENTS_KEY
-from ..frames import FRAMES_KEY
-from ..treebanks.docs import PARAGRAPH
+from ..annotations.constituents import CONSTITUENTS_KEY
+from ..annotations.frames import FRAMES_KEY
+from ..formats.docs import PARAGRAPH
 from .corpus import Corpus, to_predict
 from .running_text import Noise, running_text
 

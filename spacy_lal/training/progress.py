@@ -15,13 +15,7 @@ from thinc.api import Optimizer
 from torch import Tensor
 
 from .checkpoint import CheckpointError, read_tensors, write_checkpoint
-from .parameters import (
-    read_optimizer,
-    read_weights,
-    run_schedules,
-    set_optimizer,
-    set_weights,
-)
+from .parameters import read_optimizer, read_weights, run_schedules, set_optimizer, set_weights
 from .randomness import RandomState
 
 Batches = Iterator[tuple[int, list[Example]]]

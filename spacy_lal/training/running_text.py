@@ -1,7 +1,7 @@
 """Sentences of a treebank as people write: in paragraphs, with line breaks, without full stops.
 
 Every change is one of the text; `Piece`s say which characters are whose, so that the annotation
-goes along (`treebanks/running_text.py`).
+goes along (`formats/running_text.py`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from itertools import accumulate, pairwise
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from ..annotations import get_constituents
-from ..frames import get_frames
-from ..treebanks.running_text import Piece, rewritten
+from ..annotations.constituents import get_constituents
+from ..annotations.frames import get_frames
+from ..formats.running_text import Piece, rewritten
 
 Tokenizer = Callable[[str], Doc]
 

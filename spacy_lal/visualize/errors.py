@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..grammar_errors import ERROR
+from ..annotations.grammar_errors import ERROR
 from .html import element, figure, tenth
 from .sentences import Sentence
 from .svg import xml

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..trees import ConstituentTree
+from ..trees.tree import ConstituentTree
 
 _LATEX = {
     "\\": r"\textbackslash{}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..annotations import ROOT
+from ..annotations.constituents import ROOT
 from .sentences import Phrase, Sentence
 from .svg import xml
 

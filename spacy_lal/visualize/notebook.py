@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..frames import Frame
+from ..annotations.frames import Frame
 from .render import render
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from spacy.tokens import Doc, Span
 from spacy.util import is_in_jupyter
 
-from ..trees import ConstituentTree
+from ..trees.tree import ConstituentTree
 from .arcs import heads_svg, roles_svg
 from .boxes import boxes_html
 from .diff import diff_svg

@@ -12,9 +12,9 @@ from typing import Any
 
 from spacy.tokens import Doc, Span
 
-from ..annotations import UNKNOWN_TAG
-from ..grammar_errors import ERRORS_KEY
-from ..trees import ROOT_LABELS, ConstituentTree
+from ..annotations.constituents import UNKNOWN_TAG
+from ..annotations.grammar_errors import ERRORS_KEY
+from ..trees.tree import ROOT_LABELS, ConstituentTree
 from .records import check_record
 from .widths import right_to_left
 

@@ -16,8 +16,8 @@ from spacy.tokens import Doc
 from spacy_lal.annotate.batches import annotated
 from spacy_lal.annotate.pieces import pieces
 from spacy_lal.annotate.records import doc_record
-from spacy_lal.models.batching.batches import token_batches
-from spacy_lal.models.batching.sentences import split_sentences
+from spacy_lal.batching.batches import token_batches
+from spacy_lal.batching.sentences import split_sentences
 
 
 def sentences(count: int, longest: int, seed: int = 0) -> Iterator[str]:

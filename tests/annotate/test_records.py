@@ -15,8 +15,8 @@ from spacy.tokens import Doc
 from spacy_lal.annotate import annotate_batch
 from spacy_lal.annotate.batches import annotated
 from spacy_lal.annotate.records import doc_record, record_doc
-from spacy_lal.annotations import set_constituents
-from spacy_lal.grammar_errors import set_errors
+from spacy_lal.annotations.constituents import set_constituents
+from spacy_lal.annotations.grammar_errors import set_errors
 
 TEXTS = [
     "The cat sat on the mat. She ate the fish.",

@@ -25,12 +25,12 @@ from spacy_lal.annotate.readers import Texts
 from spacy_lal.annotate.records import record_doc
 from spacy_lal.annotate.run import Workers, annotate
 from spacy_lal.annotate.shards import AnnotateSettings
-from spacy_lal.annotations import sentence_trees
+from spacy_lal.annotations.constituents import sentence_trees
 from spacy_lal.cli import app
 from spacy_lal.cli.annotate import _shown
-from spacy_lal.treebanks.brackets import read_treebank
-from spacy_lal.treebanks.conllu import read_conllu
-from spacy_lal.treebanks.props import doc_props, read_props
+from spacy_lal.formats.brackets import read_treebank
+from spacy_lal.formats.conllu import read_conllu
+from spacy_lal.formats.props import doc_props, read_props
 
 LINES = [
     "The cat sat on the mat. She ate the fish.",

@@ -22,8 +22,8 @@ FILES = {
     "layers/syntactic_attention.py": "Strubell et al.",
     "layers/lisa_encoder.py": "Strubell et al.",
     "layers/role_scorer.py": "Strubell et al.",
-    "models/lisa/losses.py": "Strubell et al.",
-    "models/lisa/network.py": "Strubell et al.",
+    "srl/losses.py": "Strubell et al.",
+    "srl/network.py": "Strubell et al.",
     "layers/layer_attention.py": "Kaneko and Komachi",
 }
 NUMBERS = r"([A-Z0-9.]*\d)(?:(?:,| and| to|-) ?([\dA.]*\d))?"

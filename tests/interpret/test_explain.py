@@ -11,9 +11,9 @@ from spacy.tokens import Doc
 from spacy.util import fix_random_seed
 
 import spacy_lal
+from spacy_lal.bridge.shim import torch_shim
 from spacy_lal.interpret import Explanation, explain, explain_docs
 from spacy_lal.layers.input_encoders import row_mask
-from spacy_lal.models.bridge.shim import torch_shim
 from spacy_lal.structure.binarise import collapse_unaries
 
 from ..pipeline.toy import (

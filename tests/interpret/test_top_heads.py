@@ -7,7 +7,7 @@ import pytest
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_lal.annotations import set_constituents
+from spacy_lal.annotations.constituents import set_constituents
 from spacy_lal.interpret import error_analysis, explain, top_heads
 from spacy_lal.interpret.categories import averaged
 

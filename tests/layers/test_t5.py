@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from spacy_lal.models.benepar.network import Pretrained
+from spacy_lal.published.benepar_network.network import Pretrained
 
 transformers = pytest.importorskip("transformers", reason="pip install 'spacy-lal[encoders]'")
 

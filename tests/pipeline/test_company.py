@@ -7,8 +7,8 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from spacy_lal.grammar_errors import error_scores
-from spacy_lal.pipeline.company import DOUBT, in_company
+from spacy_lal.annotations.grammar_errors import error_scores
+from spacy_lal.ged.company import DOUBT, in_company
 
 from .toy_errors import MODEL, agreement_examples
 

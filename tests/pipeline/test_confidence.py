@@ -14,20 +14,20 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
-from spacy_lal.annotations import set_constituents
-from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
-from spacy_lal.models.batching.parses import SentenceParse
-from spacy_lal.models.batching.sentences import Sentence
-from spacy_lal.models.parser.decoders import Decoder, make_map_decoder, make_mbr_decoder
-from spacy_lal.models.parser.decoding import decode_trees
-from spacy_lal.models.parser.k_best_parses import WIDER, k_best_parses
-from spacy_lal.models.parser.network import OneStageScores, TwoStageScores
-from spacy_lal.pipeline.constituency import ConstituencyPipe
+from spacy_lal.annotations.constituents import set_constituents
+from spacy_lal.batching.batches import ParserScores, SentenceBatch
+from spacy_lal.batching.parses import SentenceParse
+from spacy_lal.batching.sentences import Sentence
+from spacy_lal.parsing.constituency import ConstituencyPipe
+from spacy_lal.parsing.decoders import Decoder, make_map_decoder, make_mbr_decoder
+from spacy_lal.parsing.decoding import decode_trees
+from spacy_lal.parsing.k_best_parses import WIDER, k_best_parses
+from spacy_lal.parsing.network import OneStageScores, TwoStageScores
 from spacy_lal.pipeline.writers import fingerprint
 from spacy_lal.structure.binarise import collapse_unaries
 from spacy_lal.structure.chart import chart_size, packed_spans
 from spacy_lal.structure.hpsg import SUB_HEAD
-from spacy_lal.trees import ConstituentTree
+from spacy_lal.trees.tree import ConstituentTree
 
 from .toy import DEPENDENCIES, TINY, TWO_STAGE, bare_doc, offsets, train_on
 

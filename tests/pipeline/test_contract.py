@@ -21,9 +21,9 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
-from spacy_lal.annotations import get_constituents, set_constituents, set_frames
-from spacy_lal.grammar_errors import set_errors
-from spacy_lal.models.bridge.shim import torch_shims
+from spacy_lal.annotations.constituents import get_constituents, set_constituents, set_frames
+from spacy_lal.annotations.grammar_errors import set_errors
+from spacy_lal.bridge.shim import torch_shims
 from tests.carriers import CARRIERS
 
 from .contract import CASES, Case, annotations, copy_of, same, trained

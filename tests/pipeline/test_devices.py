@@ -11,7 +11,7 @@ import pytest
 import spacy
 from thinc.compat import has_cupy_gpu, has_torch_cuda_gpu
 
-from spacy_lal.models.bridge.shim import torch_shims
+from spacy_lal.bridge.shim import torch_shims
 
 from .contract import CASES, annotations, same
 

@@ -14,7 +14,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_lal.grammar_errors import error_scores, get_errors, set_errors
+from spacy_lal.annotations.grammar_errors import error_scores, get_errors, set_errors
 
 from .toy_errors import MODEL, agreement_examples
 

@@ -14,8 +14,8 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_lal.models.detector import transformer_layers
-from spacy_lal.models.detector.transformer_layers import build_transformer_layers_v1
+from spacy_lal.ged import transformer_layers
+from spacy_lal.ged.transformer_layers import build_transformer_layers_v1
 
 from ..tiny_transformers import write_bert
 from .toy_errors import agreement_examples

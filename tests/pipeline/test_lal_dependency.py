@@ -16,8 +16,8 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
-from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
-from spacy_lal.models.parser.network import OneStageScores
+from spacy_lal.batching.batches import ParserScores, SentenceBatch
+from spacy_lal.parsing.network import OneStageScores
 from spacy_lal.pipeline.gold import gold_heads
 from spacy_lal.structure.arborescence import is_projective
 

@@ -23,17 +23,17 @@ from spacy.training import Example
 from thinc.api import Config
 from torch import Tensor
 
-from spacy_lal.annotations import FrameSpans, get_frames, set_frames
-from spacy_lal.models.batching.batches import ParserScores
-from spacy_lal.models.batching.sentences import split_sentences
-from spacy_lal.models.bridge.shim import torch_shim
-from spacy_lal.models.lisa.decoding import RoleDecoder
-from spacy_lal.models.lisa.model import LisaInput
-from spacy_lal.models.lisa.network import LisaScores
-from spacy_lal.models.lisa.roles import likely_heads, scores_of_roles
+from spacy_lal.annotations.constituents import FrameSpans, get_frames, set_frames
+from spacy_lal.batching.batches import ParserScores
+from spacy_lal.batching.sentences import split_sentences
+from spacy_lal.bridge.shim import torch_shim
 from spacy_lal.pipeline.gold import gold_frames, role_labels
-from spacy_lal.pipeline.lisa_srl import LisaSRL, use_heads_of_docs
 from spacy_lal.pipeline.writers import fingerprint
+from spacy_lal.srl.decoding import RoleDecoder
+from spacy_lal.srl.lisa_srl import LisaSRL, use_heads_of_docs
+from spacy_lal.srl.model import LisaInput
+from spacy_lal.srl.network import LisaScores
+from spacy_lal.srl.roles import likely_heads, scores_of_roles
 from spacy_lal.structure.sequence import bio_to_spans
 
 from ..bio import spans_to_bio

@@ -6,7 +6,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from spacy_lal.models.parser import joint, tree_weight
+from spacy_lal.parsing import joint, tree_weight
 
 pytest.importorskip("en_lal_sm", reason="pip install ./packages/en_lal_sm")
 

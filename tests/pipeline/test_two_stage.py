@@ -14,12 +14,12 @@ import torch
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
-from spacy_lal.annotations import get_constituents, set_constituents
-from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
-from spacy_lal.models.bridge.shim import torch_shim, torch_shims
-from spacy_lal.models.parser.decoders import make_map_decoder, make_mbr_decoder
-from spacy_lal.models.parser.network import TwoStageScores
-from spacy_lal.pipeline.constituency import ConstituencyPipe
+from spacy_lal.annotations.constituents import get_constituents, set_constituents
+from spacy_lal.batching.batches import ParserScores, SentenceBatch
+from spacy_lal.bridge.shim import torch_shim, torch_shims
+from spacy_lal.parsing.constituency import ConstituencyPipe
+from spacy_lal.parsing.decoders import make_map_decoder, make_mbr_decoder
+from spacy_lal.parsing.network import TwoStageScores
 from spacy_lal.pipeline.weights import WEIGHTS
 from spacy_lal.structure.chart import unpack
 from spacy_lal.structure.tree_distribution import TreeDistribution

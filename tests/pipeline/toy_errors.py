@@ -8,7 +8,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_lal.grammar_errors import CORRECT, ERROR, set_errors
+from spacy_lal.annotations.grammar_errors import CORRECT, ERROR, set_errors
 
 SINGULAR, PLURAL = ("he", "she"), ("they", "we")
 VERBS, ADVERBS = ("walk", "eat", "read"), ("today", "often", "now")

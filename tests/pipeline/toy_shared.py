@@ -11,9 +11,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_lal.annotations import set_constituents
-from spacy_lal.models.bridge.shim import TorchShim, torch_shim
-from spacy_lal.trees import ConstituentTree
+from spacy_lal.annotations.constituents import set_constituents
+from spacy_lal.bridge.shim import TorchShim, torch_shim
+from spacy_lal.trees.tree import ConstituentTree
 from tests.pipeline.toy import DEPENDENCIES, TINY
 from tests.pipeline.toy_frames import SENTENCES, SMALL, frames_doc
 

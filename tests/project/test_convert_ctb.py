@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from spacy_lal.cli.convert_ctb import convert_ctb
-from spacy_lal.treebanks.cleaning import Losses
-from spacy_lal.treebanks.ctb import Split, numbered_files, read_trees
-from spacy_lal.treebanks.files import FormatError
+from spacy_lal.formats.cleaning import Losses
+from spacy_lal.formats.ctb import Split, numbered_files, read_trees
+from spacy_lal.formats.files import FormatError
 
 from .running import ROOT, read_docs
 

@@ -12,8 +12,8 @@ import spacy
 import srsly
 import torch
 
-from spacy_lal.annotations import get_constituents
-from spacy_lal.models.bridge.shim import torch_shim, torch_shims
+from spacy_lal.annotations.constituents import get_constituents
+from spacy_lal.bridge.shim import torch_shim, torch_shims
 from spacy_lal.training.paragraphs import make_paragraphs
 from tests.pipeline.toy import headed_examples
 from tests.pipeline.toy_shared import shared_examples, shared_pipeline

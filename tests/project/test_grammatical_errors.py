@@ -15,8 +15,8 @@ import spacy
 import srsly
 import torch
 
-from spacy_lal.grammar_errors import error_scores
-from spacy_lal.models.bridge.shim import torch_shims
+from spacy_lal.annotations.grammar_errors import error_scores
+from spacy_lal.bridge.shim import torch_shims
 
 from ..tiny_transformers import write_bert
 from .running import FEW_STEPS, ROOT, load_benchmark, read_docs, weight_types

@@ -14,9 +14,9 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.vectors import Vectors
 
-from spacy_lal.annotations import get_constituents, sentence_trees
-from spacy_lal.models.bridge.shim import torch_shims
-from spacy_lal.treebanks.docs import language_vocab
+from spacy_lal.annotations.constituents import get_constituents, sentence_trees
+from spacy_lal.bridge.shim import torch_shims
+from spacy_lal.formats.docs import language_vocab
 
 from .running import FEW_STEPS, ROOT, read_docs
 from .sizes import settings

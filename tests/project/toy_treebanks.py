@@ -11,8 +11,8 @@ from spacy.cli._util import app as spacy_cli
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_lal.treebanks.brackets import clean_tree, read_treebank
-from spacy_lal.trees import ConstituentTree
+from spacy_lal.formats.brackets import clean_tree, read_treebank
+from spacy_lal.trees.tree import ConstituentTree
 
 from .running import ROOT
 

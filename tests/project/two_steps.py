@@ -9,11 +9,11 @@ from spacy.training import Example
 from spacy.util import load_model_from_config
 from thinc.api import Config
 
-from spacy_lal.models.bridge.shim import torch_shims
-from spacy_lal.treebanks.brackets import clean_tree, read_treebank, to_sentence
-from spacy_lal.treebanks.cleaning import Losses
-from spacy_lal.treebanks.docs import TreebankSentence, to_doc
-from spacy_lal.treebanks.ftb import find_file, read_sentences
+from spacy_lal.bridge.shim import torch_shims
+from spacy_lal.formats.brackets import clean_tree, read_treebank, to_sentence
+from spacy_lal.formats.cleaning import Losses
+from spacy_lal.formats.docs import TreebankSentence, to_doc
+from spacy_lal.formats.ftb import find_file, read_sentences
 
 from .running import ROOT
 

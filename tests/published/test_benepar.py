@@ -19,11 +19,11 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 from thinc.api import Adam
 
-from spacy_lal.annotations import get_constituents
+from spacy_lal.annotations.constituents import get_constituents
 from spacy_lal.interpret import explain
-from spacy_lal.models.benepar.escaped import guessed_spaces, unescaped
-from spacy_lal.models.benepar.text import Text
 from spacy_lal.published.benepar import MODEL, read_benepar
+from spacy_lal.published.benepar_network.escaped import guessed_spaces, unescaped
+from spacy_lal.published.benepar_network.text import Text
 from spacy_lal.published.imported import write_imported
 from spacy_lal.structure.chart import unpack
 

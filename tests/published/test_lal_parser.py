@@ -8,9 +8,9 @@ import pytest
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from spacy_lal.models.released.reading import SentenceReader, Text
+from spacy_lal.published.released_network.reading import SentenceReader, Text
 from spacy_lal.structure.chart import unpack
-from spacy_lal.trees import ConstituentTree
+from spacy_lal.trees.tree import ConstituentTree
 
 from .recorded import LAL_PARSER
 

@@ -8,7 +8,7 @@ import torch
 
 from spacy_lal.layers.label_factors import label_scores
 from spacy_lal.structure.chart import packed_spans, unpack
-from spacy_lal.trees import ConstituentTree
+from spacy_lal.trees.tree import ConstituentTree
 
 from .recorded import SUPAR
 

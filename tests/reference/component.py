@@ -2,9 +2,9 @@
 
 import numpy
 
-from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
-from spacy_lal.models.batching.sentences import Sentence
-from spacy_lal.models.parser.decoding import decode_trees
+from spacy_lal.batching.batches import ParserScores, SentenceBatch
+from spacy_lal.batching.sentences import Sentence
+from spacy_lal.parsing.decoding import decode_trees
 
 
 def parses_of(scores, lengths, decoder, **options):

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from spacy_lal.models.parser.decoders import make_map_decoder
-from spacy_lal.models.parser.network import OneStageScores
+from spacy_lal.parsing.decoders import make_map_decoder
+from spacy_lal.parsing.network import OneStageScores
 from spacy_lal.structure.chart import best_tree, chart_size, pack, packed_spans
 from spacy_lal.structure.lexicalised import best_joint_tree, joint_values
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spacy_lal.scorers.detection import DetectionReport
+from spacy_lal.ged.scorer import DetectionReport
 
 
 def names(labels):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from spacy_lal.scorers.evalb import EvalbParameters, EvalbReport, Summary, evaluate
+from spacy_lal.scoring.evalb import EvalbParameters, EvalbReport, Summary, evaluate
 
 
 def parameters(run: str, fixtures_dir: Path) -> EvalbParameters:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from spacy_lal.pipeline.constituency import with_sub_heads
+from spacy_lal.parsing.constituency import with_sub_heads
 from spacy_lal.structure.binarise import binarise, collapse_unaries, expand_unaries
 from spacy_lal.structure.hpsg import SUB_HEAD, lexicalise
-from spacy_lal.trees import ConstituentTree
+from spacy_lal.trees.tree import ConstituentTree
 
 
 def converted(parse):

@@ -14,17 +14,17 @@ from spacy_lal.layers.encoder import LabelAttentionEncoder
 from spacy_lal.layers.input_encoders import PositionInputEncoder
 from spacy_lal.layers.released import dependency_scorer_state, encoder_state, span_scorer_state
 from spacy_lal.layers.span_scorer import SpanScorer
-from spacy_lal.models.parser.decoders import make_map_decoder
-from spacy_lal.models.parser.dependencies import dependency_loss
-from spacy_lal.models.parser.gold_charts import gold_labels
-from spacy_lal.models.parser.losses import margin_loss
-from spacy_lal.models.parser.network import OneStageScores
-from spacy_lal.pipeline.constituency import with_sub_heads
+from spacy_lal.parsing.constituency import with_sub_heads
+from spacy_lal.parsing.decoders import make_map_decoder
+from spacy_lal.parsing.dependencies import dependency_loss
+from spacy_lal.parsing.gold_charts import gold_labels
+from spacy_lal.parsing.losses import margin_loss
+from spacy_lal.parsing.network import OneStageScores
 from spacy_lal.structure.binarise import expand_unaries
 from spacy_lal.structure.chart import pack, unpack
 from spacy_lal.structure.hpsg import SUB_HEAD
 from spacy_lal.structure.lexicalised import best_joint_tree
-from spacy_lal.trees import ConstituentTree
+from spacy_lal.trees.tree import ConstituentTree
 
 from .component import constituents, parses_of
 from .test_label_attention import released_queries, with_queries

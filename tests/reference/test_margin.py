@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from spacy_lal.models.parser.losses import make_margin_objective, make_margin_objective_v2
+from spacy_lal.parsing.losses import make_margin_objective, make_margin_objective_v2
 from spacy_lal.structure.chart import chart_size, pack, packed_spans, span_position
 
 

@@ -7,10 +7,10 @@ import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_lal.frames import FrameSpans, set_frames
-from spacy_lal.scorers.frames import score_frames
-from spacy_lal.scorers.srl_eval import SrlReport, score_sentence
-from spacy_lal.treebanks.props import read_props
+from spacy_lal.annotations.frames import FrameSpans, set_frames
+from spacy_lal.formats.props import read_props
+from spacy_lal.scoring.srl_eval import SrlReport, score_sentence
+from spacy_lal.srl.scorer import score_frames
 
 
 def sentences(cases: list[dict[str, Any]], side: str) -> list[list[FrameSpans]]:

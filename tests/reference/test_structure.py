@@ -12,18 +12,13 @@ import torch
 import torch.nn.functional as F
 from torch.nn.functional import pad
 
-from spacy_lal.models.parser.decoders import make_map_decoder, make_mbr_decoder
-from spacy_lal.models.parser.gold_charts import GoldNodes, gold_labels
-from spacy_lal.models.parser.losses import margin_loss, two_stage_loss
-from spacy_lal.models.parser.network import OneStageScores
-from spacy_lal.pipeline.constituency import with_sub_heads
-from spacy_lal.scorers.evalb import Bracketing, EvalbParameters
-from spacy_lal.structure.binarise import (
-    binarise,
-    collapse_unaries,
-    debinarise,
-    expand_unaries,
-)
+from spacy_lal.parsing.constituency import with_sub_heads
+from spacy_lal.parsing.decoders import make_map_decoder, make_mbr_decoder
+from spacy_lal.parsing.gold_charts import GoldNodes, gold_labels
+from spacy_lal.parsing.losses import margin_loss, two_stage_loss
+from spacy_lal.parsing.network import OneStageScores
+from spacy_lal.scoring.evalb import Bracketing, EvalbParameters
+from spacy_lal.structure.binarise import binarise, collapse_unaries, debinarise, expand_unaries
 from spacy_lal.structure.chart import (
     chart_length,
     hamming_augment,
@@ -35,7 +30,7 @@ from spacy_lal.structure.chart import (
 )
 from spacy_lal.structure.hpsg import lexicalise
 from spacy_lal.structure.tree_distribution import TreeDistribution
-from spacy_lal.trees import ROOT_LABELS, ConstituentTree
+from spacy_lal.trees.tree import ROOT_LABELS, ConstituentTree
 
 from .component import constituents, parses_of
 from .test_hpsg import assert_governed, converted

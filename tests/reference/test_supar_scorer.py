@@ -7,9 +7,9 @@ from torch.nn.functional import one_hot, pad
 from spacy_lal.layers.biaffine_spans import BiaffineLabels, BiaffineSpans
 from spacy_lal.layers.encoder import LabelAttentionEncoder
 from spacy_lal.layers.label_factors import label_scores
-from spacy_lal.models.parser.gold_charts import GoldNodes
-from spacy_lal.models.parser.losses import two_stage_loss
-from spacy_lal.models.parser.network import TwoStageScores
+from spacy_lal.parsing.gold_charts import GoldNodes
+from spacy_lal.parsing.losses import two_stage_loss
+from spacy_lal.parsing.network import TwoStageScores
 from spacy_lal.structure.chart import pack, packed_spans
 
 from .test_spanformer import biaffine_state

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from spacy_lal.models.batching.batches import ParserScores, SentenceBatch
-from spacy_lal.models.parser.decoders import make_map_decoder, make_mbr_decoder
-from spacy_lal.models.parser.decoding import decode_trees
-from spacy_lal.models.parser.network import TwoStageScores
+from spacy_lal.batching.batches import ParserScores, SentenceBatch
+from spacy_lal.parsing.decoders import make_map_decoder, make_mbr_decoder
+from spacy_lal.parsing.decoding import decode_trees
+from spacy_lal.parsing.network import TwoStageScores
 from spacy_lal.structure.chart import pack
 
 DECODERS = {"map": make_map_decoder(), "mbr": make_mbr_decoder(threshold=None)}

@@ -24,7 +24,8 @@ import typer
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_lal.annotations import FrameSpans, set_constituents, set_frames
+from spacy_lal.annotations.constituents import FrameSpans, set_constituents, set_frames
+from spacy_lal.annotations.grammar_errors import set_errors
 from spacy_lal.cli import convert
 from spacy_lal.cli.convert_ctb import convert_ctb
 from spacy_lal.cli.convert_ftb import convert_ftb
@@ -38,11 +39,10 @@ from spacy_lal.cli.export_ged import export_ged
 from spacy_lal.cli.export_props import export_props
 from spacy_lal.cli.ged_eval import ged_eval
 from spacy_lal.cli.srl_eval import srl_eval
-from spacy_lal.grammar_errors import set_errors
-from spacy_lal.treebanks.character_edits import rule_based
-from spacy_lal.treebanks.head_rules import HeadRules
-from spacy_lal.treebanks.m2 import ErrorTypes
-from spacy_lal.treebanks.splits import Take
+from spacy_lal.formats.character_edits import rule_based
+from spacy_lal.formats.head_rules import HeadRules
+from spacy_lal.formats.m2 import ErrorTypes
+from spacy_lal.formats.splits import Take
 
 from .damage import damaged
 

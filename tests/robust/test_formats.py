@@ -15,8 +15,8 @@ import srsly
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_lal.treebanks.docbins import read_spacy
-from spacy_lal.treebanks.files import FormatError, whole_file
+from spacy_lal.formats.docbins import read_spacy
+from spacy_lal.formats.files import FormatError, whole_file
 
 from .formats import (
     CONLL05,

@@ -18,8 +18,8 @@ from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 
 import spacy_lal
-from spacy_lal.learner.error_model import ErrorModel
-from spacy_lal.treebanks.docbins import read_spacy
+from spacy_lal.artificial_errors.error_model import ErrorModel
+from spacy_lal.formats.docbins import read_spacy
 
 from . import model_files
 

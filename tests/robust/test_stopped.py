@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
 from spacy_lal.cli import app
-from spacy_lal.treebanks import docs
+from spacy_lal.formats import docs
 
 TREES = "(TOP (S (NP (PRP She)) (VP (VBD ate) (NP (NN fish))) (. .)))\n" * 3
 

@@ -8,10 +8,9 @@ import torch
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_lal.annotations import get_constituents
-from spacy_lal.frames import get_frames
-from spacy_lal.models.batching.parses import SentenceParse
-from spacy_lal.models.lisa.decoding import FoundFrame, LisaParse
+from spacy_lal.annotations.constituents import get_constituents
+from spacy_lal.annotations.frames import get_frames
+from spacy_lal.batching.parses import SentenceParse
 from spacy_lal.silver.calibration import calibrate
 from spacy_lal.silver.certainty import (
     LAYERS,
@@ -22,6 +21,7 @@ from spacy_lal.silver.certainty import (
     sure_layers,
     tree_certainty,
 )
+from spacy_lal.srl.decoding import FoundFrame, LisaParse
 from tests.pipeline.toy import dependency_pipeline, headed_examples, train_on
 
 TEXT = "The cat sat on the mat. She ate the fish. Cats and dogs fight."

@@ -3,8 +3,8 @@
 import spacy
 from spacy.tokens import Doc
 
-from spacy_lal.annotations import set_constituents
-from spacy_lal.frames import FrameSpans, get_frames, set_frames
+from spacy_lal.annotations.constituents import set_constituents
+from spacy_lal.annotations.frames import FrameSpans, get_frames, set_frames
 from spacy_lal.silver.sentences import sentence_docs
 
 

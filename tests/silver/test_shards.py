@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 
 from spacy_lal.annotate.pieces import pieces
 from spacy_lal.cli import app
+from spacy_lal.formats.docbins import read_spacy
 from spacy_lal.silver import shards
 from spacy_lal.silver.shards import SilverSettings, write_shards
 from spacy_lal.silver.text import BLOCK, Seen, lines
-from spacy_lal.treebanks.docbins import read_spacy
 
 LINES = [
     "The cat sat on the mat. She ate the fish.",

@@ -15,11 +15,7 @@ from spacy_lal.structure.chart import (
     span_position,
     unpack,
 )
-from spacy_lal.structure.lexicalised import (
-    JointTree,
-    best_joint_tree,
-    joint_values,
-)
+from spacy_lal.structure.lexicalised import JointTree, best_joint_tree, joint_values
 
 
 @lru_cache

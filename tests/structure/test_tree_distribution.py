@@ -6,12 +6,7 @@ import pytest
 import torch
 from torch.autograd import gradcheck, gradgradcheck
 
-from spacy_lal.structure.chart import (
-    best_tree,
-    chart_size,
-    packed_spans,
-    span_position,
-)
+from spacy_lal.structure.chart import best_tree, chart_size, packed_spans, span_position
 from spacy_lal.structure.tree_distribution import TreeDistribution
 
 from .test_chart import CATALAN, SIZES, full, random_charts, tree_masks

@@ -9,10 +9,10 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Corpus
 from spacy.training.loop import create_train_batches
 
-from spacy_lal.grammar_errors import get_errors, set_errors
+from spacy_lal.annotations.grammar_errors import get_errors, set_errors
 from spacy_lal.training.augmenter import make_corrupt_augmenter
 
-from ..learner.small import MODEL, made_up
+from ..artificial_errors.small import MODEL, made_up
 
 
 @pytest.fixture

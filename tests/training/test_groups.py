@@ -13,7 +13,7 @@ from spacy.util import registry
 from thinc.api import Adam, Config, Linear
 from torch import Tensor, nn
 
-from spacy_lal.models.bridge.shim import TorchShim
+from spacy_lal.bridge.shim import TorchShim
 from spacy_lal.training.groups import Group, GroupedAdam, make_grouped_adam
 from spacy_lal.training.schedules import make_inverse_sqrt
 

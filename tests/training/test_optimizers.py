@@ -15,7 +15,7 @@ from thinc.api import Config, Linear, Optimizer
 from torch import Tensor, nn
 from torch.optim.nadam import nadam
 
-from spacy_lal.models.bridge.shim import TorchShim
+from spacy_lal.bridge.shim import TorchShim
 from spacy_lal.training.optimizers import make_nadam
 
 Array = NDArray[Any]

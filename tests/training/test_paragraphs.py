@@ -9,11 +9,11 @@ from spacy.tokens import Doc
 from spacy.training.batchers import configure_minibatch_by_words as batch_by_words
 from spacy.training.loop import create_train_batches
 
-from spacy_lal.annotations import get_constituents, set_constituents
-from spacy_lal.frames import FrameSpans, get_frames, set_frames
+from spacy_lal.annotations.constituents import get_constituents, set_constituents
+from spacy_lal.annotations.frames import FrameSpans, get_frames, set_frames
+from spacy_lal.formats.docbins import write_spacy
 from spacy_lal.training.paragraphs import make_paragraphs
 from spacy_lal.training.randomness import RandomState, with_own_random
-from spacy_lal.treebanks.docbins import write_spacy
 
 NLP = spacy.blank("en")
 WORDS = ["The", "cats", "of", "Ann", "'s", "non-smokers", "can", "not", "drink", "tea", "."]

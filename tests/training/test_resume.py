@@ -19,8 +19,8 @@ from spacy.util import load_config
 from typer.testing import CliRunner, Result
 
 from spacy_lal.cli import app
+from spacy_lal.formats.files import alone_in
 from spacy_lal.training.checkpoint import CHECKPOINT
-from spacy_lal.treebanks.files import alone_in
 
 ROOT = Path(__file__).parents[2]
 

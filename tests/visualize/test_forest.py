@@ -2,7 +2,7 @@
 
 import re
 
-from spacy_lal.trees import ConstituentTree
+from spacy_lal.trees.tree import ConstituentTree
 from spacy_lal.visualize import to_forest, to_graphviz
 
 TREE = ConstituentTree.from_string("(S (NP (PRP$ My) (NN R&D)) (VP (VBD grew) (QP (CD 5) (NN %))))")

@@ -13,11 +13,11 @@ import spacy
 from spacy import displacy
 from spacy.tokens import Doc
 
-from spacy_lal.annotations import set_constituents, set_dependencies
-from spacy_lal.frames import FrameSpans, get_frames, set_frames
-from spacy_lal.grammar_errors import set_errors
+from spacy_lal.annotations.constituents import set_constituents, set_dependencies
+from spacy_lal.annotations.frames import FrameSpans, get_frames, set_frames
+from spacy_lal.annotations.grammar_errors import set_errors
 from spacy_lal.interpret import LayersOfWords
-from spacy_lal.trees import ConstituentTree
+from spacy_lal.trees.tree import ConstituentTree
 from spacy_lal.visualize import STYLES, render
 from spacy_lal.visualize.palette import DARK, ROLES
 from spacy_lal.visualize.svg import xml

@@ -1,0 +1,25 @@
+"""What is on a Doc: constituents, heads, frames and errors in span groups, and views of them."""
+
+from .constituents import CONSTITUENTS_KEY as CONSTITUENTS_KEY
+from .constituents import ROOT as ROOT
+from .constituents import UNKNOWN_TAG as UNKNOWN_TAG
+from .constituents import constituent_tree as constituent_tree
+from .constituents import get_constituents as get_constituents
+from .constituents import install_extensions as install_extensions
+from .constituents import project_constituents as project_constituents
+from .constituents import sentence_trees as sentence_trees
+from .constituents import set_constituents as set_constituents
+from .constituents import set_dependencies as set_dependencies
+from .frames import FRAMES_KEY as FRAMES_KEY
+from .frames import Frame as Frame
+from .frames import FrameSpans as FrameSpans
+from .frames import get_frames as get_frames
+from .frames import set_frames as set_frames
+from .grammar_errors import CORRECT as CORRECT
+from .grammar_errors import ERROR as ERROR
+from .grammar_errors import ERRORS_KEY as ERRORS_KEY
+from .grammar_errors import GrammarError as GrammarError
+from .grammar_errors import error_scores as error_scores
+from .grammar_errors import get_errors as get_errors
+from .grammar_errors import grammar_errors as grammar_errors
+from .grammar_errors import set_errors as set_errors

@@ -1,0 +1,262 @@
+"""Semantic frames in a Doc's span groups: how they are written there, and typed views of them.
+
+`doc.spans["srl"]`: for each frame the predicate's span, labelled V, and then its arguments, all
+with the frame's id. Frames may overlap. As with all groups here, one without spans means
+"annotated, nothing there"; no group means "not annotated".
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from spacy.tokens import Doc, Span, SpanGroup, Token
+
+from ..trees.tree import LabelledSpan
+
+FRAMES_KEY = "srl"
+"""The key of the span group in `doc.spans` that holds the semantic frames."""
+PREDICATE = "V"
+"""The label of a frame's predicate."""
+CONTINUATION = "C-"
+"""What the label of an argument's later piece begins with."""
+
+_SENSE = re.compile(r"(?<=.)\.(?:\d+|[A-Z]+)$")
+
+
+class FrameSpans(NamedTuple):
+    """A frame by token offsets: what `set_frames` writes.
+
+    spans: (start, end, label) of the predicate, labelled V, and of its arguments.
+    predicate: the token that has the roleset; mostly the first one labelled V.
+    """
+
+    predicate: int
+    roleset: str
+    spans: Sequence[LabelledSpan]
+
+
+class Argument(NamedTuple):
+    """A role with all its pieces in order of the text; mostly there is one."""
+
+    label: str
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A predicate with its arguments, as read from a Doc.
+
+    predicate: the token that has the roleset; mostly the first one of `verb`.
+    arguments: in the order of the text where `set_frames` wrote them; R-X, and C-X, the further
+        pieces of X, are among them, and so is `C-V`, the second part of a predicate in two pieces.
+    verb: the span labelled V, whatever its part of speech.
+    scores: of each argument, None where there is none. verb_score: that of `verb`.
+    """
+
+    predicate: Token
+    roleset: str
+    arguments: tuple[Span, ...]
+    verb: Span
+    scores: tuple[float | None, ...]
+    verb_score: float | None
+
+    @property
+    def lemma(self) -> str:
+        """The roleset's ("give" of "give.01", "have" of "have.LV"), else the token's, or ""."""
+        return _SENSE.sub("", self.roleset) or self.predicate.lemma_
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """V and the arguments in order of the text, outer before inner."""
+        return tuple(sorted((self.verb, *self.arguments), key=lambda span: (span.start, -span.end)))
+
+    def merged(self) -> tuple[Argument, ...]:
+        """V and the arguments in order of the text, each with its continuations.
+
+        See `join_continuations`. R-X is an argument of its own.
+        """
+        spans = self.spans
+        return tuple(
+            Argument(label, tuple(spans[i] for i in pieces))
+            for label, pieces in join_continuations(span.label_ for span in spans)
+        )
+
+    def _repr_html_(self) -> str:
+        """A notebook's picture of the frame: its sentence with a chip around each role."""
+        # the way up, taken only where pictures are wanted
+        from ..visualize.notebook import frame_html
+
+        return frame_html(self)
+
+    def __str__(self) -> str:
+        """The predicate's sentence with its roles: "[ARG0: The cat] [V: sat] down ."
+
+        Words stand between single spaces, a role within another in brackets within its brackets.
+        Without sentence boundaries it is the whole Doc; if arguments lie in other sentences, it is
+        all from the first to the last of these.
+        """
+        doc, spans = self.predicate.doc, self.spans
+        start, end = 0, len(doc)
+        if doc.has_annotation("SENT_START"):
+            start = doc[min(self.predicate.i, spans[0].start)].sent.start
+            end = doc[max(self.predicate.i, *(span.end - 1 for span in spans))].sent.end
+        before, after = defaultdict[int, str](str), defaultdict[int, str](str)
+        for span in spans:
+            if words := [token.i for token in span if not token.text.isspace()]:
+                before[words[0]] += f"[{span.label_}: "
+                after[words[-1]] += "]"
+        return " ".join(
+            f"{before[token.i]}{token.text}{after[token.i]}"
+            for token in doc[start:end]
+            if not token.text.isspace()
+        )
+
+
+def join_continuations(labels: Iterable[str]) -> list[tuple[str, list[int]]]:
+    """Arguments as (label, positions of their pieces) from the labels of pieces in text order.
+
+    C-X is a further piece of the latest X before it. If there is none, it is an X itself, as
+    srl-eval.pl has it (Carreras and Màrquez 2005, "Introduction to the CoNLL-2005 Shared Task").
+    """
+    arguments: list[tuple[str, list[int]]] = []
+    latest: dict[str, list[int]] = {}
+    for i, label in enumerate(labels):
+        base = label.removeprefix(CONTINUATION)
+        if base != label and base in latest:
+            latest[base].append(i)
+        else:
+            latest[base] = [i]
+            arguments.append((base, latest[base]))
+    return arguments
+
+
+def set_frames(
+    doc: Doc,
+    frames: Iterable[FrameSpans],
+    scores: Sequence[Sequence[float | None]] | None = None,
+    *,
+    key: str = FRAMES_KEY,
+) -> None:
+    """Write frames to `doc.spans[key]`, replacing what is there.
+
+    scores: for each frame one score for each of its spans, as given; kept in `attrs["scores"]`.
+    Raises ValueError for a frame without exactly one V, or if scores and spans don't match.
+    """
+    frames = list(frames)
+    if scores is not None and [len(frame.spans) for frame in frames] != list(map(len, scores)):
+        raise ValueError("scores must have one list for each frame, with one for each of its spans")
+    spans: list[Span] = []
+    ordered: list[float | None] = []
+    for i, frame in enumerate(frames):
+        verbs = [span for span in frame.spans if span[2] == PREDICATE]
+        if len(verbs) != 1:
+            raise ValueError(
+                f"a frame must have one span labelled {PREDICATE}: the frame of "
+                f"{frame.roleset!r} at token {frame.predicate} has {len(verbs)}"
+            )
+        frame_id = _frame_id(frame.predicate, verbs[0][0], frame.roleset)
+        own = scores[i] if scores is not None else [None] * len(frame.spans)
+        for span, score in sorted(
+            zip(frame.spans, own, strict=True), key=lambda pair: (pair[0][2] != PREDICATE, pair[0])
+        ):
+            spans.append(Span(doc, *span, span_id=frame_id))
+            ordered.append(score)
+    doc.spans[key] = SpanGroup(doc, name=key, attrs={"scores": ordered}, spans=spans)
+
+
+def get_frames(doc: Doc, key: str = FRAMES_KEY) -> list[Frame]:
+    """The frames in `doc.spans[key]`, in its order; none if it isn't set.
+
+    A span labelled V opens a frame, so that frames stay apart even where `Doc.from_docs` brought
+    equal ids together. Without one score for each span, which is what `Doc.from_docs` leaves, all
+    are None.
+    """
+    if key not in doc.spans:
+        return []
+    spans, scores = list(doc.spans[key]), span_scores(doc.spans[key])
+    return [
+        _frame([spans[i] for i in frame], [scores[i] for i in frame]) for frame in _group(spans)
+    ]
+
+
+def predicates(group: SpanGroup) -> dict[int, list[tuple[int, _Fields]]]:
+    """The tokens that are predicates; of each, the spans of its first frame, V first: where they
+    are in the group, and what they are there."""
+    spans = list(group)
+    found: dict[int, list[tuple[int, _Fields]]] = {}
+    for frame in _group(spans):
+        found.setdefault(_predicate(spans[frame[0]]).i, [(i, _fields(spans[i])) for i in frame])
+    return found
+
+
+def still_there(group: SpanGroup, frame: list[tuple[int, _Fields]]) -> bool:
+    """Whether spans are what `predicates` found."""
+    return all(_fields(group[i]) == fields for i, fields in frame)
+
+
+def frame_at(group: SpanGroup, positions: Iterable[int]) -> Frame:
+    """The frame whose spans are at these positions of a group, V first."""
+    positions, scores = list(positions), span_scores(group)
+    return _frame([group[i] for i in positions], [scores[i] for i in positions])
+
+
+_Fields = tuple[int, int, int, int]
+
+
+def _fields(span: Span) -> _Fields:
+    return span.start, span.end, span.label, span.id
+
+
+def span_scores(group: SpanGroup) -> Sequence[float | None]:
+    """The score of every span of a group; None for all if there isn't one for each."""
+    scores = group.attrs.get("scores")
+    return scores if scores is not None and len(scores) == len(group) else [None] * len(group)
+
+
+def _group(spans: Sequence[Span]) -> list[list[int]]:
+    """Where the spans of each frame are, V first."""
+    found: list[list[int]] = []
+    latest: dict[int, list[int]] = {}
+    for i, span in enumerate(spans):
+        if span.label_ == PREDICATE:
+            latest[span.id] = [i]
+            found.append(latest[span.id])
+        elif span.id in latest:
+            latest[span.id].append(i)
+    return found
+
+
+def _frame(spans: Sequence[Span], scores: Sequence[float | None]) -> Frame:
+    verb = spans[0]
+    _, roleset = _parse_frame_id(verb.id_)
+    return Frame(_predicate(verb), roleset, tuple(spans[1:]), verb, tuple(scores[1:]), scores[0])
+
+
+def _predicate(verb: Span) -> Token:
+    position = verb.start + _parse_frame_id(verb.id_)[0]
+    # An id of someone else's making may point anywhere.
+    return verb.doc[position] if 0 <= position < len(verb.doc) else verb[0]
+
+
+def _frame_id(predicate: int, verb: int, roleset: str) -> str:
+    """ "7:give.01", or "9@7:give.01" if the V that begins at 7 has its predicate at 9.
+
+    Unlike the positions, their difference stays true when Docs are put together.
+    """
+    place = f"{predicate}" if predicate == verb else f"{predicate}@{verb}"
+    return f"{place}:{roleset}"
+
+
+def _parse_frame_id(frame_id: str) -> tuple[int, str]:
+    """(tokens from the beginning of V to the predicate, roleset)."""
+    place, colon, roleset = frame_id.partition(":")
+    if not colon:
+        return 0, frame_id
+    predicate, _, verb = place.partition("@")
+    if predicate.isdecimal() and verb.isdecimal():
+        return int(predicate) - int(verb), roleset
+    return 0, roleset

@@ -1,0 +1,270 @@
+"""Errors learned from corrected text: how often people write what for what.
+
+The frequencies are those of Rei et al. 2017, section 3: of every correct phrase, the share of its
+occurrences in the corrected text that were written in another way.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+
+from ..formats.m2 import Edit, words_of
+from .confusion import FORM, TextCounts, calibrated, families_of, vowel_letters
+from .error_model import (
+    ANY,
+    CAPITAL,
+    DOUBLE,
+    LOWER,
+    NOISE,
+    OMIT,
+    START,
+    SUBSTITUTE,
+    SWAP,
+    TRANSPOSE,
+    ErrorKind,
+    ErrorModel,
+    Insertion,
+)
+from .letters import SHORTEST
+from .sites import key_of
+
+CORRECTIONS = "corrections"
+"""The one kind of errors that are learned from corrections."""
+
+_LONGEST = 3
+"""Words of the longest phrase that is learned."""
+_SMOOTHING = 5.0
+"""Occurrences added to those of every phrase, so that rare ones are not always wrong."""
+_MOST_INSERTED = 50
+
+
+class CorrectionCounts:
+    """What corrected sentences say, read one at a time.
+
+    text: the corrected sentences, as clean text. errors: how many there were.
+    """
+
+    def __init__(self) -> None:
+        self.text = TextCounts()
+        self.errors = 0
+        self._tokens = 0
+        self._phrases: Counter[str] = Counter()
+        self._replaced: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._inserted: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+        self._after: Counter[str] = Counter()
+        self._before: Counter[str] = Counter()
+        self._noise: Counter[str] = Counter()
+
+    def add(self, original: Sequence[str], edits: Iterable[Edit]) -> None:
+        """Count a sentence as it was written, with the edits of one annotator.
+
+        Edits without a correction count for nothing; of edits that overlap, the one that starts
+        first counts. Raises ValueError if one is not within the sentence.
+        """
+        corrected: list[str] = []
+        places: list[Place] = []
+        read = 0
+        for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+            if not 0 <= edit.start <= edit.end <= len(original):
+                raise ValueError(
+                    f"an edit from word {edit.start} to word {edit.end} lies outside of the "
+                    f"sentence, which has {len(original)} words"
+                )
+            if edit.start < read or edit.correction is None:
+                continue
+            corrected += original[read : edit.start]
+            words = words_of(edit.correction)
+            written = tuple(original[edit.start : edit.end])
+            places.append((len(corrected), len(corrected) + len(words), written))
+            corrected += words
+            read = edit.end
+        corrected += original[read:]
+        self._tokens += len(corrected)
+        self.text.add(corrected)
+        keys = [key_of(word) for word in corrected]
+        for length in range(1, _LONGEST + 1):
+            for at in range(len(keys) - length + 1):
+                self._phrases[" ".join(keys[at : at + length])] += 1
+        around = [START, *keys]
+        self._after.update(around[:-1])
+        self._before.update(keys)
+        for place in places:
+            for error in _minimal(*place, corrected):
+                self._count(*error, corrected, around)
+
+    def _count(
+        self, at: int, until: int, written: tuple[str, ...], words: list[str], keys: list[str]
+    ) -> None:
+        """An error at the correct `words` [at, until); `keys` are those from `START` on."""
+        right = tuple(words[at:until])
+        if max(len(right), len(written)) > _LONGEST or not all(map(_is_plain, right + written)):
+            return
+        self.errors += 1
+        wrong = " ".join(map(key_of, written))
+        key = " ".join(map(key_of, right))
+        if not right:
+            following = keys[at + 1] if at + 1 < len(keys) else ""
+            if following:
+                self._inserted[wrong][keys[at], following] += 1
+        elif key != wrong:
+            if len(right) == 2 and written == right[::-1]:
+                self._noise[SWAP] += 1
+            else:
+                self._replaced[key][wrong] += 1
+        elif at and right[0][:1] != written[0][:1]:  # not by quotes alone
+            self._noise[LOWER if right[0][:1].isupper() else CAPITAL] += 1
+
+    def model(self, lang: str, text: TextCounts | None = None) -> ErrorModel:
+        """The errors that were corrected, and others of the same sorts.
+
+        text: clean text, where more words are met than in corrections. Of its words and those of
+        the corrected text, misspellings and changes of form are as frequent as in the corrections.
+        Raises ValueError if there are no corrections.
+        """
+        if not self.errors:
+            raise ValueError("no corrections to learn errors from")
+        text = text or self.text
+        closed = text.closed()
+        families = families_of(self.text, closed)
+        if text is not self.text:
+            families |= families_of(text, closed)
+        counts: Counter[str] = Counter(self._noise)
+        letters: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        table: dict[str, dict[str, float]] = {}
+        known = self.text.counts
+        for right, others in self._replaced.items():
+            for wrong, count in others.items():
+                if wrong in families.get(right, {}):
+                    counts[FORM] += count
+                elif wrong and wrong not in known and _is_misspelling(right, wrong):
+                    how, old, new = _letters_changed(right, wrong)
+                    counts[how] += count
+                    if how == SUBSTITUTE and old:
+                        letters[old][new] += count
+                    if count > 1:
+                        _add(table, right, wrong, count / (self._phrases[right] + _SMOOTHING))
+                elif count > 1 or _is_usual(right, wrong):
+                    counts[CORRECTIONS] += count
+                    _add(table, right, wrong, count / (self._phrases[right] + _SMOOTHING))
+        insertions = self._insertions()
+        counts[CORRECTIONS] += sum(self._inserted[word].total() for word in insertions)
+        model = ErrorModel(
+            lang,
+            {
+                CORRECTIONS: ErrorKind(1.0, table, insertions),
+                FORM: ErrorKind(1.0, families),
+            },
+            noise=dict.fromkeys(NOISE, 1.0),
+            words=self.text.well_known() | text.well_known(),
+            closed=closed,
+            letters={old: dict(new) for old, new in letters.items()} or vowel_letters(text.counts),
+        )
+        shares = {name: 100 * count / self._tokens for name, count in counts.items()}
+        return calibrated(model, self.text.sample, shares)
+
+    def _insertions(self) -> dict[str, Insertion]:
+        """Of unnecessary words met twice or more, the 50 most frequent ones.
+
+        A word's weight between two others is its frequency times both neighbours' lifts: how many
+        times as often it comes up beside them, half as often for words it never came up beside.
+        Of words inserted less than 20 times, these never follow: too little is known.
+        """
+        frequent = Counter({word: where.total() for word, where in self._inserted.items()})
+        found = {}
+        for word, total in frequent.most_common(_MOST_INSERTED):
+            if total < 2:
+                break
+            base = total / self._tokens
+            after, before = Counter[str](), Counter[str]()
+            for (previous, following), count in self._inserted[word].items():
+                after[previous] += count
+                before[following] += count
+            found[word] = Insertion(
+                {ANY: 0.5 * base, **_lifted(after, self._after, base, base)},
+                _lifted(before, self._before, base, 1.0) | ({ANY: 0.5} if total >= 20 else {}),
+            )
+        return found
+
+
+def _lifted(
+    found: Counter[str], occurrences: Counter[str], base: float, scale: float
+) -> dict[str, float]:
+    smoothing = 0.5 / base  # as many occurrences as have half an insertion
+    return {
+        word: float(f"{scale * (count + 0.5) / ((occurrences[word] + smoothing) * base):.4g}")
+        for word, count in found.items()
+    }
+
+
+def _add(table: dict[str, dict[str, float]], right: str, wrong: str, weight: float) -> None:
+    table.setdefault(right, {})[wrong] = float(f"{weight:.4g}")
+
+
+Place = tuple[int, int, tuple[str, ...]]
+"""Correct words from start to end, and what was written for them."""
+
+
+def _minimal(
+    at: int, until: int, written: tuple[str, ...], corrected: Sequence[str]
+) -> Iterator[Place]:
+    """An error without the words that are right, and word by word if there are as many of them."""
+    while at < until and written and corrected[at] == written[0]:
+        at, written = at + 1, written[1:]
+    while at < until and written and corrected[until - 1] == written[-1]:
+        until, written = until - 1, written[:-1]
+    swapped = len(written) == 2 and tuple(corrected[at:until]) == written[::-1]
+    pairs = list(zip(corrected[at:until], written, strict=False))
+    by_word = until - at == len(written) and all(
+        one == two or _is_like(one, two) for one, two in pairs
+    )
+    if by_word and not swapped:
+        for place, (right, wrong) in enumerate(pairs, start=at):
+            if right != wrong:
+                yield place, place + 1, (wrong,)
+    elif at < until or written:
+        yield at, until, written
+
+
+def _is_plain(word: str) -> bool:
+    return bool(word.strip()) and not any(letter.isdigit() or letter in "/@_\\" for letter in word)
+
+
+def _is_usual(right: str, wrong: str) -> bool:
+    """Whether an error met once is worth keeping: of one word or none, not punctuation for one."""
+    return " " not in right + wrong and (not wrong or right.isalpha() == wrong.isalpha())
+
+
+def _is_like(right: str, wrong: str) -> bool:
+    return SequenceMatcher(None, right, wrong, autojunk=False).ratio() >= 0.5
+
+
+def _is_misspelling(right: str, wrong: str) -> bool:
+    if not (right.isalpha() and wrong.isalpha() and len(right) >= SHORTEST):
+        return False
+    return SequenceMatcher(None, right, wrong, autojunk=False).ratio() >= 0.7
+
+
+def _letters_changed(right: str, wrong: str) -> tuple[str, str, str]:
+    """Which noise of letters it is, and which letters were written for which if it is SUBSTITUTE.
+
+    More than one change has no letters.
+    """
+    start = 0
+    while start < min(len(right), len(wrong)) and right[start] == wrong[start]:
+        start += 1
+    end = 0
+    while end < min(len(right), len(wrong)) - start and right[-1 - end] == wrong[-1 - end]:
+        end += 1
+    old, new = right[start : len(right) - end], wrong[start : len(wrong) - end]
+    if len(old) == 2 and new == old[::-1]:
+        return TRANSPOSE, "", ""
+    if len(old) == 1 and not new:
+        return OMIT, "", ""
+    if not old and len(new) == 1:
+        if new in (right[start - 1 : start], right[start : start + 1]):
+            return DOUBLE, "", ""
+        before = right[start - 1 : start]
+        return SUBSTITUTE, before, before + new
+    return SUBSTITUTE, *((old, new) if max(len(old), len(new)) <= 3 else ("", ""))

@@ -1,0 +1,312 @@
+"""Errors put into correct sentences, with labels of the tokens that are wrong then.
+
+The rule of labels is that of the error detection data by Rei and Yannakoudakis 2016,
+"Compositional Sequence Labeling Models for Error Detection in Learner Writing" (ACL): a token is an
+error if it was changed or inserted, or if a word is missing before it.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect, bisect_left
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from itertools import accumulate
+from operator import attrgetter
+from random import Random
+
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from ..annotations.grammar_errors import CORRECT, ERROR, set_errors
+from .error_model import ErrorModel
+from .sites import Change, Site, change_at, find_sites, first_word
+
+REPLACED, MISSING, UNNECESSARY = "R", "M", "U"
+"""Labels that say what the error is: a token is wrong, follows a missing word, is too much."""
+
+_SHAPE = 1.5
+_BLOCK = 512
+"""Sites that are drawn from together; few sentences have more."""
+_LEFT = frozenset(",.;:!?)]}%…")
+
+
+def corrupt_words(
+    words: Sequence[str],
+    spaces: Sequence[bool],
+    model: ErrorModel,
+    rate: float,
+    random: Random,
+    *,
+    types: bool = False,
+) -> tuple[list[str], list[bool], list[str]]:
+    """A sentence with errors.
+
+    words, spaces: of the tokens, and whether whitespace follows each.
+    rate: the expected share of tokens that are errors, from 0 to 1.
+    types: label with `REPLACED`, `MISSING` and `UNNECESSARY` instead of `ERROR`.
+    Returns words, spaces and labels, one for each token that is there now. Tokens without a change
+        but in a capital, because another word now begins the sentence, are correct.
+
+    Learners don't err at a constant rate: some sentences have many errors, some none. So a
+    sentence's own rate is drawn from a gamma distribution with mean `rate` and shape 1.5, the
+    number of its errors from a Poisson distribution (together, a negative binomial one). At a rate
+    of 0.09, some 30 % of the sentences of a text stay as they are, as many as in learners' essays.
+    """
+    if not 0 <= rate <= 1:
+        raise ValueError(f"the rate of errors must be from 0 to 1, not {rate}")
+    if len(words) != len(spaces):
+        raise ValueError(
+            f"each word needs a value that says whether a space follows: got {len(words)} "
+            f"words, but {len(spaces)} spaces"
+        )
+    own_rate = random.gammavariate(_SHAPE, rate / _SHAPE) if rate else 0.0
+    wanted = _poisson(own_rate * len(words), random)
+    changes = draw_changes(words, spaces, model, wanted, random) if wanted else []
+    return apply_changes(words, spaces, changes, model, types=types)
+
+
+def apply_changes(
+    words: Sequence[str],
+    spaces: Sequence[bool],
+    changes: Sequence[Change],
+    model: ErrorModel,
+    *,
+    types: bool = False,
+) -> tuple[list[str], list[bool], list[str]]:
+    """The sentence after all changes, which are in order and don't overlap; as `corrupt_words`."""
+    built = _Builder(words, spaces)
+    for change in changes:
+        built.change(_trimmed(change, words))
+    built.copy_until(len(words))
+    built.right_capitals(model)
+    if built.words == list(words):
+        return list(words), list(spaces), [CORRECT] * len(words)
+    labels = built.labels if types else [ERROR if label else CORRECT for label in built.labels]
+    return built.words, built.spaces, labels
+
+
+def draw_changes(
+    words: Sequence[str], spaces: Sequence[bool], model: ErrorModel, wanted: int, rng: Random
+) -> list[Change]:
+    """Changes that make about `wanted` tokens wrong, in order; fewer if there are no more places.
+
+    They don't overlap. Where words are inserted or go missing, the neighbours don't change, so
+    nothing is undone or done twice. Nothing goes missing at the end, where no token would follow
+    to be labelled.
+    """
+    changes: list[Change] = []
+    last = max((at for at, word in enumerate(words) if word.strip()), default=-1)
+    for site in _drawn(find_sites(words, spaces, model), rng) if wanted > 0 else ():
+        change = change_at(site, words, model, rng)
+        if change is None:
+            continue
+        # none overlap, so a change that conflicts with any does so with a neighbour
+        at = bisect_left(changes, change.start, key=attrgetter("start"))
+        if any(_conflict(change, other) for other in changes[max(0, at - 1) : at + 1]):
+            continue
+        trimmed = _trimmed(change, words)
+        if not trimmed.new and trimmed.end > last:
+            continue
+        cost = max(1, len(trimmed.new))
+        # of one that is too large, the share that keeps the expected number of errors
+        if cost > wanted and rng.random() * cost >= wanted:
+            continue
+        changes.insert(at, change)
+        wanted -= cost
+        if wanted <= 0:
+            break
+    if not _leaves_a_word(words, changes):
+        return []
+    return changes
+
+
+def _drawn(sites: list[Site], rng: Random) -> Iterator[Site]:
+    """All sites, each drawn by its weight from those that are left.
+
+    In blocks, so that the work for one doesn't grow with the length of the text, but with its root.
+    """
+    size = max(_BLOCK, math.isqrt(len(sites)))
+    blocks = [sites[at : at + size] for at in range(0, len(sites), size)]
+    sums = [list(accumulate(site.weight for site in block)) for block in blocks]
+    while blocks:
+        ends = list(accumulate(block_sums[-1] for block_sums in sums))
+        point = rng.random() * ends[-1]
+        k = min(bisect(ends, point), len(ends) - 1)
+        within = bisect(sums[k], point - ends[k - 1] if k else point)
+        yield blocks[k].pop(min(within, len(blocks[k]) - 1))
+        sums[k] = list(accumulate(site.weight for site in blocks[k]))
+        if not blocks[k]:
+            del blocks[k], sums[k]
+
+
+def sentence_random(seed: int, words: Sequence[str], round: int) -> Random:
+    """The generator of a sentence: the same wherever and whenever the sentence is met.
+
+    It depends on the seed, the words and `round`, which numbers the times that the same sentence
+    is to get errors, and on nothing else.
+    """
+    key = f"{seed}\n{round}\n" + "\n".join(words)
+    return Random(blake2b(key.encode("utf8", "surrogatepass"), digest_size=16).digest())
+
+
+def corrupt_doc(
+    doc: Doc,
+    vocab: Vocab,
+    model: ErrorModel,
+    rate: float,
+    *,
+    seed: int = 0,
+    round: int = 0,
+    types: bool = False,
+) -> Doc:
+    """A new Doc with errors, labelled in `doc.spans["errors"]`.
+
+    Sentences get their errors one by one, each from its own `sentence_random`; without sentence
+    boundaries, the Doc is one. They and whitespace are all that is kept of the annotation.
+    """
+    words: list[str] = []
+    spaces: list[bool] = []
+    labels: list[str] = []
+    starts: list[bool | int | None] = []
+    has_sentences = doc.has_annotation("SENT_START")
+    for sentence in doc.sents if has_sentences else [doc]:
+        old = [token.text for token in sentence]
+        whitespace = [bool(token.whitespace_) for token in sentence]
+        random = sentence_random(seed, old, round)
+        new = corrupt_words(old, whitespace, model, rate, random, types=types)
+        words += new[0]
+        spaces += new[1]
+        labels += new[2]
+        starts += [at == 0 for at in range(len(new[0]))]
+    corrupted = Doc(
+        vocab, words=words, spaces=spaces, sent_starts=starts if has_sentences else None
+    )
+    set_errors(corrupted, labels)
+    return corrupted
+
+
+class _Builder:
+    """The corrupted sentence, written from left to right."""
+
+    def __init__(self, words: Sequence[str], spaces: Sequence[bool]) -> None:
+        self.old_words = words
+        self.old_spaces = spaces
+        self.words: list[str] = []
+        self.spaces: list[bool] = []
+        self.labels: list[str] = []
+        self._read = 0
+        self._missing = False  # a word before the next one
+        self._first = first_word(words)
+        self._first_is_at = -1  # where the word with the sentence's capital is now, if anywhere
+
+    def copy_until(self, end: int) -> None:
+        for at in range(self._read, end):
+            self._put(self.old_words[at], self.old_spaces[at], CORRECT, at == self._first)
+        self._read = end
+
+    def change(self, change: Change) -> None:
+        self.copy_until(change.start)
+        old = self.old_words[change.start : change.end]
+        space = self.old_spaces[change.end - 1] if change.end else True
+        self._read = change.end
+        if not old and not change.new:
+            return
+        if not change.new:
+            self._missing = True
+            if self.words:
+                self.spaces[-1] = self._space_without(old, space)
+            return
+        inside = self.old_spaces[change.start : change.end - 1]
+        if len(old) != len(change.new):
+            inside = [not _attaches(word) for word in change.new[1:]]
+        if self.words and _attaches(change.new[0]) != bool(old and _attaches(old[0])):
+            self.spaces[-1] = not _attaches(change.new[0])
+        was_first = change.start <= self._first < change.end
+        label = REPLACED if old else UNNECESSARY
+        for word, after in zip(change.new, [*inside, space if old else True], strict=True):
+            self._put(word, after, label, was_first and word == self.old_words[self._first])
+
+    def right_capitals(self, model: ErrorModel) -> None:
+        """A capital for the word that now begins the sentence, none for the one that did."""
+        if self._first >= len(self.old_words):
+            return
+        initial = self.old_words[self._first]
+        begins = first_word(self.words)
+        if not initial[:1].isupper() or begins >= len(self.words):
+            return
+        now = self.words[begins]
+        self.words[begins] = now[:1].upper() + now[1:]
+        if self._first_is_at not in (-1, begins):
+            lower = initial[:1].lower() + initial[1:]
+            if lower in model.words:
+                self.words[self._first_is_at] = lower
+
+    def _put(self, word: str, space: bool, label: str, is_first: bool) -> None:
+        if self._missing and not word.isspace():
+            label = label or MISSING
+            self._missing = False
+        if is_first:
+            self._first_is_at = len(self.words)
+        self.words.append(word)
+        self.spaces.append(space)
+        self.labels.append(label)
+
+    def _space_without(self, gone: Sequence[str], after: bool) -> bool:
+        """Whether whitespace follows the word before those that are gone."""
+        before = self.spaces[-1]
+        if gone[0] in ("-", "–", "—"):
+            return True
+        if before or not after:
+            return before and after
+        return _attaches(gone[0]) or self.words[-1][-1:].isalnum()
+
+
+def _attaches(word: str) -> bool:
+    """Whether no whitespace is written before the word."""
+    return word in _LEFT or word[:1] in ("'", "’") or word.lower() in ("n't", "n’t", "-")
+
+
+def _conflict(one: Change, two: Change) -> bool:
+    if one.start > two.start:
+        one, two = two, one
+    if one.end > two.start or one.start == two.start:
+        return True
+    moves = len(one.new) != one.end - one.start or len(two.new) != two.end - two.start
+    return moves and one.end == two.start
+
+
+def _leaves_a_word(words: Sequence[str], changes: Sequence[Change]) -> bool:
+    gone = {at for change in changes if not change.new for at in range(change.start, change.end)}
+    return any(
+        any(letter.isalnum() for letter in word) for at, word in enumerate(words) if at not in gone
+    )
+
+
+def _trimmed(change: Change, words: Sequence[str]) -> Change:
+    """`change` without the words at both ends that stay as they are, but for the capital of the
+    sentence's first word."""
+    start, end, new = change.start, change.end, change.new
+    form = _uncapitalised if start == first_word(words) and len(new) != end - start else str
+    while start < end and new and words[start] == new[0]:
+        start, new = start + 1, new[1:]
+    while start < end and new and form(words[end - 1]) == form(new[-1]):
+        end, new = end - 1, new[:-1]
+    return Change(start, end, new)
+
+
+def _uncapitalised(word: str) -> str:
+    return word[:1].lower() + word[1:]
+
+
+def _poisson(mean: float, random: Random) -> int:
+    """Knuth's method: how many uniform numbers multiply to more than exp(-mean)."""
+    count = 0
+    while mean > 500.0:  # a sum of two, before the exponential is 0
+        mean -= 500.0
+        count += _poisson(500.0, random)
+    limit, product = math.exp(-mean), random.random()
+    while product > limit:
+        product *= random.random()
+        count += 1
+    return count

@@ -1,0 +1,190 @@
+"""From Docs to padded batches of sentences, and back to the Docs' vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy
+import torch
+from spacy.pipeline.tok2vec import Tok2VecListener
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d
+from torch import Tensor
+
+from ..bridge.shim import to_tensor, torch_shim
+from ..structure.chart import chart_size
+from .sentences import Sentence, split_sentences
+
+S = TypeVar("S", bound=tuple)
+
+SPANS_A_WORD = 24
+"""Of how many spans' room what layers make of a word takes as much: charts of short sentences are
+small, those of 10,000 sentences of 3 words no larger than those of 500 of 15."""
+
+READING: dict[str, Any] = {
+    "sentences": "split",
+    "max_sentence_length": 512,
+    "long_sentences": "split",
+    "dropout_rate": 0.0,
+}
+"""Attributes of every model that reads sentences, until the component and the training set them."""
+
+
+@dataclass
+class SentenceBatch(Generic[S]):
+    """Scores of sentences of similar length, padded together.
+
+    members: index of each sentence in `ParserScores.sentences` [B]; lengths: its words [B].
+    scores: of parsers `Scores`, of LISA `LisaScores`.
+    """
+
+    members: list[int]
+    lengths: Tensor
+    scores: S
+
+
+@dataclass
+class ParserScores(Generic[S]):
+    """What the model predicts for a batch of Docs; `d_scores` for it has the same shape.
+
+    batches: a list in training; from `predict`, computed one after another as they are asked for,
+    once.
+    """
+
+    sentences: list[Sentence]
+    batches: Iterable[SentenceBatch[S]]
+
+
+def initialize_tok2vec(model: Model, docs: list[Doc] | None) -> int:
+    """Set up what reads words in a model, and return how wide its vectors are."""
+    tok2vec = model.get_ref("tok2vec")
+    tok2vec.initialize(X=docs)
+    width = tok2vec.maybe_get_dim("nO")
+    if width is None:
+        if not docs:
+            raise ValueError(
+                "the width of tok2vec is not known: give nlp.initialize() example Docs"
+            )
+        width = tok2vec.predict(docs[:1])[0].shape[1]
+    return int(width)
+
+
+def batch_by_spans(
+    lengths: list[int],
+    max_spans: int,
+    *,
+    least_words: int = 500,
+    most_padding: float = 1.1,
+    spans_a_word: int = SPANS_A_WORD,
+) -> list[list[int]]:
+    """Indices of sentences of similar length, in batches.
+
+    A batch's padded charts hold at most `max_spans` spans, where no word, nor padding, counts as
+    less than `spans_a_word` of them; a sentence that is larger is alone. Once a batch has
+    `least_words` words, it takes no sentence that would make it more than `most_padding` times as
+    large as its words.
+    """
+    order = sorted(range(len(lengths)), key=lengths.__getitem__)
+    batches: list[list[int]] = []
+    words = 0
+    for index in order:
+        # lengths ascend, so the newcomer sets the padded length of the whole batch
+        n = lengths[index]
+        count = len(batches[-1]) + 1 if batches else 1
+        too_large = count * max(chart_size(n), n * spans_a_word) > max_spans
+        too_padded = words >= least_words and count * n > most_padding * (words + n)
+        if not batches or too_large or too_padded:
+            batches.append([])
+            words = 0
+        batches[-1].append(index)
+        words += n
+    return batches
+
+
+def read_docs(
+    model: Model, docs: list[Doc], is_train: bool
+) -> tuple[list[Sentence], Tensor, Callable[[list[Floats2d]], list[Doc]]]:
+    """The sentences of all docs, the vectors of all tokens [tokens, d_in], tok2vec's backprop."""
+    attrs = model.attrs
+    sentences = split_sentences(
+        docs, attrs["sentences"], attrs["max_sentence_length"], attrs["long_sentences"]
+    )
+    if not is_train:
+        check_listeners(model, docs)
+    vectors, backprop = model.get_ref("tok2vec")(docs, is_train)
+    flat = to_tensor(model, vectors, torch_shim(model).device).requires_grad_(is_train)
+    return sentences, flat, backprop
+
+
+def check_listeners(model: Model, docs: list[Doc]) -> None:
+    """Raise ValueError if what a listener waits for was not read.
+
+    The listener itself would go on with zeros, and the component with what follows from zeros.
+    """
+    waiting = [node for node in model.walk() if isinstance(node, Tok2VecListener)]
+    # doc_cleaner leaves None
+    if waiting and any(len(doc) and (doc.tensor is None or not doc.tensor.size) for doc in docs):
+        raise ValueError(
+            f"this component listens to {waiting[0].upstream_name!r}, which has not read the Doc. "
+            "Put it before the component; or, for a component that works alone, call "
+            "replace_listeners of the pipeline in which it listens"
+        )
+
+
+def padded_batches(
+    docs: list[Doc], sentences: list[Sentence], flat: Tensor, max_spans: int
+) -> Iterator[tuple[list[int], Tensor, Tensor]]:
+    """The sentences to be parsed, in batches of similar length: members, lengths, vectors.
+
+    flat: the vectors of all tokens [tokens, d_in]. Of each batch: the index of its sentences in
+    `sentences`, their words [B], the words' vectors [B, n, d_in]. See `batch_by_spans`.
+    """
+    for members, lengths, tokens in token_batches(docs, sentences, max_spans):
+        yield members, lengths.to(flat.device), flat[tokens.to(flat.device)]
+
+
+def token_batches(
+    docs: list[Doc], sentences: list[Sentence], max_spans: int
+) -> Iterator[tuple[list[int], Tensor, Tensor]]:
+    """As `padded_batches`, with the numbers of the words among all Docs' tokens [B, n]."""
+    first_token = numpy.cumsum([0, *map(len, docs)])
+    parsed = [k for k, sentence in enumerate(sentences) if sentence.parsed]
+    lengths = [len(sentences[k].words) for k in parsed]
+    for group in batch_by_spans(lengths, max_spans):
+        members = [parsed[k] for k in group]
+        size = max(lengths[k] for k in group)
+        # padding repeats token 0; nothing of a sentence's result depends on it
+        tokens = numpy.zeros((len(members), size), dtype=numpy.int64)
+        for row, k in enumerate(members):
+            sentence = sentences[k]
+            tokens[row, : len(sentence.words)] = first_token[sentence.doc] + sentence.words
+        yield members, torch.tensor([lengths[k] for k in group]), torch.from_numpy(tokens)
+
+
+def padded(like: Tensor, rows: Iterable[Sequence[int] | numpy.ndarray]) -> Tensor:
+    """Rows of numbers as [B, n], n and the device those of `like` [B, n, …]; -1 behind a row."""
+    padded = numpy.full(like.shape[:2], -1, dtype=numpy.int64)
+    for row, values in enumerate(rows):
+        padded[row, : len(values)] = values
+    return torch.from_numpy(padded).to(like.device)
+
+
+def walk_back(scores: ParserScores, d_scores: ParserScores) -> None:
+    """Go back from the scores' gradients to those of the parameters, and of all there is below."""
+    outputs, gradients = [], []
+    for batch, d_batch in zip(scores.batches, d_scores.batches, strict=True):
+        for output, gradient in zip(batch.scores, d_batch.scores, strict=True):
+            if output is not None and output.requires_grad:
+                outputs.append(output)
+                gradients.append(gradient)
+    if outputs:
+        torch.autograd.backward(outputs, gradients)
+
+
+def d_vectors(scores: ParserScores, d_scores: ParserScores, flat: Tensor) -> Tensor:
+    """Walk back from the scores' gradients, through the network's parameters, to that of `flat`."""
+    walk_back(scores, d_scores)
+    return flat.grad if flat.grad is not None else torch.zeros_like(flat)

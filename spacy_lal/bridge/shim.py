@@ -1,0 +1,292 @@
+"""The bridge between Thinc and PyTorch.
+
+`TorchShim` differs from Thinc's own `PyTorchShim` where that one gets in the way of a parser:
+
+- the module is built late, from a JSON-able *header* (sizes that only the training data know),
+  and is stored as safetensors with that header beside the tensors: no pickle anywhere;
+- outside `begin_update` the module stays in eval mode, so that threads may share it;
+- the dropout rate comes from spaCy's training loop at every step;
+- parameter averaging (`use_averages`) reaches the module's parameters.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+import threading
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, Self, cast
+
+import safetensors.torch
+import torch
+from thinc.api import Model, Optimizer, Shim, get_torch_default_device, torch2xp, xp2torch
+from thinc.types import Floats2d, FloatsXd
+from torch import Tensor, nn
+from torch.nn.modules.module import register_module_parameter_registration_hook
+from torch.overrides import TorchFunctionMode
+
+from ..layers.dropout import set_dropout
+from ..training.groups import GroupedAdam
+from .from_v1 import from_v1
+from .weights import Header, read_weights
+
+
+class TorchShim(Shim):
+    """Owns one `nn.Module`, built by `build(header)` as soon as the header is known."""
+
+    def __init__(self, build: Callable[[Header], nn.Module]) -> None:
+        super().__init__(None)
+        self._build = build
+        self.header: Header | None = None
+        self._weights_elsewhere = False
+        self._frozen: set[str] = set()
+
+    def copy(self) -> Self:
+        """A copy with a number of its own, by which an optimizer tells the two apart."""
+        copied = copy.deepcopy(self)
+        with Shim.global_id_lock:
+            Shim.global_id += 1
+            copied.id = Shim.global_id
+        return copied
+
+    def initialize(self, header: Header) -> None:
+        """Build the module with fresh parameters."""
+        self.header, self._frozen = header, set()
+        self._model = self._build(header).to(get_torch_default_device()).eval()
+
+    @property
+    def module(self) -> nn.Module:
+        if self._model is None:
+            raise ValueError(
+                "this model has no parameters yet: call nlp.initialize() or load trained weights"
+            )
+        return self._model
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.module.parameters()).device
+
+    def predict(self, *inputs: Any) -> Any:  # type: ignore[override]
+        with torch.no_grad():
+            return self.module(*inputs)
+
+    def begin_update(self, *inputs: Any, dropout: float) -> Any:  # type: ignore[override]
+        """Forward pass in training mode; the autograd graph is the caller's to walk back."""
+        module = self.module
+        set_dropout(module, dropout)
+        module.train()
+        try:
+            return module(*inputs)
+        finally:
+            module.eval()
+
+    def finish_update(self, optimizer: Optimizer) -> None:
+        self._freeze(optimizer)
+        for name, parameter in self.module.named_parameters():
+            if parameter.grad is not None:
+                weights = cast(FloatsXd, torch2xp(parameter.data))
+                if optimizer.averages is not None and (self.id, name) not in optimizer.averages:
+                    # Thinc begins at zero: the first averages, with which pipelines are evaluated
+                    # and saved, would be too small
+                    optimizer.averages[self.id, name] = weights.copy()
+                value, _ = optimizer(
+                    (self.id, name),
+                    weights,
+                    cast(FloatsXd, torch2xp(parameter.grad)),
+                )
+                updated = xp2torch(value, device=parameter.device)
+                # Thinc's optimizer works in place where it can. Taking its array over would wrap
+                # tensor in array in tensor, one layer more at every step, none of them ever freed.
+                if updated.data_ptr() != parameter.data_ptr():
+                    parameter.data.copy_(updated.reshape(parameter.shape))
+                parameter.grad = None
+
+    def _freeze(self, optimizer: Optimizer) -> None:
+        """Compute no more gradients of parameters that this optimizer freezes."""
+        # what never had gradients, as an encoder's lower layers, is not the optimizer's to thaw
+        parameters = {
+            name: parameter
+            for name, parameter in self.module.named_parameters()
+            if parameter.requires_grad or name in self._frozen
+        }
+        frozen = set()
+        if isinstance(optimizer, GroupedAdam):
+            frozen = {name for name in parameters if optimizer.freezes(name)}
+        # PyTorch goes back through nothing that has no gradients at all
+        if len(frozen) == len(parameters):
+            frozen = set()
+        for name in frozen - self._frozen:
+            parameters[name].requires_grad_(False).grad = None
+        for name in self._frozen - frozen:
+            parameters[name].requires_grad_(True)
+        self._frozen = frozen
+
+    @contextlib.contextmanager
+    def use_params(self, params: dict[tuple[int, str], Any]) -> Iterator[None]:
+        """Lend the module other values, such as the optimizer's averages."""
+        lent = {
+            name: parameter.data
+            for name, parameter in (self._model.named_parameters() if self._model else ())
+            if (self.id, name) in params
+        }
+        parameters = dict(self._model.named_parameters()) if lent else {}
+        for name, own in lent.items():
+            value = xp2torch(params[(self.id, name)], device=own.device)
+            parameters[name].data = value.reshape(own.shape)
+        try:
+            yield
+        finally:
+            for name, own in lent.items():
+                parameters[name].data = own
+
+    def to_device(self, device_type: str, device_id: int) -> None:
+        if self._model is not None:
+            self._model.to("cpu" if device_type == "cpu" else f"cuda:{device_id}")
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The module's parameters by name; none before it is built."""
+        if self._model is None:
+            return {}
+        return {name: t.detach().contiguous() for name, t in self._model.state_dict().items()}
+
+    def load(self, header: Header, tensors: dict[str, Tensor]) -> None:
+        """Build the module from its header and give it these parameters.
+
+        Raises ValueError if they do not fit or are not finite, before memory is taken for them.
+        """
+        try:
+            header, tensors = from_v1(header, tensors)
+            _check_sizes(header, max(LEAST, sum(t.numel() for t in tensors.values())))
+            with torch.device("meta"), _WithoutFirstValues(), _at_most(len(tensors)):
+                module = self._build(header)
+        except Exception as err:
+            raise ValueError(
+                f"the header of the weights describes no module that is known here: {err!r}"
+            ) from err
+        have = {name: tuple(t.shape) for name, t in tensors.items()}
+        want = {name: tuple(t.shape) for name, t in module.state_dict().items()}
+        for name in sorted(have.keys() | want.keys()):
+            if have.get(name) != want.get(name):
+                raise ValueError(
+                    f"these are not the weights of this model: {name} is "
+                    f"{have.get(name, 'missing')}, and should be {want.get(name, 'left out')}"
+                )
+        # as large as the tensors, which are there; parameters need no first values
+        module = module.to_empty(device=get_torch_default_device()).eval()
+        # integers of 32 bits would lose some as float32
+        exact = {n: t.float() if t.is_floating_point() else t for n, t in tensors.items()}
+        module.load_state_dict(exact)
+        _restore_buffers(module, want.keys(), lambda: self._build(header))
+        for name, tensor in module.state_dict().items():
+            # finite if the sum is, which is quicker to see
+            if not tensor.float().sum().isfinite() and not tensor.isfinite().all():
+                raise ValueError(f"{name} has values that are not finite")
+        self.header, self._model, self._frozen = header, module, set()
+
+    def to_bytes(self) -> bytes:
+        if self._model is None or self._weights_elsewhere:
+            return b""
+        return safetensors.torch.save(self.tensors(), {"headers": json.dumps([self.header])})
+
+    def from_bytes(self, data: bytes) -> TorchShim:
+        if data:
+            headers, tensors = read_weights(data)
+            if len(headers) != 1:
+                raise ValueError(
+                    f"expected the weights of one module, found those of {len(headers)}"
+                )
+            self.load(headers[0], tensors)
+        return self
+
+
+def _restore_buffers(
+    module: nn.Module, stored: Collection[str], build: Callable[[], nn.Module]
+) -> None:
+    """Give buffers that are not stored, such as the numbers of positions, what a new module has."""
+    missing = {name: b for name, b in module.named_buffers() if name not in stored}
+    if missing:
+        fresh = dict(build().named_buffers())
+        for name, buffer in missing.items():
+            buffer.copy_(fresh[name])
+
+
+class _WithoutFirstValues(TorchFunctionMode):
+    """Modules without random values, which where there is no memory are of no use.
+
+    To draw none of them there, PyTorch imports its compiler, which takes longer than all else.
+    """
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if func in (torch.randn, torch.rand):
+            return torch.empty(*args, **kwargs)
+        drawn = func.__name__ in ("normal_", "uniform_", "mul")  # mul, as in randn(3) * 0.1
+        if drawn or getattr(func, "__module__", None) == "torch.nn.init":
+            return kwargs["tensor"] if "tensor" in kwargs else args[0]
+        return func(*args, **kwargs)
+
+
+LEAST = 1_000_000
+"""Numbers in headers up to this do no harm."""
+
+
+def _check_sizes(settings: dict[str, Any], most: int) -> None:
+    """Raise ValueError for a number that is no size of what has `most` values in all."""
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            _check_sizes(value, most)
+        elif isinstance(value, int) and abs(value) > most and name != "hash_seed":
+            raise ValueError(
+                f"the header of the weights has {name} = {value}, more than the weights can be of"
+            )
+
+
+@contextlib.contextmanager
+def _at_most(parameters: int) -> Iterator[None]:
+    """Let modules be built in this thread, without memory, that have so many parameters in all.
+
+    A damaged header may want layers without end. Parameters can be set twice.
+    """
+    registered, thread = 0, threading.get_ident()
+
+    def count(*_: Any) -> None:
+        nonlocal registered
+        registered += threading.get_ident() == thread
+        if registered > 2 * parameters:
+            raise ValueError(
+                f"the header of the weights describes more parameters than the {parameters} "
+                "tensors that the file has"
+            )
+
+    hook = register_module_parameter_registration_hook(count)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+def torch_shims(model: Model) -> list[tuple[Model, TorchShim]]:
+    """Every layer of `model` that wraps a torch module, with its shim, in walking order."""
+    return [
+        (node, shim) for node in model.walk() for shim in node.shims if isinstance(shim, TorchShim)
+    ]
+
+
+def torch_shim(model: Model) -> TorchShim:
+    """The shim of a Thinc layer that wraps one PyTorch module."""
+    return cast(TorchShim, model.shims[0])
+
+
+def to_tensor(model: Model, rows: list[Floats2d], device: torch.device) -> Tensor:
+    """The rows of all Docs, one below the other, as a tensor."""
+    # a negative stride would end the process, not raise
+    return xp2torch(model.ops.xp.ascontiguousarray(model.ops.flatten(rows)), device=device)
+
+
+def to_rows(model: Model, flat: Tensor, lengths: list[int]) -> list[Floats2d]:
+    """Undo `to_tensor`."""
+    rows = cast(Floats2d, torch2xp(flat.detach()))
+    return model.ops.unflatten(rows, model.ops.asarray1i(lengths))

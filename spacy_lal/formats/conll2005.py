@@ -1,0 +1,184 @@
+"""CoNLL-2005: words, parses, senses and propositions in parallel files, or all in one.
+
+The shared task's release has a folder for each set, and in it one for each kind of column:
+`words/train.02.words.gz`, `props/train.02.props.gz`, `senses/…`, `ne/…`, and parses in `synt.cha/…`
+or, made from the Penn Treebank, `synt/…`. Pasted together, as systems are trained on them, a row
+is: word, tag, parse bit, maybe named entities, maybe the predicate's sense, its lemma, and the
+roles of each predicate.
+https://www.cs.upc.edu/~srlconll/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
+from pathlib import Path
+
+from ..trees.tree import LabelledSpan
+from .brackets import clean_label
+from .docs import TreebankSentence
+from .files import FormatError, read_text
+from .props import NO_PREDICATE, Drop, check_columns, column_rows, sentence_frames
+from .skeleton import tree_phrases
+
+Rows = list[list[str]]
+
+
+def parse_conll2005(
+    text: str, *, source: str = "<string>", unescape: Callable[[str], str] = str
+) -> Iterator[tuple[TreebankSentence, list[Drop]]]:
+    """The sentences of an all-in-one text, each with what frames can't be read. With such a
+    frame, it has no others.
+
+    Sentences have words, tags, bare constituents and frames. Roles are as they stand (A0, AM-TMP,
+    C-A1, R-A0, V); rolesets are "give.01", or "give" where the sense isn't there or "-".
+    unescape: what words undergo. Raises FormatError.
+    """
+    for line, rows in column_rows(text):
+        # To the right of the parse bit only lemma and sense are without asterisks.
+        plain = [i for i, cell in enumerate(rows[0]) if i > 2 and "*" not in cell]
+        if not plain:
+            raise FormatError(
+                "expected word, tag, parse bit and, with or without other columns before it, the "
+                "predicate's lemma",
+                source=source,
+                line=line,
+            )
+        lemma = plain[-1]
+        check_columns(rows, lemma + 1, _predicates(rows, lemma), source=source, line=line)
+        yield _sentence(
+            [unescape(row[0]) for row in rows],
+            [row[lemma:] for row in rows],
+            [row[lemma - 1] for row in rows] if lemma - 1 in plain else None,
+            *_parses(line, [row[1:3] for row in rows], source),
+            source=source,
+            line=line,
+        )
+
+
+def read_conll2005(
+    path: str | Path, *, synt: str = "", unescape: Callable[[str], str] = str
+) -> Iterator[tuple[TreebankSentence, list[Drop]]]:
+    """The sentences of an all-in-one file or of a set's folder, plain or compressed (see
+    `parse_conll2005`).
+
+    synt: the folder of parses beside `words`, whose files have tags and parse bits; without it
+    the sentences of a set's folder have neither tags nor constituents.
+    Raises FormatError, and FileNotFoundError where words have no counterpart.
+    """
+    path = Path(path)
+    if not path.is_dir():
+        yield from parse_conll2005(read_text(path), source=str(path), unescape=unescape)
+        return
+    files = sorted((path / "words").glob("*.words*"))
+    if not files:
+        raise FileNotFoundError(f"no words/*.words[.gz] in {path}")
+    for words in files:
+        name = words.name.partition(".words")[0]
+        yield from _read_parallel(
+            words,
+            _counterpart(path / "props", name),
+            _counterpart(path / synt, name) if synt else None,
+            _counterpart(path / "senses", name) if (path / "senses").is_dir() else None,
+            unescape,
+        )
+
+
+def _read_parallel(
+    words: Path,
+    props: Path,
+    synt: Path | None,
+    senses: Path | None,
+    unescape: Callable[[str], str],
+) -> Iterator[tuple[TreebankSentence, list[Drop]]]:
+    for blocks in _parallel([path for path in (words, props, synt, senses) if path]):
+        line, rows = blocks[props]
+        check_columns(rows, 1, _predicates(rows), source=str(props), line=line)
+        tags, spans = _parses(*blocks[synt], str(synt)) if synt else (None, None)
+        yield _sentence(
+            [unescape(row[0]) for row in blocks[words][1]],
+            rows,
+            [row[0] for row in blocks[senses][1]] if senses else None,
+            tags,
+            spans,
+            source=str(props),
+            line=line,
+        )
+
+
+def _parallel(paths: Sequence[Path]) -> Iterator[dict[Path, tuple[int, Rows]]]:
+    """Where each sentence begins in each file, and its rows. Raises FormatError where they aren't
+    the same sentences."""
+    for number, blocks in enumerate(
+        zip_longest(*(column_rows(read_text(path)) for path in paths)), start=1
+    ):
+        found = {path: block for path, block in zip(paths, blocks, strict=True) if block}
+        (first, (line, rows)), *others = found.items()
+        if len(found) < len(paths):
+            short = next(path for path in paths if path not in found)
+            raise FormatError(
+                f"this is sentence {number}, and {short} has only {number - 1}",
+                source=str(first),
+                line=line,
+            )
+        for path, (start, block) in others:
+            if len(block) != len(rows):
+                raise FormatError(
+                    f"{len(block)} rows, but {len(rows)} in the same sentence at {first}:{line}",
+                    source=str(path),
+                    line=start,
+                )
+        yield found
+
+
+def _counterpart(folder: Path, name: str) -> Path:
+    """The one file in `folder` of the set `name`. Raises FileNotFoundError."""
+    found = [path for path in folder.glob("*") if path.name.startswith(f"{name}.")]
+    if len(found) != 1:
+        raise FileNotFoundError(f"{len(found) or 'no'} files {name}.* in {folder}, expected one")
+    return found[0]
+
+
+def _parses(line: int, rows: Rows, source: str) -> tuple[list[str], list[LabelledSpan]]:
+    """Tags, and phrases in preorder with bare labels and without the root. Raises FormatError."""
+    for i, row in enumerate(rows):
+        if len(row) != 2:
+            raise FormatError(
+                f"expected tag and parse bit, found {len(row)} columns",
+                source=source,
+                line=line + i,
+            )
+    tags, bits = zip(*rows, strict=True)
+    spans = tree_phrases(bits, source=source, line=line)
+    return list(tags), [(start, end, clean_label(label)) for start, end, label in spans]
+
+
+def _predicates(rows: Rows, lemma: int = 0) -> int:
+    return sum(row[lemma] != NO_PREDICATE for row in rows if len(row) > lemma)
+
+
+def _sentence(
+    words: list[str],
+    props: Rows,
+    senses: list[str] | None,
+    tags: list[str] | None,
+    constituents: list[LabelledSpan] | None,
+    *,
+    source: str,
+    line: int,
+) -> tuple[TreebankSentence, list[Drop]]:
+    rolesets = []
+    for i, (lemma, *_) in enumerate(props):
+        sense = senses[i] if senses else NO_PREDICATE
+        known = "" if sense == NO_PREDICATE else f".{sense}"
+        rolesets.append("" if lemma == NO_PREDICATE else lemma + known)
+    frames, left_out = sentence_frames(
+        [row[1:] for row in props], rolesets, source=source, line=line
+    )
+    return TreebankSentence(
+        # with some of them alone, other predicates would be taken for none
+        words=words,
+        tags=tags,
+        constituents=constituents,
+        frames=None if left_out else frames,
+    ), left_out

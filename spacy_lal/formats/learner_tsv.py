@@ -1,0 +1,135 @@
+"""Learner corpora in two columns: a row a token, a tab between it and its label, a blank line
+between sentences.
+
+The label is "c" for correct, "i" for incorrect, or the type of an error. Files to be labelled, as
+test sets of shared tasks, have the tokens alone. Tokens may have spaces in them.
+The First Certificate corpus as Rei and Yannakoudakis (2016) published it, and MultiGED-2023:
+https://ilexir.co.uk/datasets/index.html
+https://github.com/spraakbanken/multiged-2023
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from spacy.tokens import Doc, Span
+
+from ..annotations.grammar_errors import CORRECT, ERROR, ERRORS_KEY, get_errors
+from .docs import TreebankSentence
+from .files import FormatError, read_text
+
+_LABELS = {"c": CORRECT, "i": ERROR}
+_NAMES = {label: name for name, label in _LABELS.items()}
+_BLANK = " \r\f\v"  # a no-break space alone is a token
+_ESCAPED = re.compile(r'\\+"')
+_NO_TAB = re.compile(r".*\S +[ci]")
+_QUOTE = re.compile(r'(\\*)"')
+
+
+def parse_tsv(
+    text: str, *, source: str = "<string>", unescape: Callable[[str], str] = str
+) -> Iterator[TreebankSentence]:
+    """The sentences of a file, with errors, or without any if the file has no labels.
+
+    unescape: what words undergo.
+    Raises FormatError for other than the columns that the first row has, or an empty one.
+    """
+    columns = 0
+    words: list[str] = []
+    labels: list[str] = []
+    for number, line in enumerate([*text.split("\n"), ""], start=1):
+        if not line.strip(_BLANK):
+            if words:
+                yield TreebankSentence(words=words, errors=labels if columns == 2 else None)
+                words, labels = [], []
+            continue
+        cells = line.split("\t")
+        if not columns and len(cells) == 1 and _NO_TAB.fullmatch(line):
+            message = "one column: a tab has to stand between a token and its label"
+            raise FormatError(message, source=source, line=number)
+        columns = columns or len(cells)
+        if len(cells) != columns or columns > 2:
+            message = "a token and its label" if columns > 1 else "a token alone, as in the first"
+            found = f"{len(cells)} column{'s' if len(cells) > 1 else ''}"
+            message = f"expected {message}, found {found}"
+            raise FormatError(message, source=source, line=number)
+        if not all(cell.strip(_BLANK) for cell in cells):
+            raise FormatError(
+                "expected a token and its label, found an empty column", source=source, line=number
+            )
+        words.append(unescape(cells[0]))
+        label = cells[-1].strip(_BLANK)
+        labels.append(_LABELS.get(label, label))
+
+
+def read_tsv(
+    path: str | Path, *, unescape: Callable[[str], str] = str
+) -> Iterator[TreebankSentence]:
+    """The sentences of a file, plain or compressed (see `parse_tsv`)."""
+    return parse_tsv(read_text(path), source=str(path), unescape=unescape)
+
+
+def format_tsv(
+    docs: Iterable[Doc],
+    *,
+    types: bool = False,
+    escape: Callable[[str], str] = str,
+    key: str = ERRORS_KEY,
+) -> str:
+    r"""The text of a file with the errors in `doc.spans[key]`; `parse_tsv` reads the same from it.
+
+    A sentence ends where the Doc says so, and at its end. Tokens of spaces and line ends alone
+    aren't words: they have no rows.
+    types: write the types of errors, not "i" for all. escape: what words undergo; the task's files
+    for Italian have `\\\"`, which is `multiged_escape` twice.
+    Raises ValueError if the group isn't set, for a token with a tab or a line end in it, and for a
+    type that isn't one column, or means something else.
+    """
+    blocks = []
+    for doc in docs:
+        if key not in doc.spans:
+            raise ValueError(f"doc.spans[{key!r}] isn't set")
+        labels = get_errors(doc, key)
+        sentences: Iterable[Span] = doc.sents if doc.has_annotation("SENT_START") else [doc[:]]
+        for sentence in sentences:
+            rows = [
+                _row(escape(token.text), labels[token.i] if types else _binary(labels[token.i]))
+                for token in sentence
+                if token.text.strip(_BLANK + "\t\n")
+            ]
+            if rows:
+                blocks.append("".join(rows) + "\n")
+    return "".join(blocks)
+
+
+def multiged_escape(word: str) -> str:
+    r"""The word as MultiGED writes it: `\"` for a double quote."""
+    return _QUOTE.sub(r"\1\1\"", word)
+
+
+def multiged_unescape(word: str) -> str:
+    r"""Undo `multiged_escape`, also where it was done twice.
+
+    Backslashes before a double quote can't be told from escapes, and MultiGED has no others.
+    """
+    return _ESCAPED.sub('"', word)
+
+
+def _binary(label: str) -> str:
+    return CORRECT if label == CORRECT else ERROR
+
+
+def _row(word: str, label: str) -> str:
+    name = _NAMES.get(label, label)
+    if "\t" in word or "\n" in word:
+        raise ValueError(
+            f"the token {word!r} can't stand in a column: it has a tab or an end of line"
+        )
+    if not name.strip(_BLANK) or "\t" in name or "\n" in name or label in _LABELS:
+        raise ValueError(
+            f"the type {label!r} can't stand in a column: it is empty, has a tab or an end "
+            "of line, or means something else there"
+        )
+    return f"{word}\t{name}\n"

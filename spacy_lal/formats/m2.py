@@ -1,0 +1,204 @@
+"""M2, the format of grammatical error correction: sentences, and edits between their words.
+
+A line `S` with a tokenised sentence, a line `A` for each edit of it, a blank line:
+
+    S This are short .
+    A 1 2|||R:VERB:SVA|||is|||REQUIRED|||-NONE-|||0
+
+Of an edit: the words from start to end (an insertion has none), its type, the correction, two
+fields that nobody uses, and the number of the annotator. An annotator who found nothing has an
+edit from -1 to -1 of type "noop".
+https://www.comp.nus.edu.sg/~nlp/conll14st.html
+https://github.com/chrisjbryant/errant
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from ..annotations.grammar_errors import CORRECT, ERROR
+from .docs import TreebankSentence
+from .files import FormatError, is_number, read_text
+
+
+class ErrorTypes(StrEnum):
+    """What labels say of errors, for a converter's user to choose."""
+
+    none = "none"
+    """`ERROR`, nothing else."""
+    operations = "operations"
+    """As ERRANT calls them: M, something is missing; U, it is unnecessary; R, replace it."""
+    full = "full"
+    """The type as it stands."""
+
+
+UNKNOWN = "UNK"
+"""ERRANT's type of what was found to be wrong but not corrected."""
+
+_NOTHING = "-NONE-"
+_WORD = re.compile(r"[^ \t\r\n\f\v]+")  # a word may have a no-break space in it
+_SPAN = re.compile(r"(-?\d{1,9}) (-?\d{1,9})")
+
+
+class Edit(NamedTuple):
+    """What is wrong between two words, and what should stand there.
+
+    start, end: the words concerned; none are where something is missing before the word `start`.
+    type: as the corpus has it, "" if it has none. correction: words with spaces between them, ""
+    to leave the words out, None if the error was not corrected.
+    annotator: who says so. others: corrections that would do as well.
+    """
+
+    start: int
+    end: int
+    type: str
+    correction: str | None
+    annotator: int = 0
+    others: tuple[str, ...] = ()
+
+    @property
+    def operation(self) -> str:
+        """M, U or R, whatever names the corpus has for types; `ERROR` if it was not corrected."""
+        if self.correction is None:
+            return ERROR
+        if self.start == self.end:
+            return "M"
+        return "R" if self.correction else "U"
+
+
+@dataclass(frozen=True)
+class M2Sentence:
+    """A sentence and the edits of all its annotators, in order of the file.
+
+    source, line: where it stands. annotators: all that read it, also those who found nothing.
+    spaces: whether whitespace follows each word, None if that isn't known.
+    """
+
+    words: Sequence[str]
+    edits: Sequence[Edit]
+    source: str = "<string>"
+    line: int = 1
+    annotators: frozenset[int] = frozenset({0})
+    spaces: Sequence[bool] | None = None
+
+
+def words_of(line: str) -> list[str]:
+    """The words of a tokenised sentence."""
+    return _WORD.findall(line)
+
+
+def read_m2(path: str | Path) -> Iterator[M2Sentence]:
+    """The sentences of a file, plain or compressed (see `parse_m2`)."""
+    return parse_m2(read_text(path), source=str(path))
+
+
+def parse_m2(text: str, *, source: str = "<string>") -> Iterator[M2Sentence]:
+    """The sentences of an M2 file. A sentence without edits was read by annotator 0.
+
+    Raises FormatError for a malformed line, or an edit outside of its sentence.
+    """
+    words: list[str] | None = None
+    edits: list[Edit] = []
+    annotators: set[int] = set()
+    first = 0
+    # "S" at the end: what comes after the last sentence, as one that isn't yielded
+    for number, line in enumerate([*text.split("\n"), "S"], start=1):
+        if line == "S" or line.startswith("S "):
+            if words is not None:
+                yield M2Sentence(words, edits, source, first, frozenset(annotators or {0}))
+            words, edits, annotators, first = words_of(line[1:]), [], set(), number
+        elif line.startswith("A "):
+            if words is None:
+                raise FormatError(
+                    "an edit (line A) stands before any sentence (line S)",
+                    source=source,
+                    line=number,
+                )
+            edit = _edit(line, len(words), source, number)
+            annotators.add(edit.annotator)
+            if edit.start >= 0:
+                edits.append(edit)
+        elif line.strip():
+            raise FormatError(
+                f"expected a line that begins with S or A, found {line[:40]!r}",
+                source=source,
+                line=number,
+            )
+
+
+def _edit(line: str, length: int, source: str, number: int) -> Edit:
+    """The edit in an A line; one that does nothing starts at -1."""
+    # An empty alternative beside "|||" leaves no doubt only if read from both ends.
+    fields = line[2:].split("|||", 2)
+    fields[2:] = fields[2].rsplit("|||", 3) if len(fields) == 3 else []
+    if len(fields) != 6:
+        message = "expected span|||type|||correction|||required|||comment|||annotator"
+        raise FormatError(message, source=source, line=number)
+    span = _SPAN.fullmatch(fields[0])
+    if span is None:
+        raise FormatError(
+            f"bad span {fields[0]!r}: expected two numbers of words",
+            source=source,
+            line=number,
+        )
+    if not is_number(fields[5].strip()):
+        raise FormatError(
+            f"bad annotator {fields[5]!r}: expected a number", source=source, line=number
+        )
+    start, end = int(span[1]), int(span[2])
+    if fields[1] == "noop":
+        start = end = -1
+    elif not 0 <= start <= end <= length:
+        message = f"an edit from {start} to {end} in a sentence of {length} words"
+        raise FormatError(message, source=source, line=number)
+    first, *others = (
+        "" if correction == _NOTHING else correction
+        for correction in map(str.strip, fields[2].split("||"))
+    )
+    correction = None if fields[1] == UNKNOWN else first
+    return Edit(start, end, fields[1], correction, int(fields[5]), tuple(others))
+
+
+def labels_of(
+    sentence: M2Sentence,
+    *,
+    annotator: int | None = None,
+    types: ErrorTypes = ErrorTypes.none,
+) -> list[str]:
+    """The label of every word, as `grammar_errors` has them.
+
+    A word is an error if an edit has it, or something is missing before it. What is missing at the
+    end is marked on no word, as in MultiGED's files. Of several edits of a word the first one in
+    the file has its label.
+    annotator: whose edits; None: those of all, a word is an error if anyone says so.
+    """
+    labels = [CORRECT] * len(sentence.words)
+    if not labels:
+        return labels
+    for edit in reversed(sentence.edits):
+        if annotator is None or edit.annotator == annotator:
+            end = min(max(edit.end, edit.start + 1), len(labels))
+            labels[edit.start : end] = [_label(edit, types)] * (end - edit.start)
+    return labels
+
+
+def _label(edit: Edit, types: ErrorTypes) -> str:
+    if types == ErrorTypes.operations:
+        return edit.operation
+    return (types == ErrorTypes.full and edit.type) or ERROR
+
+
+def to_sentence(
+    sentence: M2Sentence,
+    *,
+    annotator: int | None = None,
+    types: ErrorTypes = ErrorTypes.none,
+) -> TreebankSentence:
+    """The sentence with its labels (see `labels_of`), as Docs are made from it."""
+    labels = labels_of(sentence, annotator=annotator, types=types)
+    return TreebankSentence(words=sentence.words, spaces=sentence.spaces, errors=labels)

@@ -1,0 +1,259 @@
+"""Propositions in columns, as CoNLL-2005 has them: its `props` files, which srl-eval.pl compares.
+
+A row a token, a blank line between sentences; columns between any whitespace: the predicate's
+lemma, or `-`, and then one column for each predicate, from top to bottom, with its roles where
+they begin and end: `(A0*`, `*`, `*)`, `(V*)`.
+https://www.cs.upc.edu/~srlconll/spec.html
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from spacy.tokens import Doc
+
+from ..annotations.constituents import FRAMES_KEY, PREDICATE, FrameSpans, get_frames
+from ..trees.tree import LabelledSpan
+from .files import FormatError
+
+NO_PREDICATE = "-"
+"""In the first column, in place of a predicate's sense."""
+
+Drop = tuple[str, str]
+"""The place (file and line) of something left out, and the reason."""
+
+_COLUMN = re.compile(r"[^ \t\r\f\v]+")  # a word may have a no-break space in it
+_ROLE_CELL = re.compile(r"((?:\([^()*\s]+)*)\*(\)*)")
+_ROLE = re.compile(r"[^()*\s]+")
+
+
+class NestedRoles(FormatError):
+    """A role of a predicate within another: a well-formed column, but not one that frames have."""
+
+
+@dataclass(frozen=True)
+class PropsSentence:
+    """The propositions of one sentence.
+
+    length: its tokens. frames: in order of their predicates, column 0 as rolesets, spans in order
+    of the text. line: where its first row is.
+    """
+
+    length: int
+    frames: Sequence[FrameSpans]
+    line: int = 1
+
+
+def read_props(text: str, *, source: str = "<string>") -> Iterator[PropsSentence]:
+    """The sentences of a props file.
+
+    Frames have no spans in sentences that have predicates but only column 0, as files of target
+    verbs. A column may lack a V, as the output of systems does.
+    Raises FormatError for a malformed cell, nested roles, or columns that don't match predicates.
+    """
+    for line, rows in column_rows(text):
+        predicates = [i for i, row in enumerate(rows) if row[0] != NO_PREDICATE]
+        if all(len(row) == 1 for row in rows):
+            roles: list[list[LabelledSpan]] = [[] for _ in predicates]
+        else:
+            check_columns(rows, 1, len(predicates), source=source, line=line)
+            roles = [
+                column_spans(column, source=source, line=line)
+                for column in list(zip(*rows, strict=True))[1:]
+            ]
+        frames = [
+            FrameSpans(predicate, rows[predicate][0], spans)
+            for predicate, spans in zip(predicates, roles, strict=True)
+        ]
+        yield PropsSentence(len(rows), frames, line)
+
+
+def format_props(sentences: Iterable[PropsSentence]) -> str:
+    """The text of a props file, columns aligned; `read_props` reads the same sentences from it.
+
+    Raises ValueError, which names the sentence (from 1) and the frame, for what the format can't
+    say: roles that overlap or leave the sentence, two frames of one predicate, a lemma that isn't
+    one word or is "-", a label with brackets, asterisks or whitespace.
+    """
+    blocks = []
+    for number, sentence in enumerate(sentences, start=1):
+        columns = [[NO_PREDICATE] * sentence.length]
+        for frame in sorted(sentence.frames, key=lambda frame: frame.predicate):
+            place = f"sentence {number}: frame {frame.roleset!r} at token {frame.predicate}"
+            if not 0 <= frame.predicate < sentence.length:
+                raise ValueError(
+                    f"{place} lies outside of the sentence, which has {sentence.length} tokens"
+                )
+            if columns[0][frame.predicate] != NO_PREDICATE:
+                raise ValueError(f"{place}: another frame has the same predicate")
+            if frame.roleset == NO_PREDICATE or frame.roleset.split() != [frame.roleset]:
+                raise ValueError(f"{place}: the roleset {frame.roleset!r} can't stand in column 0")
+            columns[0][frame.predicate] = frame.roleset
+            columns.append(_cells(frame.spans, sentence.length, place))
+        widths = [max(map(len, column), default=0) for column in columns]
+        for row in zip(*columns, strict=True):
+            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            blocks.append("  ".join(cells).rstrip() + "\n")
+        blocks.append("\n")
+    return "".join(blocks)
+
+
+def doc_props(doc: Doc, key: str = FRAMES_KEY) -> Iterator[PropsSentence]:
+    """The propositions in `doc.spans[key]`, sentence by sentence (without boundaries: the Doc).
+
+    Whitespace tokens aren't words: they have no rows. Column 0 has lemmas: the roleset "give.01" is
+    "give"; a frame without a roleset has its token's `lemma_`, else its text in small letters.
+    Raises ValueError if the group isn't set, for a frame of several sentences, and for a predicate
+    that is whitespace.
+    """
+    if key not in doc.spans:
+        raise ValueError(f"doc.spans[{key!r}] isn't set")
+    sentences = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
+    starts = [sentence.start for sentence in sentences]
+    # word[i]: how many words come before token i
+    word = list(accumulate((not token.is_space for token in doc), initial=0))
+    frames: list[list[FrameSpans]] = [[] for _ in sentences]
+    for frame in get_frames(doc, key):
+        predicate, spans = frame.predicate, frame.spans
+        place = f"frame {frame.roleset!r} at token {predicate.i}"
+        if predicate.is_space:
+            raise ValueError(f"{place}: its predicate is whitespace")
+        i = bisect_right(starts, predicate.i) - 1
+        start, end = sentences[i].start, sentences[i].end
+        if any(span.start < start or span.end > end for span in spans):
+            raise ValueError(f"{place}: it isn't all in one sentence")
+        rows = (
+            (word[span.start] - word[start], word[span.end] - word[start], span.label_)
+            for span in spans
+        )
+        lemma = frame.lemma or predicate.lower_
+        frames[i].append(
+            FrameSpans(
+                word[predicate.i] - word[start],
+                lemma,
+                sorted(span for span in rows if span[0] < span[1]),
+            )
+        )
+    for sentence, found in zip(sentences, frames, strict=True):
+        if length := word[sentence.end] - word[sentence.start]:
+            yield PropsSentence(length, sorted(found, key=lambda frame: frame.predicate))
+
+
+# What formats with such columns share
+
+
+def column_rows(text: str) -> Iterator[tuple[int, list[list[str]]]]:
+    """The line where each sentence begins, and its rows of columns between whitespace."""
+    rows: list[list[str]] = []
+    for number, line in enumerate([*text.split("\n"), ""], start=1):
+        if columns := _COLUMN.findall(line):
+            rows.append(columns)
+        elif rows:
+            yield number - len(rows), rows
+            rows = []
+
+
+def check_columns(
+    rows: Sequence[Sequence[str]], fixed: int, predicates: int, *, source: str, line: int
+) -> None:
+    """Raises FormatError unless every row has `fixed` columns and one for each predicate."""
+    for i, row in enumerate(rows):
+        if len(row) != fixed + predicates:
+            raise FormatError(
+                f"expected {fixed} {'column' if fixed == 1 else 'columns'} and one for each of "
+                f"{predicates} predicates, found {len(row)}",
+                source=source,
+                line=line + i,
+            )
+
+
+def column_spans(cells: Sequence[str], *, source: str, line: int) -> list[LabelledSpan]:
+    """(start, end, label) of one predicate's roles, in order of the text.
+
+    Raises FormatError for a malformed column, NestedRoles for a role within a role.
+    """
+    spans: list[LabelledSpan] = []
+    opened: tuple[int, str] | None = None
+    for i, cell in enumerate(cells):
+        match = _ROLE_CELL.fullmatch(cell)
+        if match is None:
+            raise FormatError(
+                f"bad role {cell!r}: expected one such as (A0*, * or *)",
+                source=source,
+                line=line + i,
+            )
+        labels = match[1].split("(")[1:]
+        if labels:
+            if opened or len(labels) > 1:
+                raise NestedRoles("a role within a role", source=source, line=line + i)
+            opened = i, labels[0]
+        if match[2]:
+            if not opened or len(match[2]) > 1:
+                raise FormatError("a role ends without a beginning", source=source, line=line + i)
+            spans.append((opened[0], i + 1, opened[1]))
+            opened = None
+    if opened:
+        raise FormatError(f"role {opened[1]} never ends", source=source, line=line + len(cells) - 1)
+    return spans
+
+
+def sentence_frames(
+    rows: Sequence[Sequence[str]],
+    rolesets: Sequence[str],
+    *,
+    source: str,
+    line: int,
+) -> tuple[list[FrameSpans], list[Drop]]:
+    """The frames that a Doc can hold, and which are left out and why.
+
+    rows: for each token only its role columns. rolesets: of each token, "" where it is no
+    predicate; as many as there are columns.
+    Left out are columns with nested roles, without exactly one V, or with a V (or C-V) elsewhere
+    than at their predicate. Raises FormatError for a malformed column.
+    """
+    frames: list[FrameSpans] = []
+    left_out: list[Drop] = []
+    predicates = (i for i, roleset in enumerate(rolesets) if roleset)
+    for predicate, cells in zip(predicates, zip(*rows, strict=True), strict=True):
+        try:
+            spans = column_spans(cells, source=source, line=line)
+        except NestedRoles as error:
+            left_out.append((f"{source}:{error.line}", error.message))
+            continue
+        if fault := _fault(predicate, spans):
+            left_out.append((f"{source}:{line + predicate}", fault))
+        else:
+            frames.append(FrameSpans(predicate, rolesets[predicate], spans))
+    return frames, left_out
+
+
+def _fault(predicate: int, spans: Sequence[LabelledSpan]) -> str:
+    verbs = sum(label == PREDICATE for _, _, label in spans)
+    if verbs != 1:
+        return f"{verbs} spans labelled {PREDICATE}"
+    at = {label for start, end, label in spans if start <= predicate < end}
+    return "" if at & {PREDICATE, f"C-{PREDICATE}"} else f"its predicate isn't labelled {PREDICATE}"
+
+
+def _cells(spans: Sequence[LabelledSpan], length: int, place: str) -> list[str]:
+    """The column of one predicate."""
+    cells = ["*"] * length
+    latest = 0
+    for start, end, label in sorted(spans):
+        if not 0 <= start < end <= length:
+            raise ValueError(
+                f"{place}: {label} from {start} to {end} lies outside of the sentence, which "
+                f"has {length} tokens"
+            )
+        if start < latest:
+            raise ValueError(f"{place}: {label} from {start} to {end} overlaps another role")
+        if not _ROLE.fullmatch(label):
+            raise ValueError(f"{place}: bad role {label!r}: it can't be written in a column")
+        cells[start] = f"({label}*"
+        cells[end - 1] += ")"
+        latest = end
+    return cells

@@ -1,0 +1,170 @@
+"""spaCy scores of constituency trees on Docs."""
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import accumulate
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from spacy.scorer import PRFScore, Scorer
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from ..annotations.constituents import CONSTITUENTS_KEY, get_constituents, project_constituents
+from ..scoring.evalb import EvalbParameters, count_matches
+from ..trees.tree import LabelledSpan
+
+UNALIGNED = -1
+"""The end of a predicted constituent that is no span of gold tokens: it matches nothing."""
+
+
+def make_constituency_scorer(
+    spans_key: str = CONSTITUENTS_KEY, prm: str = "nk"
+) -> Callable[..., dict[str, Any]]:
+    """The scorer `spacy-lal.constituency_scorer.v1`.
+
+    spans_key: the span group that holds the trees. prm: EVALB parameters, a name (collins, new,
+    nk, sample) or the path of a .prm file.
+    """
+    return partial(score_constituency, spans_key=spans_key, prm=prm)
+
+
+def score_constituency(
+    examples: Iterable[Example], *, spans_key: str = CONSTITUENTS_KEY, prm: str = "nk", **cfg: Any
+) -> dict[str, Any]:
+    """Compare predicted with gold trees, both read from `doc.spans[spans_key]`.
+
+    - `spans_constituents_{p,r,f}`, `spans_constituents_per_type` (named after `spans_key`): all
+      constituents as multisets of (start, end, label), so that of a unary NP over NP one that
+      is lost counts as missed. Scored here, since `Scorer.score_spans` compares sets.
+    - `const_evalb_{p,r,f}`: EVALB with `prm`, as fractions of 1. Both trees carry the gold tags
+      (the predicted one where a word has none), so that no sentence is skipped over a mistagged
+      comma, as it would be between two files.
+    - `const_complete`: sentences whose EVALB brackets are all equal.
+    - `tag_acc`: spaCy's accuracy of `token.tag`, only where the gold has tags.
+
+    Only gold Docs with such a span group are scored, sentence by sentence (as a whole where they
+    have no sentence boundaries), with the predicted constituents that start in the sentence;
+    without any, all but `tag_acc` are None. Where tokens differ, predicted constituents are mapped
+    to gold tokens; one whose borders are no gold token borders counts as wrong. Whitespace tokens
+    don't count.
+    """
+    params = EvalbParameters.load(prm)
+    examples = list(examples)
+    per_type: dict[str, PRFScore] = defaultdict(PRFScore)
+    evalb = PRFScore()
+    complete = valid = 0
+    for example in examples:
+        for sentence in _scored_sentences(example, spans_key, params):
+            gold, found = Counter(sentence.gold), Counter(sentence.found)
+            for outcome, brackets in (
+                ("tp", gold & found),
+                ("fp", found - gold),
+                ("fn", gold - found),
+            ):
+                for (_, _, label), count in brackets.items():
+                    per_type[label] += PRFScore(**{outcome: count})
+            if sentence.is_empty:
+                continue
+            kept_gold = params.counted(sentence.over_kept_words(sentence.gold))
+            kept_found = params.counted(sentence.over_kept_words(sentence.found))
+            both = count_matches(kept_gold, kept_found, params)
+            evalb += PRFScore(tp=both, fp=len(kept_found) - both, fn=len(kept_gold) - both)
+            complete += both == len(kept_gold) == len(kept_found)
+            valid += 1
+    scores: dict[str, Any] = {
+        **_prf(f"spans_{spans_key}", sum(per_type.values(), PRFScore())),
+        f"spans_{spans_key}_per_type": {k: v.to_dict() for k, v in sorted(per_type.items())}
+        or None,
+        **_prf("const_evalb", evalb),
+        "const_complete": complete / valid if valid else None,
+    }
+    tags = Scorer.score_token_attr(examples, "tag")
+    if tags["tag_acc"] is not None:
+        scores.update(tags)
+    return scores
+
+
+def _prf(name: str, score: PRFScore) -> dict[str, float | None]:
+    values = score.to_dict() if len(score) else dict.fromkeys("prf")
+    return {f"{name}_{key}": value for key, value in values.items()}
+
+
+class _Sentence(NamedTuple):
+    """A gold sentence with a tree, and the predicted ones that start in it.
+
+    gold, found: over the words of the gold Doc. kept: for each of these, how many words that
+    EVALB keeps come before it. is_empty: EVALB keeps none of this sentence, and skips it.
+    """
+
+    gold: list[LabelledSpan]
+    found: list[LabelledSpan]
+    kept: list[int]
+    is_empty: bool
+
+    def over_kept_words(self, spans: list[LabelledSpan]) -> Iterator[LabelledSpan]:
+        for start, end, label in spans:
+            yield self.kept[start], UNALIGNED if end == UNALIGNED else self.kept[end], label
+
+
+def _scored_sentences(example: Example, key: str, params: EvalbParameters) -> Iterator[_Sentence]:
+    doc = example.reference
+    # word[i]: how many words, that is tokens other than whitespace, precede token i
+    word = list(accumulate((not token.is_space for token in doc), initial=0))
+    if key not in doc.spans:
+        return
+    gold = list(_in_words(get_constituents(doc, key), word))
+    found = list(_in_words(_in_gold_tokens(example, key), word))
+    keep = (tag not in params.delete_labels for tag in _terminal_tags(example))
+    kept = list(accumulate(keep, initial=0))
+    unparsed = doc.spans[key].attrs.get("unparsed", ())
+    for first, last in _sentences(doc):
+        start, end = word[first], word[last]
+        if start < end and not any(s < last and first < e for s, e in unparsed):
+            gold_brackets, found_brackets = (
+                _starting_in(spans, start, end) for spans in (gold, found)
+            )
+            yield _Sentence(gold_brackets, found_brackets, kept, kept[start] == kept[end])
+
+
+def _starting_in(spans: list[LabelledSpan], start: int, end: int) -> list[LabelledSpan]:
+    """Of spans in preorder, those that start in start..end-1."""
+    first, last = (bisect_left(spans, border, key=itemgetter(0)) for border in (start, end))
+    return spans[first:last]
+
+
+def _sentences(doc: Doc) -> list[tuple[int, int]]:
+    if not doc.has_annotation("SENT_START"):
+        return [(0, len(doc))]
+    return [(sentence.start, sentence.end) for sentence in doc.sents]
+
+
+def _in_words(spans: Iterable[LabelledSpan], word: list[int]) -> Iterator[LabelledSpan]:
+    for start, end, label in spans:
+        if end == UNALIGNED:
+            yield word[start], UNALIGNED, label
+        elif word[start] < word[end]:
+            yield word[start], word[end], label
+
+
+def _in_gold_tokens(example: Example, key: str) -> Iterator[LabelledSpan]:
+    """Predicted constituents over gold tokens."""
+    spans = get_constituents(example.predicted, key)
+    alignment = example.alignment
+    for start, end, label, exact in project_constituents(spans, alignment.x2y, alignment.y2x):
+        yield start, end if exact else UNALIGNED, label
+
+
+def _terminal_tags(example: Example) -> Iterator[str]:
+    """The tag of every gold word; where it has none, that of the predicted token."""
+    y2x = example.alignment.y2x
+    for token in example.reference:
+        if token.is_space:
+            continue
+        aligned = y2x[token.i]
+        if token.tag_ or len(aligned) != 1:
+            yield token.tag_
+        else:
+            yield example.predicted[int(aligned[0])].tag_

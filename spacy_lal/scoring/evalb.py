@@ -1,0 +1,588 @@
+"""EVALB in Python: labelled bracket recall, precision and F1 of two files of trees.
+
+Follows the C program of Satoshi Sekine and Michael Collins (public domain) in every number it
+prints: what counts as a terminal or a bracket, which labels a parameter file deletes, the
+repair of mistagged quotes, sentence errors and the stop after too many of them. The program's
+limits (200 words, 200 brackets, 5,000 bytes a line) are not kept: sentences beyond them, which
+it cannot read, are scored here by the same rules.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from importlib import resources
+from pathlib import Path
+
+from ..formats.files import read_bytes
+
+OK, ERROR, SKIPPED = 0, 1, 2
+"""The status of a sentence, as EVALB prints it."""
+NAMED = {
+    "collins": "COLLINS",
+    "new": "new",
+    "nk": "nk",
+    "sample": "sample",
+    "sequoia": "sequoia",
+    "icon": "icon",
+    "greynir": "greynir",
+    "niivtb": "niivtb",
+}
+"""Parameter files of this package: their names in commands, and their files' names."""
+
+# C's isspace: only these separate, so that a no-break space stays part of its word
+_SPACE = " \t\n\v\f\r"
+_TOKEN = re.compile(
+    rf"\((?P<label>[^{_SPACE}()]*)(?:[{_SPACE}]+(?P<word>[^{_SPACE}()]*)(?P<leaf>\)))?"
+    rf"|(?P<close>\))|(?P<stray>[^{_SPACE}()]+)"
+)
+_QUOTES = frozenset(("'", '"', "/"))
+_CUT = re.compile(r"[-=].*", re.DOTALL)
+
+
+class EvalbReadError(ValueError):
+    """Text between brackets that no rule covers; EVALB stops at such a line."""
+
+
+@dataclass(frozen=True)
+class EvalbParameters:
+    """What a parameter file (.prm) says; the defaults are EVALB's without one.
+
+    delete_labels: brackets ignored and, as tags, words removed. delete_labels_for_length: tags
+    of words that do not count for `cutoff_length`. quote_labels: tags between which a quote may
+    be confused. equal_labels, equal_words: pairs that count as the same. max_errors: evaluation
+    stops at error number max_errors + 2, as EVALB's does.
+    """
+
+    delete_labels: frozenset[str] = frozenset()
+    delete_labels_for_length: frozenset[str] = frozenset()
+    quote_labels: frozenset[str] = frozenset()
+    equal_labels: frozenset[tuple[str, str]] = frozenset()
+    equal_words: frozenset[tuple[str, str]] = frozenset()
+    labeled: bool = True
+    cutoff_length: int = 40
+    max_errors: int = 10
+
+    @classmethod
+    def named(cls, name: str) -> EvalbParameters:
+        """One of the files that EVALB or benepar ship (collins, new, nk, sample), or of a treebank
+        (sequoia, icon, greynir, niivtb), whose tags of punctuation and root it names. Case is
+        ignored."""
+        return _named(name.lower())
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> EvalbParameters:
+        """Read a .prm file. Raises FileNotFoundError naming it."""
+        path = Path(path)
+        if not path.is_file():
+            raise FileNotFoundError(f"EVALB parameter file not found: {path}")
+        return cls.from_lines(read_lines(path), source=str(path))
+
+    @classmethod
+    def load(cls, prm: str | Path) -> EvalbParameters:
+        """A name if it is one, else a path."""
+        return cls.named(str(prm)) if str(prm).lower() in NAMED else cls.from_file(prm)
+
+    @classmethod
+    def from_lines(cls, lines: Iterable[str], source: str = "<lines>") -> EvalbParameters:
+        """`KEYWORD value` lines; `#` begins a comment line. Unknown keywords warn, as in EVALB;
+        DEBUG is read and ignored. Raises ValueError on a number or a pair that is none."""
+        sets: dict[str, set[str]] = {
+            key: set() for key in ("DELETE_LABEL", "DELETE_LABEL_FOR_LENGTH", "QUOTE_LABEL")
+        }
+        pairs: dict[str, set[tuple[str, str]]] = {"EQ_LABEL": set(), "EQ_WORD": set()}
+        numbers = {"LABELED": 1, "CUTOFF_LEN": 40, "MAX_ERROR": 10, "DEBUG": 0}
+        for number, line in enumerate(lines, 1):
+            if line.startswith("#") or len(line.rstrip()) < 3:
+                continue
+            key, *rest = line.rstrip().split(None, 1)
+            value = rest[0] if rest else ""
+            if key in sets:
+                sets[key].add(value)
+            elif key in pairs:
+                if len(two := value.split()) != 2:
+                    raise ValueError(
+                        f"{source}, line {number}: {key} requires two values, found {value!r}"
+                    )
+                pairs[key] |= {(two[0], two[1]), (two[1], two[0])}
+            elif key in numbers:
+                if not (digits := re.match(r"[+-]?\d+", value)):
+                    raise ValueError(
+                        f"{source}, line {number}: {key} requires a number, found {value!r}"
+                    )
+                numbers[key] = int(digits[0])
+            else:
+                warnings.warn(f"{source}, line {number}: unknown keyword {key}", stacklevel=2)
+        return cls(
+            frozenset(sets["DELETE_LABEL"]),
+            frozenset(sets["DELETE_LABEL_FOR_LENGTH"]),
+            frozenset(sets["QUOTE_LABEL"]),
+            frozenset(pairs["EQ_LABEL"]),
+            frozenset(pairs["EQ_WORD"]),
+            bool(numbers["LABELED"]),
+            numbers["CUTOFF_LEN"],
+            numbers["MAX_ERROR"],
+        )
+
+    @cached_property
+    def ignored_brackets(self) -> frozenset[str]:
+        """Labels of brackets to ignore: EVALB compares those through EQ_LABEL, tags exactly."""
+        equal = {a for a, b in self.equal_labels if b in self.delete_labels}
+        return self.delete_labels | equal
+
+    def counted(self, brackets: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+        """Brackets over at least one word whose label, cut at `-` or `=`, is not ignored."""
+        ignored = self.ignored_brackets
+        cut = ((start, end, _cut(label)) for start, end, label in brackets if start != end)
+        return [bracket for bracket in cut if bracket[2] not in ignored]
+
+    def same_label(self, a: str, b: str) -> bool:
+        return a == b or (a, b) in self.equal_labels
+
+    def same_word(self, a: str, b: str) -> bool:
+        return a == b or (a, b) in self.equal_words
+
+
+@lru_cache
+def _named(name: str) -> EvalbParameters:
+    if name not in NAMED:
+        raise ValueError(f"no parameter file is named {name!r}; there are {', '.join(NAMED)}")
+    path = resources.files("spacy_lal.scoring") / "prm" / f"{NAMED[name]}.prm"
+    return EvalbParameters.from_lines(path.read_text(encoding="utf8").split("\n"), source=name)
+
+
+def _cut(label: str) -> str:
+    return _CUT.sub("", label) if "-" in label or "=" in label else label
+
+
+@dataclass
+class _Quote:
+    """A terminal that may be a mistagged quote: where it stands if it is put back."""
+
+    word: str
+    tag: str
+    index: int
+    bracket: int
+    open_brackets: list[int]
+
+
+@dataclass
+class Bracketing:
+    """A sentence as EVALB sees it: kept words, their tags, and the brackets over them in order
+    of opening (ends are -1 where never closed). `length` counts words for the cut-off."""
+
+    words: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    length: int = 0
+    balanced: bool = True
+    quotes: list[_Quote] = field(default_factory=list)
+
+    @classmethod
+    def from_string(cls, text: str, params: EvalbParameters) -> Bracketing:
+        """Read one bracketed tree of any depth. Raises EvalbReadError on stray text."""
+        self = cls()
+        words, tags, starts = self.words, self.tags, self.starts
+        stack: list[int] = []
+        for token in _TOKEN.finditer(text):
+            label, word, leaf, close, stray = token.groups()
+            if leaf:
+                if label not in params.delete_labels_for_length:
+                    self.length += 1
+                if label in params.quote_labels and word in _QUOTES:
+                    quote = _Quote(word, label, len(words), len(starts), stack.copy())
+                    self.quotes.append(quote)
+                if label not in params.delete_labels:
+                    words.append(word)
+                    tags.append(label)
+            elif close:
+                if stack:
+                    self.ends[stack.pop()] = len(words)
+                else:
+                    self.balanced = False
+            elif stray:
+                raise EvalbReadError(f"text outside a terminal: {stray!r}")
+            else:
+                stack.append(len(starts))
+                starts.append(len(words))
+                self.ends.append(-1)
+                self.labels.append(label)
+        self.balanced = self.balanced and not stack
+        return self
+
+    @property
+    def brackets(self) -> Iterator[tuple[int, int, str]]:
+        return zip(self.starts, self.ends, self.labels, strict=True)
+
+    def reinsert(self, quote: _Quote) -> None:
+        """Put back a deleted quote and make room for it in the brackets around and after it."""
+        self.words.insert(quote.index, quote.word)
+        self.tags.insert(quote.index, quote.tag)
+        for later in range(quote.bracket, len(self.starts)):
+            self.starts[later] += 1
+            self.ends[later] += 1
+        for opened in quote.open_brackets:
+            self.ends[opened] += 1
+
+
+def _percent(part: int, whole: int) -> float:
+    return 100.0 * part / whole if whole else 0.0
+
+
+@dataclass(frozen=True)
+class SentenceResult:
+    """One row of EVALB's table. status: OK, ERROR or SKIPPED; only OK sentences are summed."""
+
+    length: int
+    status: int = OK
+    matched: int = 0
+    gold: int = 0
+    test: int = 0
+    crossing: int = 0
+    words: int = 0
+    tags: int = 0
+    errors: tuple[str, ...] = ()
+
+    @property
+    def recall(self) -> float:
+        return _percent(self.matched, self.gold)
+
+    @property
+    def precision(self) -> float:
+        return _percent(self.matched, self.test)
+
+    @property
+    def tag_accuracy(self) -> float:
+        return _percent(self.tags, self.words)
+
+    @property
+    def complete(self) -> bool:
+        return self.matched == self.gold == self.test
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Sums over sentences; the measures are percentages. `f1` is nan when nothing matched."""
+
+    sentences: int
+    errors: int
+    skipped: int
+    matched: int
+    gold: int
+    test: int
+    crossing: int
+    words: int
+    tags: int
+    complete_sentences: int
+    no_crossing_sentences: int
+    two_or_less_sentences: int
+
+    @classmethod
+    def of(cls, results: Sequence[SentenceResult]) -> Summary:
+        valid = [r for r in results if r.status == OK]
+        return cls(
+            len(results),
+            sum(r.status == ERROR for r in results),
+            sum(r.status == SKIPPED for r in results),
+            sum(r.matched for r in valid),
+            sum(r.gold for r in valid),
+            sum(r.test for r in valid),
+            sum(r.crossing for r in valid),
+            sum(r.words for r in valid),
+            sum(r.tags for r in valid),
+            sum(r.complete for r in valid),
+            sum(r.crossing == 0 for r in valid),
+            sum(r.crossing <= 2 for r in valid),
+        )
+
+    @property
+    def valid(self) -> int:
+        return self.sentences - self.errors - self.skipped
+
+    @property
+    def recall(self) -> float:
+        return _percent(self.matched, self.gold)
+
+    @property
+    def precision(self) -> float:
+        return _percent(self.matched, self.test)
+
+    @property
+    def f1(self) -> float:
+        p, r = self.precision, self.recall
+        return 2 * p * r / (p + r) if p + r else float("nan")
+
+    @property
+    def complete_match(self) -> float:
+        return _percent(self.complete_sentences, self.valid)
+
+    @property
+    def average_crossing(self) -> float:
+        return self.crossing / self.valid if self.valid else 0.0
+
+    @property
+    def no_crossing(self) -> float:
+        return _percent(self.no_crossing_sentences, self.valid)
+
+    @property
+    def two_or_less_crossing(self) -> float:
+        return _percent(self.two_or_less_sentences, self.valid)
+
+    @property
+    def tag_accuracy(self) -> float:
+        return _percent(self.tags, self.words)
+
+    def lines(self) -> Iterator[str]:
+        """The twelve lines of EVALB's summary."""
+        counts = {
+            "Number of sentence": self.sentences,
+            "Number of Error sentence": self.errors,
+            "Number of Skip  sentence": self.skipped,
+            "Number of Valid sentence": self.valid,
+        }
+        measures = {
+            "Bracketing Recall": self.recall,
+            "Bracketing Precision": self.precision,
+            "Bracketing FMeasure": self.f1,
+            "Complete match": self.complete_match,
+            "Average crossing": self.average_crossing,
+            "No crossing": self.no_crossing,
+            "2 or less crossing": self.two_or_less_crossing,
+            "Tagging accuracy": self.tag_accuracy,
+        }
+        yield from (f"{name:<25} = {count:6d}" for name, count in counts.items())
+        yield from (f"{name:<25} = {value:6.2f}" for name, value in measures.items())
+
+
+@dataclass(frozen=True)
+class EvalbReport:
+    """The results of a file: a row a sentence, sums over all and over those up to the cut-off.
+
+    errors: EVALB's messages, `line : text`. aborted: stopped after too many errors or at a line
+    that cannot be read; EVALB then prints no summary and exits with 1.
+    """
+
+    sentences: tuple[SentenceResult, ...]
+    params: EvalbParameters
+    errors: tuple[str, ...] = ()
+    aborted: bool = False
+
+    @cached_property
+    def summary(self) -> Summary:
+        return Summary.of(self.sentences)
+
+    @cached_property
+    def cutoff_summary(self) -> Summary:
+        """Of the sentences with at most `params.cutoff_length` words."""
+        return Summary.of([r for r in self.sentences if r.length <= self.params.cutoff_length])
+
+    def format(self) -> str:
+        """The report as EVALB prints it."""
+        rule = "=" * 76
+        rows = [
+            "  Sent.                        Matched  Bracket   Cross        Correct Tag",
+            " ID  Len.  Stat. Recal  Prec.  Bracket gold test Bracket Words  Tags Accracy",
+            rule,
+        ]
+        rows += [
+            f"{number:4d}  {r.length:3d}    {r.status}  {r.recall:6.2f} {r.precision:6.2f}"
+            f"   {r.matched:3d}    {r.gold:3d}  {r.test:3d}    {r.crossing:3d}"
+            f"   {r.words:4d}  {r.tags:4d}   {r.tag_accuracy:6.2f}"
+            for number, r in enumerate(self.sentences, 1)
+        ]
+        if self.aborted:
+            return "\n".join(rows) + "\n"
+        total = self.summary
+        brackets = (
+            f"                {total.recall:6.2f} {total.precision:6.2f} {total.matched:6d}"
+            f" {total.gold:5d} {total.test:5d}  {total.crossing:5d}"
+        )
+        rows += [
+            rule,
+            (brackets if total.gold and total.test else "")
+            + f"  {total.words:5d} {total.tags:5d}   {total.tag_accuracy:6.2f}",
+            "=== Summary ===",
+            "",
+            "-- All --",
+            *total.lines(),
+            "",
+            f"-- len<={self.params.cutoff_length} --",
+            *self.cutoff_summary.lines(),
+        ]
+        return "\n".join(rows) + "\n"
+
+
+def score_sentence(
+    gold: object, test: object, params: EvalbParameters | None = None
+) -> SentenceResult:
+    """Compare two trees: bracketed strings, or anything whose `str()` is the bracketing.
+
+    params: `nk` unless given. Raises EvalbReadError on text that is no bracketing.
+    """
+    params = params or EvalbParameters.named("nk")
+    return score_bracketings(
+        Bracketing.from_string(str(gold), params), Bracketing.from_string(str(test), params), params
+    )
+
+
+def score_bracketings(
+    gold: Bracketing, test: Bracketing, params: EvalbParameters
+) -> SentenceResult:
+    """Compare two sentences as read; quote repair changes them in place."""
+    errors = [
+        "Bracketing is unbalanced (too many open bracket)"
+        for side in (gold, test)
+        if not side.balanced
+    ]
+    if not test.words:
+        return SentenceResult(gold.length, SKIPPED, errors=tuple(errors))
+    if len(gold.words) != len(test.words):
+        _repair_quotes(gold, test, params)
+    if len(gold.words) != len(test.words):
+        errors.append(f"Length unmatch ({len(gold.words)}|{len(test.words)})")
+        return SentenceResult(gold.length, ERROR, errors=tuple(errors))
+    for ours, theirs in zip(gold.words, test.words, strict=True):
+        if not params.same_word(ours, theirs):
+            errors.append(f"Words unmatch ({ours}|{theirs})")
+            return SentenceResult(gold.length, ERROR, errors=tuple(errors))
+    in_gold, in_test = params.counted(gold.brackets), params.counted(test.brackets)
+    return SentenceResult(
+        gold.length,
+        ERROR if errors else OK,
+        count_matches(in_gold, in_test, params),
+        len(in_gold),
+        len(in_test),
+        count_crossing(in_gold, in_test),
+        len(gold.words),
+        sum(params.same_label(a, b) for a, b in zip(gold.tags, test.tags, strict=True)),
+        tuple(errors),
+    )
+
+
+def count_matches(
+    gold: Iterable[tuple[int, int, str]],
+    test: Iterable[tuple[int, int, str]],
+    params: EvalbParameters,
+) -> int:
+    """Gold brackets, in order, that find a still unused test bracket of the same span and (when
+    labelled) the same label. The order matters only where EQ_LABEL is not transitive."""
+    unused: dict[tuple[int, int], list[str]] = {}
+    for start, end, label in test:
+        unused.setdefault((start, end), []).append(label)
+    matched = 0
+    for start, end, label in gold:
+        candidates = unused.get((start, end), [])
+        for position, other in enumerate(candidates):
+            if not params.labeled or params.same_label(label, other):
+                del candidates[position]
+                matched += 1
+                break
+    return matched
+
+
+def count_crossing(
+    gold: Iterable[tuple[int, int, str]], test: Iterable[tuple[int, int, str]]
+) -> int:
+    """Test brackets that overlap some gold bracket without either containing the other.
+
+    For every inner fencepost, the gold bracket around it that ends first and the one that starts
+    last decide: O(n) a gold bracket, nothing per pair.
+    """
+    spans = {(start, end) for start, end, _ in gold if start < end}
+    others = [(start, end) for start, end, _ in test if start < end]
+    n = max((end for _, end in (*spans, *others)), default=0)
+    first_end, last_start = [n + 1] * (n + 1), [-1] * (n + 1)
+    for start, end in sorted(spans, key=lambda span: -span[1]):
+        first_end[start + 1 : end] = [end] * (end - start - 1)
+    for start, end in sorted(spans):
+        last_start[start + 1 : end] = [start] * (end - start - 1)
+    return sum(first_end[start] < end or last_start[end] > start for start, end in others)
+
+
+def _repair_quotes(gold: Bracketing, test: Bracketing, params: EvalbParameters) -> None:
+    """Put back quotes that one side's tag deleted and the other's kept, at equal positions."""
+    deleted = params.delete_labels
+    for i, theirs in enumerate(test.quotes):
+        index = theirs.index
+        for j, ours in enumerate(gold.quotes):
+            if ours.index != index or (ours.tag in deleted) == (theirs.tag in deleted):
+                continue
+            side, at = (gold, j) if ours.tag in deleted else (test, i)
+            side.reinsert(side.quotes[at])
+            for later in side.quotes[at:]:
+                later.index += 1
+
+
+def evaluate(
+    gold_lines: Iterable[object],
+    test_lines: Iterable[object],
+    params: EvalbParameters | None = None,
+) -> EvalbReport:
+    """Compare two files of trees, one a line (or trees whose `str()` is the bracketing).
+
+    params: `nk` unless given. Different numbers of lines are an error of the report, not an
+    exception: what has a partner is scored, as in EVALB.
+    """
+    params = params or EvalbParameters.named("nk")
+    sentences: list[SentenceResult] = []
+    messages: list[str] = []
+
+    def too_many(line: int, errors: Iterable[str]) -> bool:
+        for error in errors:
+            messages.append(f"{line} : {error}")
+            if len(messages) > params.max_errors + 1:
+                return True
+        return False
+
+    def report(aborted: bool) -> EvalbReport:
+        return EvalbReport(tuple(sentences), params, tuple(messages), aborted)
+
+    tests = iter(test_lines)
+    line = 0
+    for line, gold in enumerate(gold_lines, 1):
+        try:
+            test = next(tests)
+        except StopIteration:
+            unmatched = "Number of lines unmatch (too many lines in gold file)"
+            return report(too_many(line, [unmatched]))
+        try:
+            result = score_sentence(gold, test, params)
+        except EvalbReadError as error:
+            messages.append(f"{line} : {error}")
+            return report(aborted=True)
+        if too_many(line, result.errors):
+            return report(aborted=True)
+        sentences.append(result)
+    for _ in tests:
+        unmatched = "Number of lines unmatch (too many lines in test file)"
+        return report(too_many(line + 1, [unmatched]))
+    return report(aborted=False)
+
+
+def read_lines(path: str | Path) -> list[str]:
+    """The lines of a file, plain or compressed, split at line feeds only and kept byte for byte."""
+    text = read_bytes(path).decode("utf8", errors="surrogateescape")
+    lines = text.split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def evaluate_files(
+    gold: str | Path, test: str | Path, params: EvalbParameters | None = None
+) -> EvalbReport:
+    """`evaluate` on two files.
+
+    Raises FileNotFoundError or ValueError naming the one that is missing, or blank.
+    """
+    for path in (gold, test):
+        if not Path(path).is_file():
+            raise FileNotFoundError(f"file of trees not found: {path}")
+    gold_lines, test_lines = read_lines(gold), read_lines(test)
+    for path, lines in ((gold, gold_lines), (test, test_lines)):
+        if not any(map(str.strip, lines)):
+            raise ValueError(f"no trees in {path}")
+    return evaluate(gold_lines, test_lines, params)

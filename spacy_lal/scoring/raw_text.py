@@ -1,0 +1,150 @@
+"""Scores of what a pipeline finds in raw text, whose tokens and sentences it finds itself.
+
+Both sides are compared by their characters other than whitespace.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from spacy.scorer import PRFScore
+from spacy.tokens import Doc, Token
+
+from ..annotations.constituents import CONSTITUENTS_KEY, get_constituents
+from .evalb import EvalbParameters
+
+Bracket = tuple[int, int, str]
+
+
+@dataclass
+class RawTextScores:
+    """Right ones, and those of each side, of pairs of a gold and a found Doc with the same text.
+
+    words: tokens with the same characters. boundaries: sentence starts within a Doc, not its first.
+    tags: same characters, same tag. uas, las: as in CoNLL 2018, words with the same characters
+    whose heads have the same characters; of relations the part before ":". brackets: label and
+    characters, without those of gold words whose tag is punctuation, which count for neither side;
+    labels as EVALB's parameters have it. Found brackets within gold sentences that are "unparsed"
+    don't count, nor does what the gold Doc doesn't have at all, nor tags and heads of words that
+    have none in gold.
+    """
+
+    parameters: EvalbParameters = field(default_factory=lambda: EvalbParameters.load("nk"))
+    words: PRFScore = field(default_factory=PRFScore)
+    boundaries: PRFScore = field(default_factory=PRFScore)
+    tags: PRFScore = field(default_factory=PRFScore)
+    uas: PRFScore = field(default_factory=PRFScore)
+    las: PRFScore = field(default_factory=PRFScore)
+    brackets: PRFScore = field(default_factory=PRFScore)
+
+    def add(self, gold: Doc, found: Doc) -> None:
+        """Count one pair. Raises ValueError if the texts differ in more than whitespace."""
+        ours, theirs = _Characters(gold), _Characters(found)
+        if ours.text != theirs.text:
+            raise ValueError(
+                "gold and prediction must be of one text, but these are two texts: "
+                f"{gold.text[:40]!r} and {found.text[:40]!r}"
+            )
+        _count(self.words, ours.words(), theirs.words())
+        _count(self.boundaries, ours.boundaries(), theirs.boundaries())
+        if gold.has_annotation("TAG"):
+            without = ours.characters(token for token in gold if not token.tag)
+            _count(self.tags, ours.tags(without), theirs.tags(without))
+        if gold.has_annotation("DEP"):
+            without = ours.characters(token for token in gold if not token.dep)
+            arcs, arcs_found = list(ours.arcs(without)), list(theirs.arcs(without))
+            _count(self.las, arcs, arcs_found)
+            _count(self.uas, (arc[:2] for arc in arcs), (arc[:2] for arc in arcs_found))
+        if CONSTITUENTS_KEY in gold.spans:
+            self._add_brackets(ours, theirs)
+
+    def _add_brackets(self, ours: _Characters, theirs: _Characters) -> None:
+        kept = sorted(
+            at
+            for token, (start, end) in zip(ours.doc, ours.spans, strict=True)
+            if token.tag_ not in self.parameters.delete_labels
+            for at in range(start, end)
+        )
+        unparsed = [
+            (ours.spans[start][0], ours.spans[end - 1][1])
+            for start, end in ours.doc.spans[CONSTITUENTS_KEY].attrs.get("unparsed", ())
+        ]
+
+        def brackets(side: _Characters) -> Iterator[Bracket]:
+            for start, end, label in side.constituents():
+                if not any(first <= start and end <= last for first, last in unparsed):
+                    yield bisect_left(kept, start), bisect_left(kept, end), label
+
+        equal = dict(sorted(pair, reverse=True) for pair in self.parameters.equal_labels)
+        counted = (
+            [(i, j, equal.get(label, label)) for i, j, label in self.parameters.counted(found)]
+            for found in (brackets(ours), brackets(theirs))
+        )
+        _count(self.brackets, *counted)
+
+    def as_dict(self) -> dict[str, float | None]:
+        """F1 of each; of boundaries and brackets also precision and recall. None: nothing there."""
+        result: dict[str, float | None] = {}
+        for name in ("words", "boundaries", "tags", "uas", "las", "brackets"):
+            score: PRFScore = getattr(self, name)
+            if name in ("boundaries", "brackets"):
+                result[f"{name}_p"] = score.precision if len(score) else None
+                result[f"{name}_r"] = score.recall if len(score) else None
+            result[f"{name}_f"] = score.fscore if len(score) else None
+        return result
+
+
+class _Characters:
+    """A Doc, counted in characters other than whitespace. spans: of every token (start, end)."""
+
+    def __init__(self, doc: Doc) -> None:
+        self.doc = doc
+        texts = ["".join(token.text.split()) for token in doc]
+        self.text = "".join(texts)
+        ends = list(accumulate(map(len, texts)))
+        self.spans = [(end - len(text), end) for text, end in zip(texts, ends, strict=True)]
+
+    def words(self) -> list[tuple[int, int]]:
+        return [(start, end) for start, end in self.spans if start < end]
+
+    def boundaries(self) -> list[int]:
+        if not self.doc.has_annotation("SENT_START"):
+            return []
+        starts = {self.spans[token.i][0] for token in self.doc if token.is_sent_start}
+        return sorted(starts - {0, len(self.text)})
+
+    def characters(self, tokens: Iterable[Token]) -> set[int]:
+        """Where these tokens are."""
+        return {at for token in tokens for at in range(*self.spans[token.i])}
+
+    def _tokens(self, without: set[int]) -> Iterator[tuple[Token, tuple[int, int]]]:
+        """Those with characters, and none of these."""
+        for token, span in zip(self.doc, self.spans, strict=True):
+            if span[0] < span[1] and without.isdisjoint(range(*span)):
+                yield token, span
+
+    def tags(self, without: set[int]) -> Iterator[tuple[int, int, str]]:
+        for token, (start, end) in self._tokens(without):
+            yield start, end, token.tag_
+
+    def arcs(self, without: set[int]) -> Iterator[tuple[tuple[int, int], tuple[int, int], str]]:
+        """Dependent, head, relation; a root is its own head; without relation there is none."""
+        for token, span in self._tokens(without):
+            head = self.spans[token.head.i] if token.dep else (-1, -1)
+            yield span, head, token.dep_.lower().partition(":")[0]
+
+    def constituents(self) -> Iterator[Bracket]:
+        for start, end, label in get_constituents(self.doc):
+            yield self.spans[start][0], self.spans[end - 1][1], label
+
+
+def _count(score: PRFScore, gold: Iterable[Hashable], found: Iterable[Hashable]) -> None:
+    ours, theirs = Counter(gold), Counter(found)
+    both = (ours & theirs).total()
+    score.tp += both
+    score.fp += theirs.total() - both
+    score.fn += ours.total() - both

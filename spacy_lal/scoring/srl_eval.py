@@ -1,0 +1,220 @@
+"""SRL evaluation as in CoNLL-2005: precision, recall and F1 of labelled arguments.
+
+Follows the shared task's program, srl-eval.pl (Carreras and Màrquez 2005, "Introduction to the
+CoNLL-2005 Shared Task"), in every number it prints. It takes the predicates as given: a predicted
+one that is wrong costs nothing. `end_to_end` makes it cost precision.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
+
+from ..annotations.frames import PREDICATE, FrameSpans, join_continuations
+from ..trees.tree import LabelledSpan
+
+Piece = tuple[int, int]
+Pair = tuple[str | None, str | None]
+
+RULE = "-" * 60
+"""The lines between parts of the first table."""
+WIDE_RULE = "-" * 68
+"""The lines between parts of the other tables."""
+TITLES = f"{'corr.':>19}{'excess':>8}{'missed':>8}{'prec.':>9}{'rec.':>8}{'F1':>8}"
+"""The titles of the columns."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Arguments that are right, predicted only, and gold only. The measures are percentages, 0
+    where there is nothing to count."""
+
+    correct: int
+    excess: int
+    missed: int
+
+    @property
+    def precision(self) -> float:
+        return _percent(self.correct, self.correct + self.excess)
+
+    @property
+    def recall(self) -> float:
+        return _percent(self.correct, self.correct + self.missed)
+
+    @property
+    def f1(self) -> float:
+        return _percent(2 * self.correct, 2 * self.correct + self.excess + self.missed)
+
+
+@dataclass(frozen=True)
+class SrlReport:
+    """Sums over sentences; reports of sentences add up, from `SrlReport()`.
+
+    propositions: gold ones. perfect: those whose arguments are all right, V aside.
+    pairs: how often a gold argument's label met which predicted label on the same tokens; None on
+    one side where the other has no such argument. All counts are sums over these.
+    """
+
+    sentences: int = 0
+    propositions: int = 0
+    perfect: int = 0
+    pairs: Counter[Pair] = field(default_factory=Counter)
+
+    def __add__(self, other: SrlReport) -> SrlReport:
+        return SrlReport(
+            self.sentences + other.sentences,
+            self.propositions + other.propositions,
+            self.perfect + other.perfect,
+            self.pairs + other.pairs,
+        )
+
+    @cached_property
+    def types(self) -> dict[str, Counts]:
+        """The counts of every label that occurs, sorted; of V, too, if it does."""
+        correct, excess, missed = Counter[str](), Counter[str](), Counter[str]()
+        for (gold, found), count in self.pairs.items():
+            if gold is not None and gold == found:
+                correct[gold] += count
+                continue
+            if gold is not None:
+                missed[gold] += count
+            if found is not None:
+                excess[found] += count
+        labels = sorted({*correct, *excess, *missed})
+        return {label: Counts(correct[label], excess[label], missed[label]) for label in labels}
+
+    @property
+    def overall(self) -> Counts:
+        """All labels but V."""
+        rows = [counts for label, counts in self.types.items() if label != PREDICATE]
+        return Counts(
+            sum(row.correct for row in rows),
+            sum(row.excess for row in rows),
+            sum(row.missed for row in rows),
+        )
+
+    @property
+    def unlabelled(self) -> Counts:
+        """All arguments but V, where any label is right on the right tokens."""
+        total = self.overall
+        confused = sum(
+            count
+            for pair, count in self.pairs.items()
+            if pair[0] != pair[1] and None not in pair and PREDICATE not in pair
+        )
+        return Counts(total.correct + confused, total.excess - confused, total.missed - confused)
+
+    @property
+    def perfect_propositions(self) -> float:
+        """Percentage of the gold propositions."""
+        return _percent(self.perfect, self.propositions)
+
+    def format(self) -> str:
+        """The report as the program prints it."""
+        rows = [
+            f"Number of Sentences    :      {self.sentences:6d}",
+            f"Number of Propositions :      {self.propositions:6d}",
+            f"Percentage of perfect props : {self.perfect_propositions:6.2f}",
+            "",
+            TITLES,
+            RULE,
+            _row("Overall", self.overall),
+            "-" * 10,
+        ]
+        rows += [_row(label, row) for label, row in self.types.items() if label != PREDICATE]
+        rows.append(RULE)
+        if PREDICATE in self.types:
+            rows += [_row(PREDICATE, self.types[PREDICATE]), RULE]
+        return "\n".join(rows) + "\n"
+
+    def format_confusion(self) -> str:
+        """What the program adds with -C: unlabelled arguments, and which labels are confused."""
+        total = self.unlabelled
+        accuracy = _percent(self.overall.correct, total.correct)
+        labels: list[str | None] = [None, *self.types]
+        numbers = range(-1, len(self.types))
+        rows = [
+            WIDE_RULE,
+            f"{TITLES}{'lAcc':>8}",
+            f"{_row('Unlabeled', total)}  {accuracy:6.2f}",
+            WIDE_RULE,
+            "",
+            "---- Confusion Matrix: (one row for each correct role, with the distribution of "
+            "predictions)",
+            " " * 13 + "".join(f"{number:4d} " for number in numbers),
+        ]
+        for number, gold in zip(numbers, labels, strict=True):
+            cells = "".join(f"{self.pairs[gold, found]:4d} " for found in labels)
+            rows.append(f"{number:2d}: {gold or '-NONE-':<8} {cells}")
+        return "\n".join(rows) + "\n"
+
+
+def score_sentence(
+    gold: Sequence[FrameSpans], predicted: Sequence[FrameSpans], *, end_to_end: bool = False
+) -> SrlReport:
+    """Compare the propositions of one sentence, their arguments in any order.
+
+    A gold and a predicted proposition belong together if they have the same predicate token and
+    the same roleset; in props files that is the verb's lemma. All arguments of a gold one without
+    a partner are missed. A predicted one without a partner is skipped; with `end_to_end` all its
+    arguments are excess, so that excess is what would be missed if the sides changed places.
+
+    C-X continues the argument X that last began before it, or is an X itself if there is none. An
+    argument is right if its label and its pieces are; each counts once. V is an argument, too, but
+    no part of the overall counts, and a proposition with a wrong V can be perfect.
+    """
+    unused: dict[tuple[int, str], list[FrameSpans]] = {}
+    for frame in predicted:
+        unused.setdefault((frame.predicate, frame.roleset), []).append(frame)
+    pairs = Counter[Pair]()
+    perfect = 0
+    for frame in gold:
+        partners = unused.get((frame.predicate, frame.roleset))
+        found = Counter(_match(frame.spans, partners.pop(0).spans if partners else ()))
+        perfect += all(map(_leaves_perfect, found))
+        pairs += found
+    if end_to_end:
+        for frame in chain.from_iterable(unused.values()):
+            pairs.update(_match((), frame.spans))
+    return SrlReport(1, len(gold), perfect, pairs)
+
+
+def _match(gold: Sequence[LabelledSpan], predicted: Sequence[LabelledSpan]) -> Iterator[Pair]:
+    """The labels of arguments that have the same pieces; equal ones find each other first."""
+    ours, theirs = Counter(_arguments(gold)), Counter(_arguments(predicted))
+    both = ours & theirs
+    yield from ((label, label) for _, label in both.elements())
+    unused: dict[tuple[Piece, ...], list[str]] = {}
+    for pieces, label in (theirs - both).elements():
+        unused.setdefault(pieces, []).append(label)
+    for pieces, label in (ours - both).elements():
+        others = unused.get(pieces)
+        yield label, others.pop(0) if others else None
+    for labels in unused.values():
+        yield from ((None, label) for label in labels)
+
+
+def _arguments(spans: Sequence[LabelledSpan]) -> Iterator[tuple[tuple[Piece, ...], str]]:
+    """Arguments with their continuations."""
+    spans = sorted(spans)
+    for label, pieces in join_continuations(label for *_, label in spans):
+        yield tuple(spans[i][:2] for i in pieces), label
+
+
+def _leaves_perfect(pair: Pair) -> bool:
+    gold, found = pair
+    return gold == found or {gold, found} == {PREDICATE, None}
+
+
+def _percent(part: int, whole: int) -> float:
+    return 100.0 * part / whole if whole else 0.0
+
+
+def _row(name: str, counts: Counts) -> str:
+    return (
+        f"{name:>10}   {counts.correct:6d}  {counts.excess:6d}  {counts.missed:6d}"
+        f"   {counts.precision:6.2f}  {counts.recall:6.2f}  {counts.f1:6.2f}"
+    )

@@ -1,0 +1,128 @@
+"""spaCy scores of semantic frames on Docs."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
+from itertools import accumulate
+from typing import Any
+
+from spacy.scorer import PRFScore
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from ..annotations.constituents import project_constituents
+from ..annotations.frames import FRAMES_KEY, PREDICATE, FrameSpans, get_frames
+from ..scoring.srl_eval import Counts, SrlReport, score_sentence
+from ..trees.tree import LabelledSpan
+
+AUXILIARIES = ("be.03", "do.01", "have.01")
+"""PropBank's rolesets of auxiliary verbs."""
+
+UNALIGNED = -1
+"""No place in gold tokens: the token of a predicate, or the end of an argument, that is none."""
+
+
+def make_srl_scorer(
+    spans_key: str = FRAMES_KEY, ignored_rolesets: Collection[str] = ()
+) -> Callable[..., dict[str, Any]]:
+    """The scorer `spacy-lal.srl_scorer.v1`; see `score_frames`."""
+    return partial(score_frames, spans_key=spans_key, ignored_rolesets=tuple(ignored_rolesets))
+
+
+def score_frames(
+    examples: Iterable[Example],
+    *,
+    spans_key: str = FRAMES_KEY,
+    ignored_rolesets: Collection[str] = (),
+    **cfg: Any,
+) -> dict[str, Any]:
+    """Compare predicted with gold frames, both read from `doc.spans[spans_key]`.
+
+    - `srl_{p,r,f}`, `srl_per_type`: arguments by the rules of CoNLL-2005 (see `srl_eval`), without
+      V, but end to end: all arguments of a predicate that isn't one are wrong. With gold predicates
+      given to the component they are what srl-eval.pl computes.
+    - `spans_srl_{p,r,f}`, `spans_srl_per_type` (named after `spans_key`): the same, by the names
+      that `spacy evaluate --spans-key srl` prints.
+    - `srl_pred_{p,r,f}`: predicates, as tokens. Rolesets aren't compared.
+
+    ignored_rolesets: gold frames with one of these, such as `AUXILIARIES`, aren't scored, nor are
+        predicted ones of the same tokens.
+
+    Only gold Docs with such a span group are scored; without any, all are None. Where tokens
+    differ, predicted frames are mapped to gold tokens: a predicate that is not the same token there
+    is wrong, and so is an argument whose borders are no gold token borders. Whitespace tokens don't
+    count.
+    """
+    arguments = SrlReport()
+    predicates = PRFScore()
+    for example in examples:
+        if spans_key not in example.reference.spans:
+            continue
+        left_out = {
+            frame.predicate.i
+            for frame in get_frames(example.reference, spans_key)
+            if frame.roleset in ignored_rolesets
+        }
+        gold, found = (
+            [frame for frame in frames if frame.predicate not in left_out]
+            for frames in (_gold(example, spans_key), _in_gold_tokens(example, spans_key))
+        )
+        arguments += score_sentence(gold, found, end_to_end=True)
+        ours, theirs = (Counter(frame.predicate for frame in frames) for frames in (gold, found))
+        both = (ours & theirs).total()
+        predicates += PRFScore(tp=both, fp=theirs.total() - both, fn=ours.total() - both)
+    per_type = {
+        label: _prf_score(counts).to_dict()
+        for label, counts in arguments.types.items()
+        if label != PREDICATE
+    }
+    overall = _prf_score(arguments.overall)
+    return {
+        **_prf("srl", overall),
+        "srl_per_type": per_type or None,
+        **_prf(f"spans_{spans_key}", overall),
+        f"spans_{spans_key}_per_type": per_type or None,
+        **_prf("srl_pred", predicates),
+    }
+
+
+def _prf_score(counts: Counts) -> PRFScore:
+    return PRFScore(tp=counts.correct, fp=counts.excess, fn=counts.missed)
+
+
+def _prf(name: str, score: PRFScore) -> dict[str, float | None]:
+    values = score.to_dict() if len(score) else dict.fromkeys("prf")
+    return {f"{name}_{key}": value for key, value in values.items()}
+
+
+# Rolesets stay empty: by theirs, predicates would be compared as if they were other words.
+
+
+def _gold(example: Example, key: str) -> Iterator[FrameSpans]:
+    """Gold frames: predicates by token, arguments in words, that is tokens without whitespace."""
+    doc = example.reference
+    word = _words_before(doc)
+    for frame in get_frames(doc, key):
+        spans = ((span.start, span.end, span.label_) for span in frame.arguments)
+        in_words = [(word[start], word[end], label) for start, end, label in spans]
+        yield FrameSpans(frame.predicate.i, "", [span for span in in_words if span[0] < span[1]])
+
+
+def _in_gold_tokens(example: Example, key: str) -> Iterator[FrameSpans]:
+    """Predicted frames, by the same tokens and words as gold ones."""
+    word = _words_before(example.reference)
+    x2y, y2x = example.alignment.x2y, example.alignment.y2x
+    for frame in get_frames(example.predicted, key):
+        tokens = x2y[frame.predicate.i]
+        same = len(tokens) == 1 and len(y2x[int(tokens[0])]) == 1
+        arguments = ((span.start, span.end, span.label_) for span in frame.arguments)
+        spans: list[LabelledSpan] = []
+        for start, end, label, exact in project_constituents(arguments, x2y, y2x):
+            if word[start] < word[end]:
+                spans.append((word[start], word[end] if exact else UNALIGNED, label))
+        yield FrameSpans(int(tokens[0]) if same else UNALIGNED, "", spans)
+
+
+def _words_before(doc: Doc) -> list[int]:
+    """How many tokens other than whitespace there are before each token."""
+    return list(accumulate((not token.is_space for token in doc), initial=0))

@@ -1,0 +1,122 @@
+"""`corrupt` and `error-model` on the command line."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import typer
+from spacy.tokens import DocBin
+from spacy.vocab import Vocab
+from typer.testing import CliRunner
+
+from spacy_lal.annotations.grammar_errors import get_errors
+from spacy_lal.artificial_errors.error_model import ErrorModel
+from spacy_lal.cli.corrupt import corrupt, error_model
+from spacy_lal.formats.docs import TreebankSentence, write_docs
+
+from .small import MODEL, made_up
+
+app = typer.Typer()
+app.command()(corrupt)
+app.command()(error_model)
+
+
+def run(*command):
+    result = CliRunner().invoke(app, [str(part) for part in command])
+    return result.exit_code, result.output
+
+
+def read(path):
+    return list(DocBin().from_disk(path).get_docs(Vocab()))
+
+
+@pytest.fixture
+def text(tmp_path):
+    lines = []
+    for words, spaces in made_up(100):
+        lines.append("".join(w + " " * s for w, s in zip(words, spaces, strict=True)))
+    path = tmp_path / "text.txt"
+    path.write_text(" ".join(lines[:50]) + "\n\n" + "\n".join(lines[50:]) + "\n")
+    return path
+
+
+def test_text_to_errors(text, tmp_path):
+    code, printed = run("error-model", text, tmp_path / "model.json")
+    assert code == 0, printed
+    out = tmp_path / "out.spacy"
+    options = ["--model", tmp_path / "model.json", "--rate", 0.2, "--types", "--copies", 3]
+    code, printed = run("corrupt", text, out, *options)
+    assert code == 0, printed
+    docs = read(out)
+    assert f"{len(docs)} Docs" in printed
+    assert len(docs) % 3 == 0
+    assert len(docs) > 200
+    labels = [label for doc in docs for label in get_errors(doc)]
+    assert set(labels) == {"", "R", "M", "U"}
+    third = len(docs) // 3
+    assert [doc.text for doc in docs[:third]] != [doc.text for doc in docs[third : 2 * third]]
+
+
+def test_an_error_model_is_the_same_in_every_process(text, tmp_path):
+    """Sets have another order in each; a seed picks from tables in theirs."""
+    here, there = tmp_path / "here.json", tmp_path / "there.json"
+    text.write_text("\n".join(text.read_text().splitlines()[-20:]) + "\n")
+    code, printed = run("error-model", text, here, "--lang", "en")
+    assert code == 0, printed
+    command = [sys.executable, "-m", "spacy", "lal", "error-model", str(text), str(there)]
+    seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
+    environment = os.environ | {"PYTHONHASHSEED": seed}
+    subprocess.run([*command, "--lang", "en"], env=environment, check=True)
+    assert here.read_bytes() == there.read_bytes()
+
+
+def test_docs_with_labels_stay(tmp_path):
+    MODEL.save(tmp_path / "model.json")
+    (words, _), *_ = made_up(1)
+    gold = TreebankSentence(words, errors=["R"] + [""] * (len(words) - 1))
+    write_docs([gold, TreebankSentence(words)], tmp_path / "in.spacy", "en")
+    options = ["--model", tmp_path / "model.json", "--rate", 0.5, "--copies", 2]
+    assert run("corrupt", tmp_path / "in.spacy", tmp_path / "out.spacy", *options)[0] == 0
+    first, *others = read(tmp_path / "out.spacy")
+    assert get_errors(first) == list(gold.errors)
+    assert len(others) == 2
+    assert all("errors" in doc.spans for doc in others)
+
+
+def test_corrections_to_a_model(text, tmp_path):
+    (tmp_path / "a.txt").write_text("he come in house\n" * 3)
+    (tmp_path / "b.txt").write_text("he come in the house\n" * 3)
+    (tmp_path / "c.m2").write_text("S Good in it\nA 1 2|||R:ADP|||at|||REQUIRED|||-NONE-|||0\n\n")
+    command = ["--corrections", tmp_path / "a.txt", tmp_path / "b.txt", "--m2", tmp_path / "c.m2"]
+    for texts in ([], [text]):
+        code, printed = run("error-model", *texts, tmp_path / "model.json", *command)
+        assert code == 0, printed
+        table = ErrorModel.load(tmp_path / "model.json").kinds["corrections"].replacements
+        assert table["the"] == {"": 0.375}
+        assert table["at"] == {"in": 0.1667}
+
+
+def test_other_languages(text, tmp_path):
+    code, _ = run("error-model", text, tmp_path / "model.json", "--lang", "de")
+    assert code == 0
+    assert ErrorModel.load(tmp_path / "model.json").lang == "de"
+
+
+def test_bad_input_is_one_line(tmp_path):
+    (tmp_path / "empty.txt").touch()
+    (tmp_path / "bad.json").write_text("{}")
+    MODEL.save(tmp_path / "model.json")
+    (tmp_path / "bad.spacy").write_text("x")
+    out = tmp_path / "out.spacy"
+    for name, model, message in (
+        ("empty.txt", "model.json", "corrupt: no words in "),
+        ("empty.txt", "bad.json", "bad.json: top level: no 'format'"),
+        ("bad.spacy", "model.json", "bad.spacy as a .spacy file"),
+    ):
+        code, printed = run("corrupt", tmp_path / name, out, "--model", tmp_path / model)
+        assert code == 1
+        assert message in printed
+    code, printed = run("error-model", tmp_path / "empty.txt", out)
+    assert code == 1
+    assert "error-model: no sentences in " in printed

@@ -1,0 +1,128 @@
+"""Bracketed treebanks: traces, functions, features and wrappers, on invented sentences."""
+
+import lzma
+
+import pytest
+
+from spacy_lal.annotations.constituents import constituent_tree
+from spacy_lal.formats.brackets import (
+    clean_label,
+    clean_tree,
+    parse_treebank,
+    read_treebank,
+    to_sentence,
+)
+from spacy_lal.formats.docs import language_vocab, to_doc
+from spacy_lal.formats.files import FormatError
+from spacy_lal.trees.tree import BracketError, ConstituentTree
+
+PTB = """
+( (S
+    (NP-SBJ-1 (DT The) (NN cat))
+    (VP (VBD wanted)
+      (S
+        (NP-SBJ (-NONE- *-1))
+        (VP (TO to) (VP (VB sleep)))))
+    (. .)) )
+( (FRAG (NP=2 (NN tea)) (-RRB- -RRB-)) (X (-NONE- *)) )
+"""
+
+
+def test_penn_treebank():
+    first, second = parse_treebank(PTB)
+    assert str(clean_tree(first)) == (
+        "( (S (NP (DT The) (NN cat)) (VP (VBD wanted) (S (VP (TO to) (VP (VB sleep))))) (. .)))"
+    )
+    assert str(clean_tree(second)) == "( (FRAG (NP (NN tea)) (-RRB- -RRB-)))"
+
+
+def test_traces_and_functions_kept():
+    first, second = parse_treebank(PTB)
+    assert clean_tree(first, traces=True, functions=True) == first
+    assert clean_tree(first, traces=True).leaves[3] == "*-1"
+    assert str(clean_tree(second, functions=True)).startswith("( (FRAG (NP=2 ")
+
+
+def test_a_tree_of_traces_has_nothing_left():
+    assert clean_tree(ConstituentTree.from_string("( (NP (-NONE- *)))")) is None
+    assert clean_tree(ConstituentTree.from_string("(TOP (X))")) is None
+
+
+@pytest.mark.parametrize(
+    ("label", "bare"),
+    [
+        ("NP-SBJ-1", "NP"),
+        ("NP=2", "NP"),
+        ("NP-PN-SBJ", "NP"),
+        ("N-H", "N"),
+        ("PRP$", "PRP$"),
+        ("ADVP|PRT", "ADVP|PRT"),
+        ("-LRB-", "-LRB-"),
+        ("-NONE-", "-NONE-"),
+        ("=", "="),
+        ("NP##case=nom|nb=sg##", "NP"),
+        ("NN-SB##case=nom##", "NN"),
+        ("NP##case=nom##-SB", "NP"),
+        ("", ""),
+    ],
+)
+def test_clean_label(label, bare):
+    assert clean_label(label) == bare
+
+
+def test_clean_label_keeps_what_is_asked_for():
+    assert clean_label("NP-SB##case=nom##", functions=True) == "NP-SB"
+    assert clean_label("NP##case=nom##", functions=True, features=True) == "NP##case=nom##"
+
+
+def test_sgml_lines_are_skipped_and_places_stay_right():
+    text = "<DOC>\n<DATE> 2001 </DATE>\n<S ID=1>\n((IP (NN 茶)))\n</S>\n<S ID=2>\n((IP (NN 水))\n"
+    trees = parse_treebank(text, source="chtb.fid")
+    assert str(next(trees)) == "( (IP (NN 茶)))"
+    with pytest.raises(BracketError, match=r"chtb.fid:7:1: .*never closed"):
+        next(trees)
+
+
+def test_sentences():
+    tree = clean_tree(next(parse_treebank(PTB)))
+    sentence = to_sentence(tree)
+    assert sentence.words == ("The", "cat", "wanted", "to", "sleep", ".")
+    assert sentence.tags == ("DT", "NN", "VBD", "TO", "VB", ".")
+    assert sentence.constituents == [
+        (0, 6, "S"),
+        (0, 2, "NP"),
+        (2, 5, "VP"),
+        (3, 5, "S"),
+        (3, 5, "VP"),
+        (4, 5, "VP"),
+    ]
+    doc = to_doc(sentence, language_vocab("xx"))
+    assert doc.text == "The cat wanted to sleep ."
+    assert constituent_tree(doc[:]) == tree.rooted()
+    assert not doc.has_annotation("DEP")
+
+
+def test_sentences_without_spaces_or_root():
+    sentence = to_sentence(ConstituentTree.from_string("(IP (NN 茶) (VA 好))"), spaces=False)
+    assert sentence.constituents == [(0, 2, "IP")]
+    assert to_doc(sentence, language_vocab("xx")).text == "茶好"
+
+
+def test_files(tmp_path):
+    path = tmp_path / "a.mrg.xz"
+    path.write_bytes(lzma.compress(PTB.replace("\n", "\r\n").encode()))
+    assert list(read_treebank(path)) == list(parse_treebank(PTB))
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(FormatError, match=r"a.mrg.xz:1: not a whole .xz file"):
+        list(read_treebank(path))
+    path = tmp_path / "b.mrg"
+    path.write_bytes("((IP\n (NN 茶)))".encode("gb18030"))
+    assert str(*read_treebank(path, encoding="gb18030")) == "( (IP (NN 茶)))"
+    with pytest.raises(FormatError, match=r"b.mrg:2: not utf-8"):
+        list(read_treebank(path))
+
+
+def test_quotes_and_slashes(tmp_path):
+    text = r"(TOP (`` ``) (CD 1\/2) ('' '') (-LRB- -LRB-))"
+    assert next(parse_treebank(text)).leaves == ["``", r"1\/2", "''", "("]
+    assert next(parse_treebank(text, unescape="ptb")).leaves == ['"', "1/2", '"', "("]

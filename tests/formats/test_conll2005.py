@@ -1,0 +1,239 @@
+"""CoNLL-2005 in both of its layouts, with invented sentences."""
+
+import gzip
+import json
+
+import pytest
+from spacy.tokens import DocBin
+from spacy.vocab import Vocab
+from typer.testing import CliRunner
+
+from spacy_lal.annotations.constituents import FrameSpans, sentence_trees
+from spacy_lal.cli import app
+from spacy_lal.cli.export_props import export_props
+from spacy_lal.formats.conll2005 import parse_conll2005, read_conll2005
+from spacy_lal.formats.files import FormatError
+from spacy_lal.trees.tree import ptb_unescape
+
+WORDS = "The\ncook\nthat\nleft\ngave\nit\nup\n-LRB-\n\nTea\n.\n\n"
+SYNT = """\
+DT    (S1(S(NP-SBJ-1(NP*
+NN          *)
+WDT         (SBAR(WHNP-2*)
+VBD         (S(VP*))))
+VBD         (VP*
+PRP         (NP*)
+RP          (PRT*))
+-LRB-       *))
+
+NN    (NP*)
+.     (X*)
+"""
+SENSES = "-\n-\n-\n01\n08\n-\n-\n-\n\n-\n-\n"
+NE = "*\n(PER*)\n*\n*\n*\n*\n*\n*\n\n*\n*\n"
+PROPS = """\
+-      (A0*     (A0*
+-      *)       *
+-      (R-A0*)  *
+leave  (V*)     *)
+give   *        (V*)
+-      *        (A1*)
+-      *        (C-V*)
+-      *        *
+
+-
+-
+
+"""
+CONSTITUENTS = [
+    (0, 8, "S"),
+    (0, 4, "NP"),
+    (0, 2, "NP"),
+    (2, 4, "SBAR"),
+    (2, 3, "WHNP"),
+    (3, 4, "S"),
+    (3, 4, "VP"),
+    (4, 7, "VP"),
+    (5, 6, "NP"),
+    (6, 7, "PRT"),
+]
+FRAMES = [
+    FrameSpans(3, "leave.01", [(0, 2, "A0"), (2, 3, "R-A0"), (3, 4, "V")]),
+    FrameSpans(4, "give.08", [(0, 4, "A0"), (4, 5, "V"), (5, 6, "A1"), (6, 7, "C-V")]),
+]
+
+
+def paste(*kinds):
+    """The same lines of several files side by side."""
+    return "\n".join("\t".join(cells) for cells in zip(*(k.split("\n") for k in kinds)))  # noqa: B905
+
+
+@pytest.fixture
+def release(tmp_path):
+    """A set's folder: words, gold and predicted parses, senses, named entities, props."""
+    for kind, text, name in [
+        ("words", WORDS, "train.02.words.gz"),
+        ("synt", SYNT, "train.02.synt.wsj.gz"),
+        ("synt.cha", SYNT.replace("X", "FRAG"), "train.02.synt.cha.gz"),
+        ("senses", SENSES, "train.02.senses.gz"),
+        ("ne", NE, "train.02.ne.gz"),
+        ("props", PROPS, "train.02.props.gz"),
+        ("props", PROPS, "train.021.props.gz"),
+    ]:
+        folder = tmp_path / "train" / kind
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(gzip.compress(text.encode()))
+    return tmp_path / "train"
+
+
+def check(read):
+    (first, none), (second, nothing) = read
+    assert first.words == WORDS.split("\n\n")[0].split("\n")
+    assert first.tags == ["DT", "NN", "WDT", "VBD", "VBD", "PRP", "RP", "-LRB-"]
+    assert first.constituents == CONSTITUENTS
+    assert first.frames == FRAMES
+    assert second.words == ["Tea", "."]
+    assert second.constituents == [(0, 1, "NP"), (1, 2, "X")]
+    assert second.frames == []
+    assert none == nothing == []
+
+
+def test_parallel_files(release):
+    check(read_conll2005(release, synt="synt"))
+    _, (second, _) = read_conll2005(release, synt="synt.cha")
+    assert second.constituents == [(0, 1, "NP"), (1, 2, "FRAG")]
+    (first, _), _ = read_conll2005(release)
+    assert first.tags is None
+    assert first.constituents is None
+    assert first.frames == FRAMES
+
+
+def test_all_in_one(tmp_path):
+    path = tmp_path / "train-set.gz"
+    path.write_bytes(gzip.compress(paste(WORDS, SYNT, NE, SENSES, PROPS).encode()))
+    check(read_conll2005(path))
+
+
+@pytest.mark.parametrize("kinds", [(), (NE,), (NE, SENSES.replace("01", "-").replace("08", "-"))])
+def test_without_senses_rolesets_are_lemmas(kinds):
+    (first, _), (second, _) = parse_conll2005(paste(WORDS, SYNT, *kinds, PROPS))
+    assert [frame.roleset for frame in first.frames] == ["leave", "give"]
+    assert [frame.spans for frame in first.frames] == [frame.spans for frame in FRAMES]
+    assert second.frames == []
+
+
+def test_escapes_stay_unless_they_are_undone(release):
+    ((first, _), _) = read_conll2005(release, unescape=ptb_unescape)
+    assert first.words[-1] == "("
+
+
+def test_asterisks_among_words():
+    text = paste(WORDS.replace("The", "*"), SYNT, NE, SENSES, PROPS)
+    (first, _), _ = parse_conll2005(text)
+    assert first.words[0] == "*"
+    assert first.frames == FRAMES
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("VBD\t(S", "VBD (S x", "x:4: expected 6 columns and one for each of 2 predicates, found"),
+        ("(C-V*)", "*)", "x:7: a role ends without a beginning"),
+        ("(PRT*))", "PRT*))", r"x:7: bad parse bit 'PRT\*\)\)'"),
+    ],
+)
+def test_bad_rows_are_located(old, new, message):
+    text = paste(WORDS, SYNT, NE, SENSES, PROPS).replace("VBD         ", "VBD\t")
+    with pytest.raises(FormatError, match=message):
+        list(parse_conll2005(text.replace(old, new), source="x"))
+
+
+def test_too_few_columns_are_located():
+    with pytest.raises(FormatError, match="x:2: expected word, tag, parse bit and"):
+        list(parse_conll2005("\nTea NN (NP*) *\n", source="x"))
+    with pytest.raises(
+        FormatError, match="x:2: expected 4 columns and one for each of 0 predicates, f"
+    ):
+        list(parse_conll2005("Tea NN (NP*) -\n. .\n", source="x"))
+
+
+def rewrite(release, kind, change):
+    (path,) = (release / kind).glob("train.02.*")
+    path.write_bytes(gzip.compress(change(gzip.decompress(path.read_bytes()).decode()).encode()))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "message"),
+    [
+        ("props", lambda t: t.replace("-\n-\n", "-\n-\n-\n"), "{}:10: 3 rows, but 2 in the same"),
+        ("props", lambda t: t.replace("\n\n-\n-\n", "\n"), "this is sentence 2, and {} has only 1"),
+        ("props", lambda t: t + "-\n", "{}:13: this is sentence 3, and .*words.gz has only 2"),
+        ("props", lambda t: t.replace("(C-V*)", "C-V"), "{}:7: bad role 'C-V'"),
+        ("props", lambda t: t.replace("  (V*)\n", "\n"), "{}:5: expected 1 column and one for eac"),
+        ("synt", lambda t: t.replace("(PRT*)", "(PRT* *)"), "{}:7: expected tag and parse bit, f"),
+        ("synt", lambda t: t.replace("(PRT*)", "(PRT*"), "{}:8: parse bits leave 1 phrases open"),
+        ("senses", lambda t: t.replace("\n\n", "\n"), "{}:1: 10 rows, but 8 in the same sentence"),
+    ],
+)
+def test_files_that_are_not_parallel_are_located(release, kind, change, message):
+    path = rewrite(release, kind, change)
+    with pytest.raises(FormatError, match=message.format(path)):
+        list(read_conll2005(release, synt="synt"))
+
+
+def test_missing_files_are_named(release):
+    with pytest.raises(FileNotFoundError, match=r"no files train.02.\* in .*synt.upc"):
+        list(read_conll2005(release, synt="synt.upc"))
+    (release / "props" / "train.02.props").write_text(PROPS)
+    with pytest.raises(FileNotFoundError, match=r"2 files train.02.\* in .*props, expected one"):
+        list(read_conll2005(release))
+    with pytest.raises(FileNotFoundError, match=r"no words/\*.words\[.gz\] in"):
+        list(read_conll2005(release / "words"))
+
+
+# The command
+
+
+@pytest.fixture
+def run():
+    return lambda *arguments: CliRunner().invoke(app, ["convert", "conll05", *map(str, arguments)])
+
+
+def test_convert(run, release, tmp_path):
+    out, report = tmp_path / "train.spacy", tmp_path / "report.json"
+    rewrite(release, "props", lambda text: text.replace("(V*)     *)", "*        *)"))
+    result = run(release, out, "--synt", "synt", "--ptb-escapes", "--report", report)
+    assert result.exit_code == 0, result.output
+    first, second = DocBin().from_disk(out).get_docs(Vocab())
+    assert first.text.strip() == "The cook that left gave it up ("
+    assert str(*sentence_trees(second)) == "(TOP (NP (NN Tea)) (X (. .)))"
+    # with one of its two frames the other's predicate would be taken for none
+    assert "srl" not in first.spans
+    props = release / "props" / "train.02.props.gz"
+    assert json.loads(report.read_text())["train.spacy"] == {
+        "sentences": 2,
+        "words": 10,
+        "constituents": 12,
+        "predicates": 0,
+        "dropped": [],
+        "without heads": [],
+        "frames left out": [[f"{props}:4", "0 spans labelled V"]],
+    }
+    assert "frames left out: 0 spans labelled V" in " ".join(result.output.split())
+
+
+def test_bad_input_is_one_line_that_names_the_place(run, release, tmp_path):
+    path = rewrite(release, "props", lambda text: text.replace("(C-V*)", "C-V"))
+    result = run(release, tmp_path / "train.spacy")
+    assert result.exit_code == 1
+    assert f"convert: {path}:7: bad role 'C-V'" in result.output
+
+
+def test_props_come_back_as_they_were(run, release, tmp_path):
+    for path in ("senses/train.02.senses.gz", "props/train.021.props.gz"):
+        (release / path).unlink()
+    (release / "senses").rmdir()
+    assert run(release, tmp_path / "train.spacy").exit_code == 0
+    export_props(tmp_path / "train.spacy", tmp_path / "train.props")
+    assert (tmp_path / "train.props").read_text() == PROPS

@@ -1,0 +1,153 @@
+"""Learner corpora in two columns, read and written."""
+
+import gzip
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from spacy.vocab import Vocab
+
+from spacy_lal.annotations.grammar_errors import set_errors
+from spacy_lal.formats.docs import TreebankSentence, to_doc
+from spacy_lal.formats.files import FormatError
+from spacy_lal.formats.learner_tsv import (
+    format_tsv,
+    multiged_escape,
+    multiged_unescape,
+    parse_tsv,
+    read_tsv,
+)
+
+TEA = "Teas\ti\ncool\tc\n.\tc\n\nYes\tc\n\n"
+
+
+def doc(words, errors=None):
+    return to_doc(TreebankSentence(words=words, errors=errors), Vocab())
+
+
+def read(text, **options):
+    return [(sentence.words, sentence.errors) for sentence in parse_tsv(text, **options)]
+
+
+def test_labels():
+    expected = [(["Teas", "cool", "."], ["ERROR", "", ""]), (["Yes"], [""])]
+    assert read(TEA) == expected
+    assert read(TEA.replace("\tc", "\tc ").replace("\ti", "\t i")) == expected
+
+
+def test_types():
+    assert read("Teas\tR:NOUN\ncool\ti\n") == [(["Teas", "cool"], ["R:NOUN", "ERROR"])]
+
+
+def test_no_labels():
+    assert read("Tea\ncools\n\nYes\n") == [(["Tea", "cools"], None), (["Yes"], None)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEA.rstrip("\n"),
+        TEA.replace("\n\n", "\n\n\n \n"),
+        "\n\n" + TEA,
+    ],
+)
+def test_blank_lines(text):
+    assert read(text) == read(TEA)
+    assert read("\n\n") == read("") == []
+
+
+def test_line_ends_and_compression(tmp_path):
+    path = tmp_path / "tea.tsv.gz"
+    path.write_bytes(gzip.compress(TEA.replace("\n", "\r\n").encode("utf-8-sig")))
+    assert [(each.words, each.errors) for each in read_tsv(path)] == read(TEA)
+
+
+def test_spaces_are_part_of_tokens():
+    assert read("in fact\ti\n\u00a0\tc\n") == [(["in fact", "\u00a0"], ["ERROR", ""])]
+    assert read("in fact\n\u00a0\n") == [(["in fact", "\u00a0"], None)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Tea\tc\ncools\n", "2: expected a token and its label, found 1 column"),
+        ("Tea\tc\n\nYes\n", "3: expected a token and its label, found 1 column"),
+        ("Tea\ncools\tc\n", "2: expected a token alone, as in the first, found 2 columns"),
+        ("Tea\tc\tx\n", "1: expected a token and its label, found 3 columns"),
+        ("Tea\tc\n\tc\n", "2: expected a token and its label, found an empty column"),
+        ("Tea\t\n", "1: expected a token and its label, found an empty column"),
+        (" \tc\n", "1: expected a token and its label, found an empty column"),
+        ("Tea c\nis  i\n", "1: one column: a tab has to stand between a token and its label"),
+    ],
+)
+def test_malformed(text, message):
+    with pytest.raises(FormatError) as caught:
+        read(text, source="tea.tsv")
+    assert str(caught.value) == f"tea.tsv:{message}"
+
+
+@pytest.mark.parametrize(
+    ("word", "once", "twice"),
+    [
+        ('"', r"\"", r"\\\""),
+        ('"tea"-cup', r"\"tea\"-cup", r"\\\"tea\\\"-cup"),
+        ("tea", "tea", "tea"),
+        ("a\\b", "a\\b", "a\\b"),
+    ],
+)
+def test_escapes(word, once, twice):
+    assert multiged_escape(word) == once
+    assert multiged_escape(once) == twice
+    assert multiged_unescape(once) == multiged_unescape(twice) == multiged_unescape(word) == word
+    text = f"{once}\tc\n\n"
+    ((words, labels),) = read(text, unescape=multiged_unescape)
+    assert words == [word]
+    assert format_tsv([doc(words, labels)], escape=multiged_escape) == text
+    assert read(text) == [([once], [""])]
+
+
+def test_written():
+    docs = [doc(["Teas", "cool", "."], ["R:NOUN", "", ""]), doc(["Yes"], [""])]
+    assert format_tsv(docs) == TEA
+    assert format_tsv(docs, types=True) == TEA.replace("\ti", "\tR:NOUN")
+    assert format_tsv([]) == ""
+
+
+def test_sentences_and_whitespace_of_a_doc():
+    made = doc(["Tea", "cools", "\n", "\u00a0", "Yes"], ["", "", "", "", ""])
+    made[3].is_sent_start = True
+    set_errors(made, ["", "ERROR", "ERROR", "", ""], key="found")
+    assert format_tsv([made], key="found") == "Tea\tc\ncools\ti\n\n\u00a0\tc\nYes\tc\n\n"
+    for token in made[1:]:
+        token.is_sent_start = None
+    made[0].is_sent_start = None
+    assert format_tsv([made]) == "Tea\tc\ncools\tc\n\u00a0\tc\nYes\tc\n\n"
+    assert format_tsv([doc(["\n"], [""])]) == ""
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (doc(["Tea"]), "isn't set"),
+        (doc(["Tea\tcup"], [""]), "token 'Tea\\\\tcup'"),
+        (doc(["Tea"], ["a\tb"]), "type 'a\\\\tb'"),
+        (doc(["Tea"], ["c"]), "type 'c'"),
+        (doc(["Tea"], ["i"]), "type 'i'"),
+        (doc(["Tea"], [" "]), "type ' '"),
+    ],
+)
+def test_what_cannot_be_written(made, message):
+    with pytest.raises(ValueError, match=message):
+        format_tsv([made], types=True)
+
+
+WORDS = st.text(alphabet='ab" \u00a0é', min_size=1).filter(lambda word: word.strip(" "))
+LABELS = st.sampled_from(["", "ERROR", "R:NOUN", "MD"])
+
+
+@given(st.lists(st.lists(st.tuples(WORDS, LABELS), min_size=1, max_size=5), max_size=4))
+def test_what_is_written_is_read(sentences):
+    columns = [tuple(map(list, zip(*sentence, strict=True))) for sentence in sentences]
+    docs = [doc(words, labels) for words, labels in columns]
+    text = format_tsv(docs, types=True, escape=multiged_escape)
+    assert read(text, unescape=multiged_unescape) == columns

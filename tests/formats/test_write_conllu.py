@@ -1,0 +1,62 @@
+"""Docs as CoNLL-U: rows worked out by hand."""
+
+from __future__ import annotations
+
+import spacy
+from spacy.tokens import Doc
+
+from spacy_lal.annotations.constituents import set_constituents
+from spacy_lal.formats.conllu import parse_conllu
+from spacy_lal.formats.write_conllu import format_conllu
+
+
+def test_rows() -> None:
+    """Whitespace is no word: what hangs on it hangs on its head, or is the root in its place."""
+    doc = Doc(
+        spacy.blank("en").vocab,
+        words=["Go", "\n", "home", "!", " ", "No", "way"],
+        spaces=[False, False, False, True, False, True, False],
+        tags=["VB", "_SP", "RB", ".", "_SP", "UH", "NN"],
+        heads=[0, 0, 1, 0, 4, 4, 4],
+        deps=["ROOT", "dep", "advmod", "punct", "ROOT", "discourse", "dep"],
+    )
+    set_constituents(doc, [(0, 4, "S"), (5, 7, "NP")])
+    assert format_conllu(doc, "a\tb", {"lang": "en"}) == (
+        "# newdoc id = a b\n"
+        "# lang = en\n"
+        "# sent_id = a b-1\n"
+        "# text = Go home!\n"
+        "# constituency = (TOP (S (VB Go) (RB home) (. !)))\n"
+        "1\tGo\t_\t_\tVB\t_\t0\troot\t_\tstart_char=0|end_char=2\n"
+        "2\thome\t_\t_\tRB\t_\t1\tadvmod\t_\tSpaceAfter=No|start_char=3|end_char=7\n"
+        "3\t!\t_\t_\t.\t_\t1\tpunct\t_\tstart_char=7|end_char=8\n"
+        "\n"
+        "# sent_id = a b-2\n"
+        "# text = No way\n"
+        "# constituency = (TOP (NP (UH No) (NN way)))\n"
+        "1\tNo\t_\t_\tUH\t_\t0\troot\t_\tstart_char=10|end_char=12\n"
+        "2\tway\t_\t_\tNN\t_\t1\tdep\t_\tSpaceAfter=No|start_char=13|end_char=16\n"
+        "\n"
+    )
+
+
+def test_without_annotation() -> None:
+    doc = spacy.blank("en")("Well, no")
+    (sentence,) = parse_conllu(format_conllu(doc))
+    assert sentence.words == ["Well", ",", "no"]
+    assert sentence.spaces == [False, True, False]
+    assert sentence.heads is None
+    assert format_conllu(spacy.blank("en")(" ")) == ""
+
+
+def test_relations_of_a_part() -> None:
+    """Words that nobody gave a relation have no head in the file."""
+    doc = Doc(
+        spacy.blank("en").vocab,
+        words=["Go", "home", "No", "way"],
+        heads=[0, 0, 2, 3],
+        deps=["ROOT", "advmod", "", ""],
+        sent_starts=[True, False, True, False],
+    )
+    written = [line.split("\t")[6:8] for line in format_conllu(doc).splitlines() if "\t" in line]
+    assert written == [["0", "root"], ["1", "advmod"], ["_", "_"], ["_", "_"]]

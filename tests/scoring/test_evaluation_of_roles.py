@@ -1,0 +1,105 @@
+"""What `evaluate-srl` compares, apart from the model: parses of others, groups of arguments."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+
+from spacy_lal.annotations.constituents import FrameSpans, get_frames, set_frames
+from spacy_lal.evaluation.roles import (
+    DISTANCES,
+    _at_distance,
+    _binned,
+    _have_heads,
+    _heads_of,
+    _label,
+    _parse,
+    evaluate,
+)
+from spacy_lal.srl.scorer import score_frames
+from tests.pipeline.toy_frames import frames_examples
+from tests.silver.teacher import toy_teacher
+
+NLP = spacy.blank("en")
+
+
+def test_parses_without_heads_are_none(tmp_path: Path) -> None:
+    """Or the model's own would be scored under their name."""
+    NLP.to_disk(tmp_path / "none")
+    bare = Doc(NLP.vocab, words=["It", "is"])
+    parsed = Doc(NLP.vocab, words=["It", "is"], heads=[1, 1], deps=["nsubj", "ROOT"])
+    with pytest.raises(ValueError, match="the corpus has no gold heads"):
+        _heads_of("gold", NLP, [Example(bare.copy(), bare)])
+    with pytest.raises(ValueError, match=r"none finds no heads"):
+        _heads_of(str(tmp_path / "none"), NLP, [Example(bare, parsed)])
+    examples = [Example(bare, parsed), Example(bare.copy(), bare)]
+    assert _heads_of("gold", NLP, examples)[0] == ([1, 1], ["nsubj", "ROOT"])
+
+
+def test_sentences_without_gold_heads_are_kept_apart() -> None:
+    """Wherever they stand: their parses are neither right nor wrong."""
+    bare = Doc(NLP.vocab, words=["It", "is"])
+    parsed = Doc(NLP.vocab, words=["It", "is"], heads=[1, 1], deps=["nsubj", "ROOT"])
+    other = Doc(NLP.vocab, words=["It", "is"], heads=[0, 0], deps=["ROOT", "nsubj"])
+    pairs = [Example(parsed, gold) for gold in (bare, parsed, other)]
+    assert _have_heads(pairs)
+    assert [_parse("model", pair) for pair in pairs] == ["model?", "model+", "model-"]
+    assert not _have_heads(pairs[:1])
+    assert not _have_heads([Example(bare, parsed)])
+
+
+def frame(*arguments: tuple[int, int, str]) -> Doc:
+    """Of 15 words, the third of which is the predicate."""
+    doc = Doc(NLP.vocab, words=list("abcdefghijklmno"))
+    set_frames(doc, [FrameSpans(2, "x.01", [(2, 3, "V"), *arguments])])
+    return doc
+
+
+def test_an_argument_in_pieces_has_one_distance() -> None:
+    """That of its nearest piece; and it is found only if all pieces are."""
+    gold = frame((3, 4, "ARG1"), (13, 15, "C-ARG1"), (0, 1, "ARG0"), (8, 9, "ARGM-TMP"))
+    found = frame((3, 4, "ARG1"), (0, 1, "ARG0"), (8, 9, "ARGM-TMP"))
+    pairs = [Example(found, gold)]
+    groups = {}
+    for name in (_label(k, DISTANCES) for k in range(len(DISTANCES) + 1)):
+        bins = _binned(pairs, lambda _, name=name: name, partial(_at_distance, name))
+        counts = bins[name].overall
+        groups[name] = counts.correct, counts.excess, counts.missed
+    none = 0, 0, 0
+    assert groups == {
+        "0-0": (0, 1, 1),
+        "1-2": (1, 0, 0),
+        "3-5": (1, 0, 0),
+        "6-10": none,
+        "11-": none,
+    }
+
+
+def test_arguments_go_by_the_parsers_trees(tmp_path: Path) -> None:
+    """Where constituents count, scores are those of the whole pipeline's frames."""
+    toy_teacher(40).to_disk(tmp_path / "toy")
+    weight = {"components.lisa_srl.constituents_weight": 100.0}
+    nlp = spacy.load(tmp_path / "toy", config=weight)
+    nlp.to_disk(tmp_path / "weighted")
+    golds = [example.reference for example in frames_examples(nlp)]
+    DocBin(docs=golds).to_disk(tmp_path / "gold.spacy")
+    scores = evaluate(str(tmp_path / "weighted"), tmp_path / "gold.spacy", ["model"], ["model"])
+    pairs = []
+    for gold in golds:
+        starts = [token.i == 0 for token in gold]
+        words = Doc(nlp.vocab, words=[token.text for token in gold], sent_starts=starts)
+        doc = nlp(words)
+        trees = {(span.start, span.end) for span in doc.spans["constituents"]}
+        for found in get_frames(doc):
+            for argument in found.arguments:
+                assert len(argument) == 1 or (argument.start, argument.end) in trees
+        pairs.append(Example(doc, gold))
+    wanted = score_frames(pairs)
+    (result,) = scores["results"]
+    assert (result["srl_p"], result["srl_r"]) == (
+        pytest.approx(100 * wanted["srl_p"], abs=0.01),
+        pytest.approx(100 * wanted["srl_r"], abs=0.01),
+    )
