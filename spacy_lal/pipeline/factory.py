@@ -1,0 +1,47 @@
+"""A component class as a spaCy factory: its settings and their defaults stand in its `__init__`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, get_type_hints
+
+from spacy.language import Language
+
+
+def register_factory(
+    name: str,
+    component: Callable[..., Any],
+    *,
+    assigns: Sequence[str],
+    score_weights: Mapping[str, float | None],
+    **blocks: Any,
+) -> Callable[..., Any]:
+    """Register `component` under `name` and return the factory, for an entry point to name.
+
+    component: a class whose `__init__` takes `nlp`, `name` and the settings of the config by name;
+    its type hints are what spaCy validates a config by, its default values the default config.
+    blocks: default values of settings that are blocks of a config, as `model` and `scorer`.
+    """
+    signature = inspect.signature(component)
+
+    def make(**settings: Any) -> Any:
+        return component(**settings)
+
+    # spaCy and confection read names from the one and types from the other
+    make.__signature__ = signature  # type: ignore[attr-defined]
+    make.__annotations__ = get_type_hints(component.__init__)  # type: ignore[misc]
+    make.__doc__ = component.__doc__
+    defaults = {
+        key: parameter.default
+        for key, parameter in signature.parameters.items()
+        if parameter.default is not parameter.empty
+    }
+    Language.factory(
+        name,
+        default_config=defaults | blocks,
+        assigns=list(assigns),
+        default_score_weights=dict(score_weights),
+        func=make,
+    )
+    return make
