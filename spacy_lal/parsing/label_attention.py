@@ -12,7 +12,7 @@ from .settings import DependencySettings, EncoderSettings, ParserSettings
 
 def build_label_attention_parser_v1(
     tok2vec: Model[list[Doc], list[Floats2d]],
-    rows: InputEncoder,
+    input_encoder: InputEncoder,
     encoder: EncoderSettings,
     hidden_width: int = 250,
     max_batch_spans: int = 60_000,
@@ -21,7 +21,7 @@ def build_label_attention_parser_v1(
     """The label attention parser of Mrini et al. 2020: constituents, or constituents and heads.
 
     tok2vec: word vectors of the Docs' tokens; a listener or any other Tok2Vec model.
-    rows: a BiLSTM (`spacy-lal.BiLSTMRows.v1`) or content and positions
+    input_encoder: a BiLSTM (`spacy-lal.BiLSTMRows.v1`) or content and positions
         (`spacy-lal.PositionRows.v1`). encoder: `spacy-lal.LabelAttentionEncoder.v1`.
     hidden_width: width of the span scorer. max_batch_spans: sentences are padded together as long
         as their charts hold no more than this number of spans. dependencies: for the joint model,
@@ -29,13 +29,13 @@ def build_label_attention_parser_v1(
 
     See `parser_model`.
     """
-    settings = ParserSettings(rows, encoder, hidden_width, dependencies)
+    settings = ParserSettings(input_encoder, encoder, hidden_width, dependencies)
     return parser_model(tok2vec, max_batch_spans, settings)
 
 
 def build_label_attention_dependency_parser_v1(
     tok2vec: Model[list[Doc], list[Floats2d]],
-    rows: InputEncoder,
+    input_encoder: InputEncoder,
     encoder: EncoderSettings,
     dependencies: DependencySettings,
     max_batch_spans: int = 60_000,
@@ -44,5 +44,5 @@ def build_label_attention_dependency_parser_v1(
 
     See `build_label_attention_parser_v1`.
     """
-    settings = ParserSettings(rows, encoder, dependencies=dependencies)
+    settings = ParserSettings(input_encoder, encoder, dependencies=dependencies)
     return parser_model(tok2vec, max_batch_spans, settings)

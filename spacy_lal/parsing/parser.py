@@ -30,7 +30,7 @@ DEFAULT_INPUT = """
     word_width = 128
     affix_width = 32
 
-    [model.rows]
+    [model.input_encoder]
     @misc = "spacy-lal.BiLSTMRows.v1"
     hidden_width = 300
     depth = 3

@@ -13,7 +13,7 @@ from .spans import SpanSettings
 
 def build_two_stage_parser_v1(
     tok2vec: Model[list[Doc], list[Floats2d]],
-    rows: InputEncoder,
+    input_encoder: InputEncoder,
     encoder: EncoderSettings,
     spans: SpanSettings,
     max_batch_spans: int = 60_000,
@@ -24,11 +24,14 @@ def build_two_stage_parser_v1(
     With `spacy-lal.TransformerSpans.v1` it is SpanFormer (Floquet et al.).
 
     tok2vec: word vectors of the Docs' tokens; a listener or any other Tok2Vec model.
-    rows: `spacy-lal.BiLSTMRows.v1`, `spacy-lal.PositionRows.v1` or `spacy-lal.BranchRows.v1`.
+    input_encoder: `spacy-lal.BiLSTMRows.v1`, `spacy-lal.PositionRows.v1` or
+        `spacy-lal.BranchRows.v1`.
     encoder: `spacy-lal.LabelAttentionEncoder.v1`; heads = 0 and no self-attention leave it out.
     spans: `spacy-lal.BiaffineSpans.v1` or `spacy-lal.TransformerSpans.v1`. max_batch_spans:
     sentences are padded together as long as their charts hold no more than this number of spans.
 
     See `parser_model`.
     """
-    return parser_model(tok2vec, max_batch_spans, ParserSettings(rows, encoder, spans=spans))
+    return parser_model(
+        tok2vec, max_batch_spans, ParserSettings(input_encoder, encoder, spans=spans)
+    )
