@@ -1,34 +1,41 @@
-"""`spacy-lal.Nadam.v1`: Adam with Nesterov's momentum (Dozat 2016), on request a lazy one."""
+"""Optimizers of configs: `spacy-lal.Nadam.v1` and `spacy-lal.GroupedAdam.v1`."""
 
+import inspect
+import math
+import re
+import warnings
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from thinc.api import Optimizer
+from thinc.api import Adam, Optimizer
 from thinc.backends import get_array_ops
 from thinc.optimizers import FloatOrSeq, KeyT
 from thinc.types import FloatsXd, Ints1d
 
+Class = TypeVar("Class", bound=type[Optimizer])
 Rows = slice | Ints1d
 """Rows of an array, from one to another or by their numbers."""
 
 _BLOCK = 1 << 15
 """Numbers of a parameter that are updated at once: with what is computed from them, they stay in a
 processor's cache, which makes the update of a large matrix twice as fast."""
+_LAYER = re.compile(r"(?:^|\.)(\d+)(?:\.|$)")
+"""The number of a layer in a parameter's name, as in `transformer.encoder.layer.3.output.bias`."""
 
 
-def make_nadam(
-    learn_rate: FloatOrSeq = 0.001,
-    *,
-    beta1: FloatOrSeq = 0.9,
-    beta2: FloatOrSeq = 0.999,
-    eps: FloatOrSeq = 1e-8,
-    L2: FloatOrSeq = 0.0,
-    L2_is_weight_decay: bool = True,
-    grad_clip: FloatOrSeq = 1.0,
-    use_averages: bool = True,
-    lazy: bool = False,
-) -> "Nadam":
-    """Make the optimizer of Strubell et al. 2018: Adam with Nesterov's momentum.
+def _with_settings_of_adam(optimizer: Class) -> Class:
+    """Put Thinc's settings in the place of `**adam` in the signature that configs are checked by."""
+    own = dict(inspect.signature(optimizer).parameters)
+    del own["adam"]
+    parameters = {**inspect.signature(Adam).parameters, **own}.values()
+    optimizer.__signature__ = inspect.Signature(list(parameters))  # type: ignore[attr-defined]
+    return optimizer
+
+
+@_with_settings_of_adam
+class Nadam(Optimizer):
+    """The optimizer of Strubell et al. 2018: Adam with Nesterov's momentum (Dozat 2016).
 
     With gradient g, at update t = 1, 2, ... of a parameter w:
 
@@ -54,31 +61,15 @@ def make_nadam(
     reaches them. So a word's vector moves in those steps only in which the word occurs. t counts
     the updates of the whole parameter, so that a row's first gradient, if it comes late, moves it
     by up to (1 - beta1^2) / sqrt(1 - beta2) learning rates. (The released program gives rows of
-    tables each other's m; this does not.) It is meant for tables of embeddings but holds for every
-    matrix: a unit that does not matter to any output of this step keeps its incoming weights,
-    where they otherwise coast on under their momentum.
+    tables each other's m; this does not.) It holds for every matrix, not only for embeddings: a
+    unit that does not matter to any output of this step keeps its incoming weights.
     """
-    return Nadam(
-        learn_rate,
-        beta1=beta1,
-        beta2=beta2,
-        eps=eps,
-        L2=L2,
-        L2_is_weight_decay=L2_is_weight_decay,
-        grad_clip=grad_clip,
-        use_averages=use_averages,
-        lazy=lazy,
-    )
-
-
-class Nadam(Optimizer):
-    """Thinc's optimizer with the update of `make_nadam`; `settings` are Thinc's."""
 
     # Thinc's class forbids attributes that are not declared
     __slots__ = ["lazy"]
 
-    def __init__(self, learn_rate: FloatOrSeq, *, lazy: bool, **settings: Any) -> None:
-        super().__init__(learn_rate, **settings)
+    def __init__(self, learn_rate: FloatOrSeq = 0.001, *, lazy: bool = False, **adam: Any) -> None:
+        super().__init__(learn_rate, **adam)
         self.lazy = lazy
 
     def __call__(
@@ -130,7 +121,7 @@ class Nadam(Optimizer):
     def _update(
         self, key: KeyT, weights: FloatsXd, gradient: FloatsXd, rows: Rows, lr_scale: float
     ) -> None:
-        """One step of these rows, by the equations of `make_nadam`."""
+        """Make one step of these rows, by the equations of `Nadam`."""
         t, rate = self.nr_update[key], lr_scale * self.learn_rate
         xp = get_array_ops(weights).xp
         w, g, m, v = (a[rows] for a in (weights, gradient, self.mom1[key], self.mom2[key]))
@@ -153,3 +144,146 @@ def _parts(rows: Rows, total: int, height: int) -> Iterator[Rows]:
     if isinstance(rows, slice):
         return (slice(k, k + height) for k in range(0, total, height))
     return (rows[k : k + height] for k in range(0, len(rows), height))
+
+
+@dataclass(frozen=True)
+class Group:
+    """Parameters that learn at a rate of their own.
+
+    names: a regular expression that is found in their names.
+    factor: of the learning rate; 0 freezes them, and then they cost neither time nor memory.
+    layers: of a stack of layers, how many there are; the first whole number between dots in a name
+    is its layer's, from 0. depth_decay: each layer has the rate of the one above it times this, so
+    that the top one has `factor`. Parameters without a number are below layer 0.
+    Raises ValueError for values out of range.
+    """
+
+    names: str
+    factor: float = 1.0
+    depth_decay: float = 1.0
+    layers: int | None = None
+
+    def __post_init__(self) -> None:
+        _pattern(self.names, "names")
+        if not 0 <= self.factor < math.inf:
+            raise ValueError(
+                f"the factor of the group {self.names!r} is {self.factor}: it must be at least "
+                "0, and finite"
+            )
+        if not 0 < self.depth_decay <= 1:
+            raise ValueError(
+                f"the depth_decay of the group {self.names!r} is {self.depth_decay}: it must be "
+                "above 0 and at most 1"
+            )
+        if (self.depth_decay < 1) != (self.layers is not None):
+            raise ValueError(
+                f"the group {self.names!r} has only one of depth_decay (below 1) and layers, "
+                "which belong together"
+            )
+
+    def factor_of(self, name: str) -> float:
+        """Factor of the learning rate of a parameter of this group."""
+        if self.layers is None:
+            return self.factor
+        found = _LAYER.search(name)
+        layer = int(found[1]) if found else -1
+        if layer >= self.layers:
+            raise ValueError(
+                f"the group {self.names!r} has layers = {self.layers}, but the parameter {name} "
+                "is of a layer above"
+            )
+        return self.factor * self.depth_decay ** (self.layers - 1 - layer)
+
+
+@_with_settings_of_adam
+class GroupedAdam(Optimizer):
+    """Thinc's Adam with a learning rate for each group of parameters.
+
+    groups: each with the fields of `Group`. A parameter belongs to the first group whose `names`
+    are found in its own, and has learn_rate times the group's factor; with none, learn_rate.
+    Names are those in the component's torch module, such as
+    `transformer.encoder.layer.3.attention.self.query.weight`; Thinc's own layers have W, b or E.
+    A group that no parameter of the first update belongs to is warned of. In a config, `$` is `$$`.
+
+    without_L2: a regular expression, such as `bias|[Nn]orm`; L2 leaves parameters alone in whose
+    names it is found. With L2_is_weight_decay, a parameter decays by L2 times its own rate, as in
+    AdamW (Loshchilov and Hutter 2019) with groups of parameters.
+
+    The others mean what they mean in Thinc's `Adam.v1`, so any float may be a schedule. grad_clip
+    limits the norm of each parameter's gradient by itself: an optimizer sees one at a time, so the
+    norm of all of them together can't be clipped. use_averages takes as much memory again as the
+    parameters that are trained, and a sixth of the update's time.
+
+    Raises ValueError for a group with other arguments or values out of range.
+    """
+
+    __slots__ = ["_factors", "_unused", "groups", "without_L2"]
+
+    def __init__(
+        self,
+        learn_rate: FloatOrSeq = 0.001,
+        *,
+        groups: list[dict[str, Any]],
+        without_L2: str | None = None,
+        **adam: Any,
+    ) -> None:
+        super().__init__(learn_rate, **adam)
+        self.groups = [_group(group) for group in groups]
+        self.without_L2 = _pattern(without_L2, "without_L2") if without_L2 else None
+        self._factors: dict[str, float] = {}
+        self._unused = set(self.groups)
+
+    def factor(self, name: str) -> float:
+        """Factor of the learning rate of the parameter of this name."""
+        if name not in self._factors:
+            group = next((g for g in self.groups if re.search(g.names, name)), None)
+            self._factors[name] = group.factor_of(name) if group else 1.0
+            self._unused -= {group}
+        return self._factors[name]
+
+    def freezes(self, name: str) -> bool:
+        """Whether parameters of this name never change, so that none needs a gradient."""
+        return self.factor(name) == 0
+
+    def __call__(
+        self, key: KeyT, weights: FloatsXd, gradient: FloatsXd, *, lr_scale: float = 1.0
+    ) -> tuple[FloatsXd, FloatsXd]:
+        """Update `weights`, set `gradient`, of the same shape, to zero; return both.
+
+        key: of the parameter, its name last; its state is kept under it.
+        """
+        factor = self.factor(key[-1])
+        if factor == 0:
+            gradient.fill(0)
+            return weights, gradient
+        decay = self.L2
+        if self.without_L2 and self.without_L2.search(key[-1]):
+            self.L2 = 0.0
+        try:
+            return super().__call__(key, weights, gradient, lr_scale=lr_scale * factor)
+        finally:
+            self.L2 = decay
+
+    def step_schedules(self) -> None:
+        super().step_schedules()
+        for group in self._unused:
+            warnings.warn(
+                f"no parameter's name has {group.names!r} in it, so this group of "
+                "[training.optimizer] does nothing",
+                stacklevel=2,
+            )
+        self._unused.clear()
+
+
+def _group(settings: dict[str, Any]) -> Group:
+    try:
+        return Group(**settings)
+    except TypeError as err:
+        raise ValueError(f"a group of parameters can't be {settings}: {err}") from None
+
+
+def _pattern(text: str, setting: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as err:
+        raise ValueError(f"{setting} is no regular expression: {text!r}: {err}") from None

@@ -14,7 +14,7 @@ from thinc.api import Adam, Config, Linear
 from torch import Tensor, nn
 
 from spacy_lal.bridge.shim import TorchShim
-from spacy_lal.training.groups import Group, GroupedAdam, make_grouped_adam
+from spacy_lal.training.optimizers import Group, GroupedAdam
 from spacy_lal.training.schedules import make_inverse_sqrt
 
 GROUPS: list[dict[str, Any]] = [
@@ -88,7 +88,7 @@ def train(shim: TorchShim, optimizer: GroupedAdam, steps: range) -> dict[str, Te
 
 def make(**settings: Any) -> GroupedAdam:
     standard = {"groups": GROUPS, "eps": 1e-12, "grad_clip": 0.0, "use_averages": False}
-    return make_grouped_adam(**{**standard, **settings})
+    return GroupedAdam(**{**standard, **settings})
 
 
 def test_as_adamw_of_torch() -> None:
