@@ -13,7 +13,7 @@ from thinc.api import Model, to_numpy
 
 from ..bridge.shim import torch_shim, torch_shims
 from ..embeddings.own_vectors import OwnVectors, take_vectors
-from .weights import WeightsPipe
+from .component import WeightsPipe
 
 ABOUT = ("name", "version", "description", "author", "email", "url", "license", "sources", "notes")
 """Fields of meta.json that the other pipeline takes over."""
