@@ -282,6 +282,13 @@ def to_tensor(model: Model, rows: list[Floats2d], device: torch.device) -> Tenso
     return xp2torch(model.ops.xp.ascontiguousarray(model.ops.flatten(rows)), device=device)
 
 
+def backward(model: Model, flat: Tensor, d_rows: list[Floats2d]) -> None:
+    """Send the gradient of the rows that `to_rows` made of `flat` back, if it has any."""
+    if flat.requires_grad:
+        # without a Doc, the gradient's width isn't known
+        flat.backward(to_tensor(model, d_rows, flat.device).view_as(flat))
+
+
 def to_rows(model: Model, flat: Tensor, lengths: list[int]) -> list[Floats2d]:
     """Undo `to_tensor`."""
     rows = cast(Floats2d, torch2xp(flat.detach()))
