@@ -27,8 +27,6 @@ from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.overrides import TorchFunctionMode
 
 from ..layers.dropout import set_dropout
-from ..training.groups import GroupedAdam
-from .from_v1 import from_v1
 from .weights import Header, read_weights
 
 
@@ -103,16 +101,15 @@ class TorchShim(Shim):
                 parameter.grad = None
 
     def _freeze(self, optimizer: Optimizer) -> None:
-        """Compute no more gradients of parameters that this optimizer freezes."""
+        """Compute no more gradients of parameters that the optimizer freezes (`GroupedAdam`)."""
         # what never had gradients, as an encoder's lower layers, is not the optimizer's to thaw
         parameters = {
             name: parameter
             for name, parameter in self.module.named_parameters()
             if parameter.requires_grad or name in self._frozen
         }
-        frozen = set()
-        if isinstance(optimizer, GroupedAdam):
-            frozen = {name for name in parameters if optimizer.freezes(name)}
+        freezes = getattr(optimizer, "freezes", lambda name: False)
+        frozen = {name for name in parameters if freezes(name)}
         # PyTorch goes back through nothing that has no gradients at all
         if len(frozen) == len(parameters):
             frozen = set()
@@ -156,7 +153,6 @@ class TorchShim(Shim):
         Raises ValueError if they do not fit or are not finite, before memory is taken for them.
         """
         try:
-            header, tensors = from_v1(header, tensors)
             _check_sizes(header, max(LEAST, sum(t.numel() for t in tensors.values())))
             with torch.device("meta"), _WithoutFirstValues(), _at_most(len(tensors)):
                 module = self._build(header)
@@ -284,6 +280,13 @@ def to_tensor(model: Model, rows: list[Floats2d], device: torch.device) -> Tenso
     """The rows of all Docs, one below the other, as a tensor."""
     # a negative stride would end the process, not raise
     return xp2torch(model.ops.xp.ascontiguousarray(model.ops.flatten(rows)), device=device)
+
+
+def backward(model: Model, flat: Tensor, d_rows: list[Floats2d]) -> None:
+    """Send the gradient of the rows that `to_rows` made of `flat` back, if it has any."""
+    if flat.requires_grad:
+        # without a Doc, the gradient's width isn't known
+        flat.backward(to_tensor(model, d_rows, flat.device).view_as(flat))
 
 
 def to_rows(model: Model, flat: Tensor, lengths: list[int]) -> list[Floats2d]:

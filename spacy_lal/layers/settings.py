@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cache
 from typing import Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
 
 NAME = "@misc"
@@ -49,7 +48,6 @@ class Settings:
         )
 
 
-@cache
 def _types(cls: type[Settings]) -> dict[str, Any]:
     """The type of each field."""
     hints = get_type_hints(cls)
