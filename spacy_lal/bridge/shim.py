@@ -27,7 +27,6 @@ from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.overrides import TorchFunctionMode
 
 from ..layers.dropout import set_dropout
-from .from_v1 import from_v1
 from .weights import Header, read_weights
 
 
@@ -154,7 +153,6 @@ class TorchShim(Shim):
         Raises ValueError if they do not fit or are not finite, before memory is taken for them.
         """
         try:
-            header, tensors = from_v1(header, tensors)
             _check_sizes(header, max(LEAST, sum(t.numel() for t in tensors.values())))
             with torch.device("meta"), _WithoutFirstValues(), _at_most(len(tensors)):
                 module = self._build(header)
@@ -282,6 +280,13 @@ def to_tensor(model: Model, rows: list[Floats2d], device: torch.device) -> Tenso
     """The rows of all Docs, one below the other, as a tensor."""
     # a negative stride would end the process, not raise
     return xp2torch(model.ops.xp.ascontiguousarray(model.ops.flatten(rows)), device=device)
+
+
+def backward(model: Model, flat: Tensor, d_rows: list[Floats2d]) -> None:
+    """Send the gradient of the rows that `to_rows` made of `flat` back, if it has any."""
+    if flat.requires_grad:
+        # without a Doc, the gradient's width isn't known
+        flat.backward(to_tensor(model, d_rows, flat.device).view_as(flat))
 
 
 def to_rows(model: Model, flat: Tensor, lengths: list[int]) -> list[Floats2d]:

@@ -8,7 +8,7 @@ from thinc.api import Model
 from thinc.types import Floats2d
 from torch import Tensor
 
-from ..bridge.shim import TorchShim, to_rows, to_tensor
+from ..bridge.shim import TorchShim, backward, to_rows
 from ..bridge.weights import Header
 from .batches import Pooling, piece_batches
 from .folder import read_transformer
@@ -150,8 +150,7 @@ def _forward(
         rows = shim.predict(batches, n_tokens, lower)
 
     def backprop(d_rows: list[Floats2d]) -> list[Doc]:
-        if rows.requires_grad:
-            rows.backward(to_tensor(model, d_rows, rows.device).view_as(rows))
+        backward(model, rows, d_rows)
         return []
 
     return to_rows(model, rows, [len(doc) for doc in docs]), backprop

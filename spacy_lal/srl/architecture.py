@@ -6,7 +6,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ..parsing.input_encoders import BiLSTMInput
+from ..layers.input_encoders import BiLSTMInput
 from .model import LisaInput, LisaPrediction, lisa_model
 from .settings import LisaSettings
 

@@ -13,10 +13,10 @@ from torch import Tensor
 
 from ..annotations.constituents import PREDICATE
 from ..batching.batches import ParserScores, SentenceBatch
-from ..batching.parses import SentenceParse
 from ..layers.label_factors import label_scores
-from ..parsing.decoders import mask_padding
-from ..parsing.dependencies import HeadDecoder
+from ..parsing.decoders import HeadDecoder
+from ..pipeline.writers import SentenceParse
+from ..structure.arborescence import mask_padding
 from ..structure.labelled_spans import best_spans
 from ..structure.sequence import (
     bio_constraints,

@@ -3,22 +3,16 @@
 from collections.abc import Callable
 
 from spacy.language import Language
-from thinc.api import Config, Model
+from thinc.api import Model
 
 from ..annotations.frames import FRAMES_KEY
-from ..batching.sentences import LongSentencePolicy, SentencePolicy
-from ..parsing.parser import DEFAULT_INPUT
+from ..batching.sentences import LongSentencePolicy, Reading, SentencePolicy
+from ..parsing.component import DEFAULT_INPUT
 from .decoding import RoleDecoding
 from .model import LisaInput, LisaPrediction
 from .semantic_roles import LisaSRL, Source
 
-DEFAULT_MODEL = Config().from_str(
-    """
-    [model]
-    @architectures = "spacy-lal.LISA.v1"
-    """
-    + DEFAULT_INPUT
-)["model"]
+DEFAULT_MODEL = {"@architectures": "spacy-lal.LISA.v1"} | DEFAULT_INPUT
 """The model of a component whose config names none."""
 
 
@@ -142,9 +136,7 @@ def make_lisa_srl(
         overwrite_heads=overwrite_heads,
         overwrite_parser=overwrite_parser,
         nonconstituent_penalty=nonconstituent_penalty,
-        sentences=sentences,
-        max_sentence_length=max_sentence_length,
-        long_sentences=long_sentences,
+        reading=Reading(sentences, max_sentence_length, long_sentences),
         scorer=scorer,
     )
 

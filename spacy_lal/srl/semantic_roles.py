@@ -19,17 +19,16 @@ from thinc.model import set_dropout_rate
 
 from ..annotations.constituents import CONSTITUENTS_KEY
 from ..annotations.frames import PREDICATE, get_frames
-from ..batching.batches import SentenceBatch
-from ..batching.sentences import Sentence
-from ..parsing.dependencies import heads_in_words
-from ..parsing.parser import ParserPipe
-from ..pipeline.counts import Counts, Names, Reader, read_frames
-from ..pipeline.gold import gold_frames, gold_heads, token_heads
-from ..pipeline.gradients import differentiate
-from ..pipeline.writers import WROTE, Parses, fingerprint, write_frames
+from ..batching.batches import SentenceBatch, differentiate
+from ..batching.sentences import Sentence, heads_in_words
+from ..parsing.component import ParserPipe
+from ..parsing.gold_trees import gold_heads, token_heads
+from ..pipeline.examples import Counts, Names, Reader
+from ..pipeline.writers import WROTE, Parses, fingerprint
 from ..scoring.attachment import score_attachment
 from ..structure.arborescence import nonprojective
 from .decoding import EarlierHeads, RoleDecoder, RoleDecoding, decode_frames, make_role_decoder
+from .frames_of_docs import gold_frames, read_frames, write_frames
 from .heads import to_self_loops
 from .lisa_gold import LisaGold, lisa_names
 from .losses import joint_loss, parse_loss, role_loss
