@@ -15,8 +15,8 @@ from ..annotations.frames import FRAMES_KEY
 from ..parsing.component import ParserPipe
 from ..parsing.constituency import ConstituencyPipe
 from ..pipeline.writers import SentenceParse
-from ..srl.decoding import LisaParse
-from ..srl.semantic_roles import LisaSRL
+from ..srl.component import LisaSRL
+from ..srl.frame_decoding import LisaParse
 from .sentences import sentence_docs
 
 LAYERS = ("tags", "trees", "heads", "roles")
