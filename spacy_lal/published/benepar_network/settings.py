@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...bridge.settings import Settings
+from ...layers.settings import Settings
 from ...parsing.settings import EncoderSettings
 
 
