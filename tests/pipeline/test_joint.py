@@ -339,7 +339,7 @@ def test_a_pipeline_from_before_heads_still_loads(tmp_path: Path) -> None:
     with safetensors.safe_open(path, "pt") as file:
         headers = json.loads(file.metadata()["headers"])
     (number,) = (k for k, header in enumerate(headers) if "relations" in header)
-    rows, encoder = TINY["rows"], TINY["encoder"]
+    rows, encoder = TINY["input_encoder"], TINY["encoder"]
     headers[number] = {
         **{name: headers[number][name] for name in ("d_in", "labels", "tags")},
         "rows": {

@@ -351,7 +351,7 @@ def test_position_rows_and_self_attention_train() -> None:
     """The paper's own encoder: content and position, self-attention, stacked label attention."""
     model = {
         **TINY,
-        "rows": {"@misc": "spacy-lal.PositionRows.v1", "width": 32, "max_length": 40},
+        "input_encoder": {"@misc": "spacy-lal.PositionRows.v1", "width": 32, "max_length": 40},
         "encoder": {
             **TINY["encoder"],
             "self_attention_layers": 1,

@@ -41,11 +41,11 @@ LONG = ["The", "cat", "sat", ",", "the", "dog", "ate", ",", "she", "ate", "the",
 
 BRANCHES = {
     **TWO_STAGE,
-    "rows": {
+    "input_encoder": {
         "@misc": "spacy-lal.BranchRows.v1",
         "width": 16,
         "max_length": 160,
-        "bilstm": TINY["rows"],
+        "bilstm": TINY["input_encoder"],
     },
     "encoder": {
         **TINY["encoder"],
@@ -74,7 +74,7 @@ ARRANGEMENTS = {
         "lal_constituency",
         {
             **BRANCHES,
-            "rows": {**BRANCHES["rows"], "content": "word"},
+            "input_encoder": {**BRANCHES["input_encoder"], "content": "word"},
             "encoder": {**BRANCHES["encoder"], "arrangement": "stack"},
         },
     ),
@@ -440,8 +440,8 @@ def test_begins_with_the_encoder_of_a_one_stage_parser(arrangement: str, tmp_pat
 def untagged() -> Language:
     """A parser that predicts no tags, trained on Docs that have them."""
     spacy.util.fix_random_seed(0)
-    rows = {**TINY["rows"], "tag_depth": 0}
-    return train(pipeline(model={**TWO_STAGE, "rows": rows}), steps=80)
+    rows = {**TINY["input_encoder"], "tag_depth": 0}
+    return train(pipeline(model={**TWO_STAGE, "input_encoder": rows}), steps=80)
 
 
 def test_a_parser_without_tags_learns_trees_and_writes_no_tags(untagged: Language) -> None:
@@ -510,8 +510,8 @@ def test_spanformer_needs_spans_that_attend(model: dict) -> None:
 
 
 def test_settings_without_meaning_are_refused() -> None:
-    rows = {**BRANCHES["rows"], "content": "tags"}
+    rows = {**BRANCHES["input_encoder"], "content": "tags"}
     with pytest.raises(ValueError, match=r"content\W.*'tags' is not"):
-        pipeline(model={**BRANCHES, "rows": rows})
+        pipeline(model={**BRANCHES, "input_encoder": rows})
     with pytest.raises(ValueError, match="layers must not be negative"):
         pipeline("spanformer", model={**TWO_STAGE, "spans": {**TRANSFORMER_SPANS, "layers": -1}})

@@ -229,7 +229,11 @@ def test_make_en_lal_md(
         "lal_empty_tensor",
     ]
     lisa = nlp.get_pipe("lisa_srl")
-    assert (lisa.parse_source, lisa.last_word, lisa.constituents_weight) == ("model", 2.0, 2.0)
+    assert (lisa.parse_source, lisa.overwrite_parser, lisa.nonconstituent_penalty) == (
+        "model",
+        2.0,
+        2.0,
+    )
     doc = nlp("Tea cools. It does not!")
     assert doc.tensor is None or not doc.tensor.size
     assert "constituents" in doc.spans
