@@ -173,15 +173,15 @@ class RoleDecoder:
         inside = [number.get(f"I-{self.labels[k][2:]}", -1) for k in begin]
         lone = torch.tensor([k < 0 for k in inside], device=scores.device)
         unique = set(self.unique.tolist())
-        added = -self.nonconstituent_penalty * (~constituents).to(scores)
+        losses = self.nonconstituent_penalty * self.elsewhere[begin].double()
         found = best_spans(
             scores[..., begin],
             scores[..., inside].masked_fill(lone, -torch.inf),
             scores[..., number["O"]],
-            added,
+            constituents,
+            losses.to(scores.device),
             lengths,
             [k for k, label in enumerate(begin) if label in unique],
-            [k for k, label in enumerate(begin) if not self.elsewhere[label]],
         )
         labels = torch.full(scores.shape[:2], number["O"])
         for row, spans in enumerate(found):
