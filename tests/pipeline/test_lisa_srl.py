@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc, SpanGroup
 from spacy.training import Example
+from spacy_lal.pipeline.gold import gold_frames, role_labels
 from thinc.api import Config
 from torch import Tensor
 
@@ -27,7 +28,6 @@ from spacy_lal.annotations.constituents import FrameSpans, get_frames, set_frame
 from spacy_lal.batching.batches import ParserScores
 from spacy_lal.batching.sentences import split_sentences
 from spacy_lal.bridge.shim import torch_shim
-from spacy_lal.pipeline.gold import gold_frames, role_labels
 from spacy_lal.pipeline.writers import fingerprint
 from spacy_lal.srl.decoding import RoleDecoder
 from spacy_lal.srl.lisa_srl import LisaSRL, use_heads_of_docs
