@@ -13,6 +13,8 @@ import spacy
 import torch
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
+from spacy_lal.pipeline.weights import WEIGHTS
+from spacy_lal.structure.tree_distribution import TreeDistribution
 
 from spacy_lal.annotations.constituents import get_constituents, set_constituents
 from spacy_lal.batching.batches import ParserScores, SentenceBatch
@@ -20,9 +22,7 @@ from spacy_lal.bridge.shim import torch_shim, torch_shims
 from spacy_lal.parsing.constituency import ConstituencyPipe
 from spacy_lal.parsing.decoders import make_map_decoder, make_mbr_decoder
 from spacy_lal.parsing.network import TwoStageScores
-from spacy_lal.pipeline.weights import WEIGHTS
 from spacy_lal.structure.chart import unpack
-from spacy_lal.structure.tree_distribution import TreeDistribution
 
 from .toy import (
     TINY,
