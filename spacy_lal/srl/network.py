@@ -216,10 +216,14 @@ class LisaNetwork(nn.Module):
         encoded = self.encoder(x, mask, heads)
         hidden = F.leaky_relu(self.tag_hidden(encoded.tagged), 0.1)
         joint = self.joint(self.dropout(hidden))
-        roles = self.roles(encoded.encoded)
-        relations = encoded.relations or (None, None, None)
-        paths = None if self.paths is None else self.paths()
-        return LisaScores(joint, *roles, tags, encoded.arcs, *relations, paths)
+        scores = LisaScores(joint, *self.roles(encoded.encoded))
+        scores = scores._replace(tags=tags, arcs=encoded.arcs)
+        if self.paths is not None:
+            scores = scores._replace(paths=self.paths())
+        if encoded.relations is None:
+            return scores
+        dependent, head, weight = encoded.relations
+        return scores._replace(dependent=dependent, head=head, relation_weight=weight)
 
 
 def build_network(header: Header) -> LisaNetwork:
