@@ -11,11 +11,16 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
+from ..drawing.html import text_style
+from ..drawing.marked_text import roles_html
+from ..drawing.sentence import Phrase, RoleFrame, Sentence
 from ..trees.tree import LabelledSpan
+from .words import WordIndex
 
 FRAMES_KEY = "srl"
 """The key of the span group in `doc.spans` that holds the semantic frames."""
@@ -87,10 +92,33 @@ class Frame:
 
     def _repr_html_(self) -> str:
         """A notebook's picture of the frame: its sentence with a chip around each role."""
-        # the way up, taken only where pictures are wanted
-        from ..visualize.notebook import frame_html
+        doc, index = self.predicate.doc, WordIndex(self.predicate.doc)
+        first, last = index.range(*self._sentence())
+        words = [doc[i] for i in index.tokens[first:last]]
+        roles: list[Phrase] = []
+        own = zip((self.verb, *self.arguments), (self.verb_score, *self.scores), strict=True)
+        for span, score in own:
+            start, end = index.range(span.start, span.end)
+            if start < end:
+                roles.append((start - first, end - first, span.label_, score))
+        roles.sort(key=lambda role: (role[0], -role[1]))
+        predicate = index.before[self.predicate.i] - first
+        sentence = Sentence(
+            [word.text for word in words],
+            [],
+            [word.i for word in words],
+            [" " if a.idx + len(a) < b.idx else "" for a, b in pairwise(words)],
+            frames=[RoleFrame(predicate, self.roleset, roles)],
+        )
+        return f"<style>{text_style()}</style>\n{roles_html([sentence])}"
 
-        return frame_html(self)
+    def _sentence(self) -> tuple[int, int]:
+        """First and last token of the sentences that the frame is in; the Doc without sentences."""
+        doc, spans = self.predicate.doc, self.spans
+        if not doc.has_annotation("SENT_START"):
+            return 0, len(doc)
+        start = doc[min(self.predicate.i, spans[0].start)].sent.start
+        return start, doc[max(self.predicate.i, *(span.end - 1 for span in spans))].sent.end
 
     def __str__(self) -> str:
         """The predicate's sentence with its roles: "[ARG0: The cat] [V: sat] down ."
@@ -99,19 +127,15 @@ class Frame:
         Without sentence boundaries it is the whole Doc; if arguments lie in other sentences, it is
         all from the first to the last of these.
         """
-        doc, spans = self.predicate.doc, self.spans
-        start, end = 0, len(doc)
-        if doc.has_annotation("SENT_START"):
-            start = doc[min(self.predicate.i, spans[0].start)].sent.start
-            end = doc[max(self.predicate.i, *(span.end - 1 for span in spans))].sent.end
+        start, end = self._sentence()
         before, after = defaultdict[int, str](str), defaultdict[int, str](str)
-        for span in spans:
+        for span in self.spans:
             if words := [token.i for token in span if not token.text.isspace()]:
                 before[words[0]] += f"[{span.label_}: "
                 after[words[-1]] += "]"
         return " ".join(
             f"{before[token.i]}{token.text}{after[token.i]}"
-            for token in doc[start:end]
+            for token in self.predicate.doc[start:end]
             if not token.text.isspace()
         )
 

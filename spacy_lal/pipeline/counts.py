@@ -17,8 +17,9 @@ from ..annotations.grammar_errors import CORRECT, get_errors
 from ..batching.sentences import Sentence, split_sentences
 from ..parsing.dependencies import heads_in_words
 from ..srl.losses import joint_label
-from ..structure.binarise import collapse_unaries, crossing
+from ..structure.binarise import collapse_unaries
 from ..structure.hpsg import HpsgReport, lexicalise
+from ..trees.nest import crossing
 from ..trees.tree import LabelledSpan
 from .gold import in_words, token_heads
 

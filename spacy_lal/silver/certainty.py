@@ -15,6 +15,7 @@ from ..annotations.frames import FRAMES_KEY
 from ..batching.parses import SentenceParse
 from ..parsing.constituency import ConstituencyPipe
 from ..parsing.parser import ParserPipe
+from ..pipeline.pipes import run_pipes
 from ..srl.decoding import LisaParse
 from ..srl.semantic_roles import LisaSRL
 from .sentences import sentence_docs
@@ -69,7 +70,7 @@ def _annotate(nlp: Language, docs: list[Doc]) -> Iterator[tuple[Doc, Certainty]]
                 values = {k: v for k, v in _certainty(parse).items() if k in new[d]}
                 sure[d, start, end] |= values
         else:
-            docs = list(pipe.pipe(docs)) if hasattr(pipe, "pipe") else [pipe(doc) for doc in docs]
+            docs = list(run_pipes([pipe], docs))
     for d, doc in enumerate(docs):
         places = [(d, sentence.start, sentence.end) for sentence in doc.sents]
         for place, sentence in zip(places, sentence_docs(doc), strict=True):

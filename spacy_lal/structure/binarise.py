@@ -9,29 +9,15 @@ nodes that are no constituents fill the gaps. Both steps can be undone exactly.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from ..trees.nest import nest
 from ..trees.tree import LabelledSpan
 
 JOIN = "::"
 """Between the labels of a unary chain that are one label of a chart, topmost first."""
 
 Direction = Literal["left", "right"]
-
-
-def crossing(spans: Iterable[LabelledSpan]) -> tuple[LabelledSpan, LabelledSpan] | None:
-    """Two constituents of which neither contains the other though they share words, or None.
-
-    spans: sorted by start, the wider of two that start together first, as in preorder.
-    """
-    opened: list[LabelledSpan] = []
-    for span in spans:
-        while opened and opened[-1][1] <= span[0]:
-            opened.pop()
-        if opened and opened[-1][1] < span[1]:
-            return opened[-1], span
-        opened.append(span)
-    return None
 
 
 def collapse_unaries(spans: Iterable[LabelledSpan]) -> list[LabelledSpan]:
@@ -69,33 +55,28 @@ def binarise(
         raise ValueError(f"direction must be 'left' or 'right', not {direction!r}")
     if n < 1:
         return []
-    spans = list(spans)
-    result = list(spans)
-    opened: list[_Opened] = []
-    if not spans or spans[0][:2] != (0, n):
-        # no constituent covers the sentence: a new node does
-        root = _Opened(0, n, top + mark if mark else "", [0])
-        result.append(root[:3])
-        opened.append(root)
-    for start, end, label in spans:
-        if not 0 <= start < end <= n:
-            raise ValueError(f"constituent {(start, end)} is outside of {n} words")
+    nodes = list(spans)
+    for start, end, label in nodes:
         if is_new(label, mark):
             raise ValueError(f"constituent {(start, end)} has {label!r}, the label of a new node")
-        while opened and opened[-1].end <= start:
-            result += opened.pop().finish(direction)
-        if opened:
-            parent = opened[-1]
-            if end > parent.end or start < parent.borders[-1] or (start, end) == parent[:2]:
-                raise ValueError(
-                    f"constituent {(start, end)} crosses, precedes or repeats another one: they "
-                    "must be in preorder, with one label a span"
-                )
-            result += parent.words_up_to(start)
-            parent.borders.append(end)
-        opened.append(_Opened(start, end, label.split(JOIN)[-1] + mark if mark else "", [start]))
-    while opened:
-        result += opened.pop().finish(direction)
+    below = nest(nodes, n)
+    new_labels = [label.split(JOIN)[-1] + mark if mark else "" for *_, label in nodes]
+    if not nodes or nodes[0][:2] != (0, n):
+        # no constituent covers the sentence: a new node does
+        new_labels.append(top + mark if mark else "")
+        nodes.append((0, n, new_labels[-1]))
+    result = list(nodes)
+    for (start, end, _), new, children in zip(nodes, new_labels, below, strict=False):
+        if children[0] >= 0 and nodes[children[0]][:2] == (start, end):
+            raise ValueError(f"constituent {(start, end)} is there twice: one label a span")
+        if end - start == 1:
+            continue
+        borders = [~child + 1 if child < 0 else nodes[child][1] for child in children[:-1]]
+        if direction == "left":
+            result += [(start, border, new) for border in borders[1:]]
+        else:
+            result += [(border, end, new) for border in borders[:-1]]
+        result += [(~child, ~child + 1, new) for child in children if child < 0]
     return sorted(result, key=lambda node: (node[0], -node[1]))
 
 
@@ -107,30 +88,3 @@ def debinarise(nodes: Iterable[LabelledSpan], mark: str = "") -> list[LabelledSp
 def is_new(label: str, mark: str = "") -> bool:
     """Whether a label is that of a node which is no constituent."""
     return not label or (mark != "" and label.endswith(mark))
-
-
-class _Opened(NamedTuple):
-    """A constituent some of whose children are known.
-
-    new: the label of new nodes in it. borders: its start and the ends of those children.
-    """
-
-    start: int
-    end: int
-    new: str
-    borders: list[int]
-
-    def words_up_to(self, end: int) -> list[LabelledSpan]:
-        """Make children of the words between the last child and `end`."""
-        words = range(self.borders[-1], end)
-        self.borders.extend(word + 1 for word in words)
-        return [(word, word + 1, self.new) for word in words]
-
-    def finish(self, direction: Direction) -> list[LabelledSpan]:
-        """The words after the last child, and the new nodes between this one and its children."""
-        if self.end - self.start == 1:
-            return []
-        words = self.words_up_to(self.end)
-        if direction == "left":
-            return words + [(self.start, border, self.new) for border in self.borders[2:-1]]
-        return words + [(border, self.end, self.new) for border in self.borders[1:-2]]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
-import srsly
-
-from .palette import FAINT, GRID, RULE
-from .svg import line, n, svg, text
+from spacy_lal.drawing.palette import FAINT, GRID, RULE
+from spacy_lal.drawing.svg import line, n, svg, text
 
 COLOURS = (
     "#08306b",
@@ -74,33 +71,8 @@ def curves_svg(curves: Mapping[str, Sequence[Points]], *, title: str, lowest: fl
     return svg(width, TOP + HEIGHT + 44, title, parts)
 
 
-def training_curve(log: str | Path, score: str) -> list[tuple[int, float]]:
-    """The steps and scores of a training, from the file that its logger wrote.
-
-    log: the `output_file` of `spacy.ConsoleLogger.v3` in `[training.logger]`. score: one of those
-    in `[training.score_weights]`.
-    """
-    return [(row["step"], row["scores"][score]) for row in srsly.read_jsonl(log)]
-
-
-def reliability(
-    probabilities: Iterable[float], right: Iterable[bool], bins: int = 10
-) -> list[tuple[float, float]]:
-    """Mean probability and share of right ones, for each of some bins of equal width.
-
-    A bin in which no probability lies is left out.
-    """
-    found: dict[int, list[tuple[float, bool]]] = {}
-    for probability, is_right in zip(probabilities, right, strict=True):
-        found.setdefault(min(int(probability * bins), bins - 1), []).append((probability, is_right))
-    return [
-        (sum(p for p, _ in here) / len(here), sum(is_right for _, is_right in here) / len(here))
-        for _, here in sorted(found.items())
-    ]
-
-
 def calibration_svg(curves: Mapping[str, Points], *, title: str) -> str:
-    """How often what has a probability is right: a colour a name, a dot a bin of `reliability`.
+    """How often what has a probability is right: a colour a name, a dot a bin.
 
     Dots of honest probabilities lie on the diagonal, those of a parser that is too sure below it.
     """

@@ -1,4 +1,4 @@
-"""How probable every span of a sentence is as a constituent, whether the tree has it or not."""
+"""Distributions inside of models: marginals of all spans, attention over layers for each word."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ import numpy
 import torch
 from spacy.language import Language
 from spacy.tokens import Doc
+from thinc.api import to_numpy
 from torch import Tensor
 
 from ..batching.batches import SentenceBatch
+from ..drawing.charts import layer_attention_svg, layers_of_words_svg, probabilities_svg
+from ..ged.gec_detector import ErrorDetector
+from ..ged.model import layer_attention
 from ..layers.label_factors import label_scores
 from ..parsing.constituency import ConstituencyPipe
 from ..parsing.network import Scores, TwoStageScores
+from ..pipeline.pipes import only_pipe, through_earlier_pipes
 from ..structure.chart import packed_spans, span_position, unpack
 from ..structure.tree_distribution import TreeDistribution
-from .earlier_pipes import through_earlier_pipes
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +37,10 @@ class SpanProbabilities:
     probabilities: numpy.ndarray
     labels: list[list[str]]
 
+    def svg(self, *, styled: bool = True) -> str:
+        """A chart of all spans, each as dark as it is probable."""
+        return probabilities_svg(self.words, self.probabilities, self.labels, styled=styled)
+
 
 def span_probabilities(nlp: Language | ConstituencyPipe, doc: Doc) -> list[SpanProbabilities]:
     """The marginals of each sentence of a Doc that the parser of constituents parses.
@@ -41,7 +49,7 @@ def span_probabilities(nlp: Language | ConstituencyPipe, doc: Doc) -> list[SpanP
     components before the parser are run on a copy of the Doc. Raises ValueError if there is not
     one parser of constituents, or if its scores are margins, which are no probabilities.
     """
-    pipe = _pipe(nlp)
+    pipe = only_pipe(nlp, ConstituencyPipe, "parser of constituents")
     if not pipe.objective.probabilistic:
         raise ValueError(
             f"{pipe.name!r} has no probabilities: it was trained with spacy-lal.margin_objective"
@@ -61,21 +69,6 @@ def span_probabilities(nlp: Language | ConstituencyPipe, doc: Doc) -> list[SpanP
             texts = [doc[i].text for i in words.tolist()]
             found[member] = SpanProbabilities(texts, words, table.numpy(), labels)
     return [found[k] for k in sorted(found)]
-
-
-def _pipe(nlp: Language | ConstituencyPipe) -> ConstituencyPipe:
-    if isinstance(nlp, ConstituencyPipe):
-        return nlp
-    if not isinstance(nlp, Language):
-        name = getattr(nlp, "name", nlp)
-        raise ValueError(f"{name!r} is no parser of constituents, nor a pipeline with one")
-    pipes = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, ConstituencyPipe)]
-    if len(pipes) != 1:
-        raise ValueError(
-            f"expected one parser of constituents in the pipeline {nlp.pipe_names}, "
-            f"found {[pipe.name for pipe in pipes]}: pass nlp.get_pipe of one of them"
-        )
-    return pipes[0]
 
 
 @torch.no_grad()
@@ -106,3 +99,36 @@ def _chart(of: Scores, row: int, n: int) -> tuple[Tensor, Tensor]:
     assert of.labels is not None
     chart = of.labels[row, here].cpu()
     return chart, torch.logsumexp(chart, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class LayersOfWords:
+    """Attention over L layers, lowest first, of J heads for each of n tokens (Kaneko and Komachi
+    2019, eq. 7 and figure 2).
+
+    words [n]; attention [L, n, J], which sums to one over the layers.
+    """
+
+    words: list[str]
+    attention: numpy.ndarray
+
+    def svg(self, *, words: bool = False, styled: bool = True) -> str:
+        """A heat map of layers by heads, on average over the words; with `words`, by words."""
+        if words:
+            return layers_of_words_svg(self.words, self.attention, styled=styled)
+        # a text without words has no mean
+        mean = self.attention.sum(1) / max(1, self.attention.shape[1])
+        return layer_attention_svg(mean, styled=styled)
+
+
+def layers_of_words(nlp: Language | ErrorDetector, doc: Doc) -> LayersOfWords:
+    """The attention of a detector over its encoder's layers, for a Doc's words without whitespace.
+
+    The components before the detector are run on a copy of the Doc. Raises ValueError if there is
+    not one detector in the pipeline.
+    """
+    pipe = only_pipe(nlp, ErrorDetector, "detector of errors")
+    (doc,) = through_earlier_pipes(nlp, pipe, [doc])
+    alpha = to_numpy(layer_attention(pipe.model, [doc]))
+    words = [token.i for token in doc if not token.is_space]
+    return LayersOfWords([doc[i].text for i in words], alpha[:, words])

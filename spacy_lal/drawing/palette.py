@@ -1,8 +1,8 @@
 """The colours of all pictures, by day and by night.
 
-A picture says its colours as attributes, `fill='#1c2430'`, which every program that shows SVG
-understands. Its style sheet says what each of them is where the reader prefers dark pages. So a
-program that knows no style sheets shows the light picture, whole.
+A picture has its colours as attributes, `fill='#1c2430'`, which every program that shows SVG
+understands. Its style sheet replaces each of them where the reader prefers dark pages. So a program
+without style sheets shows the light picture, whole.
 
 No colour says anything alone: roles have their names, what is missed is dashed, what is wrong is
 underlined. Shades differ in lightness, so that they stay apart in grey. The hues of roles are those
@@ -15,11 +15,11 @@ import re
 from collections.abc import Iterable
 
 INK, FAINT, PAPER, RULE = "#1c2430", "#5b6676", "#ffffff", "#8592a3"
-"""Colours in the light: of text, of faint text, of the background and of lines."""
+"""Light colours of text, faint text, the background and lines."""
 BAR, TOP, GRID = "#b9c4d4", "#c2410c", "#d8dde3"
-"""Colours in the light: of bars, of what stands out and of the lines of a grid."""
+"""Light colours of bars, of what stands out and of the lines of a grid."""
 MATCHED, MISSED, SPURIOUS = "#6b7686", "#b3400a", "#0b5fa5"
-"""Colours in the light: of what is right, missing and too much."""
+"""Light colours of what is right, missing and too much."""
 STEPS = 20
 """Shades between nothing and all."""
 
@@ -38,11 +38,11 @@ ROLES = {
     "ARG5": ("#f8d2c0", "#662b14"),
     "ARGM": ("#e4def5", "#40355f"),
 }
-"""The fill of a role's chip in the light and in the dark."""
+"""Light and dark fill of a role's chip."""
 
 
 def _mixed(ends: tuple[tuple[int, ...], tuple[int, ...]], step: int) -> str:
-    """The colour after so many of `STEPS` steps."""
+    """Colour after so many of `STEPS` steps."""
     first, last = ends
     mixed = (a + (b - a) * step / STEPS for a, b in zip(first, last, strict=True))
     return "#" + "".join(f"{round(value):02x}" for value in mixed)
@@ -63,30 +63,30 @@ DARK: dict[str, str] = {
     BAR: "#4a5667",
     GRID: "#38424f",
 }
-"""Of every colour of a picture, what it is in the dark."""
+"""Dark colour for every light one."""
 
 
 def shade(part: float) -> str:
-    """The paper for 0, the strongest shade for 1."""
+    """Paper for 0, the strongest shade for 1."""
     return _mixed(_SCALE, round(min(max(part, 0.0), 1.0) * STEPS))
 
 
 def doubt(probability: float | None) -> str:
-    """The paper for what is certain or has no probability; darker for what is less probable."""
+    """Paper for what is certain or has no probability; darker for what is less probable."""
     sure = 1.0 if probability is None else min(max(probability, 0.0), 1.0)
     return _mixed(_DOUBT, round((1.0 - sure) * STEPS))
 
 
 def role(label: str) -> str:
-    """The name in `ROLES` of a role's colour: that of R-ARG0 and C-ARG0 is ARG0's."""
+    """Name in `ROLES` of a role's colour: that of R-ARG0 and C-ARG0 is ARG0's."""
     name = re.sub(r"^[RC]-", "", label)
     return name if name in ROLES else "ARGM" if name.startswith("ARGM") else "ARG5"
 
 
 def style(colours: Iterable[str] | None = None) -> str:
-    """The style sheet of SVG pictures: what their colours are in the dark.
+    """Style sheet with the dark colours of SVG pictures.
 
-    colours: those to speak of; by default all.
+    colours: light ones that the picture has; by default all.
     """
     chosen = DARK if colours is None else {c: DARK[c] for c in sorted({*colours}) if c in DARK}
     rules = "".join(

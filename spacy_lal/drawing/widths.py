@@ -1,4 +1,4 @@
-"""How wide text is drawn, without a font at hand.
+"""Widths of drawn text, without a font at hand.
 
 Pictures ask for Helvetica or Arial, whose characters are of equal widths. Other fonts come close.
 Where all characters of a text are known, the picture also says how wide the text is (`textLength`),
@@ -35,10 +35,10 @@ for _width, _characters in {
     1015: "@",
 }.items():
     _WIDTHS.update(dict.fromkeys(_characters, _width))
-"""Of Helvetica and Arial, in thousandths of the font's size."""
+"""Widths in Helvetica and Arial, in thousandths of the font's size."""
 
 BOLD = 1.09
-"""How much wider bold text is."""
+"""Width of bold text, in widths of normal text."""
 
 
 @lru_cache(maxsize=4096)
@@ -62,7 +62,7 @@ def known(text: str) -> bool:
 
 
 def width(text: str, size: float, *, bold: bool = False) -> float:
-    """How wide text of a font size is, in the unit of `size`."""
+    """Width of text of a font size, in the unit of `size`."""
     total = sum(map(_thousandths, text)) * size / 1000
     return total * BOLD if bold else total
 
@@ -76,3 +76,14 @@ def right_to_left(text: str) -> bool:
 def shortened(word: str, length: int = 40) -> str:
     """The word, cut after so many characters."""
     return word if len(word) <= length else word[: length - 1] + "…"
+
+
+def columns(text: str) -> int:
+    """Columns of a terminal that text takes: East Asian wide characters two, accents none."""
+    return len(text) if text.isascii() else sum(map(character_columns, text))
+
+
+def character_columns(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Cf", "Me", "Mn"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

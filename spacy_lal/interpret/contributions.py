@@ -1,4 +1,4 @@
-"""What each label attention head attends to, and what it adds to the vector of a span."""
+"""Attention of label attention heads, and their contributions to the vectors of spans."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ..parsing.network import ParserNetwork, TwoStageNetwork
 Normalisation = Literal["normalised", "softmax"]
 
 
-class HeadBatch(NamedTuple):
-    """The label attention heads over sentences of similar length, padded together.
+class AttentionBatch(NamedTuple):
+    """Label attention heads over sentences of similar length, padded together.
 
     members: index of each sentence [B]; lengths: its words [B]. attention: [B,H,1,n+2], or
     [B,H,n+2,n+2] with matrix queries. sums: see `head_sums` [B,n+1,H]; None if not asked for.
@@ -68,9 +68,9 @@ def span_contributions(
     return scaled / scaled.sum(-1, keepdim=True)
 
 
-def label_heads(
+def attention_batches(
     model: Model[list[Doc], ParserScores], docs: list[Doc], *, sums: bool = True
-) -> tuple[list[Sentence], Iterator[HeadBatch]]:
+) -> tuple[list[Sentence], Iterator[AttentionBatch]]:
     """The sentences of all docs, and the heads over those that are parsed.
 
     sums: whether to compute the sums of the heads' features, too.
@@ -85,26 +85,10 @@ def label_heads(
     encoder = network.encoder
     layer = encoder.label_attention
     assert layer is not None
-    if sums and layer.combine != "concatenate":
-        raise ValueError(
-            f"no contributions of heads with combine = {layer.combine!r}: it mixes the heads' "
-            'features. Parsers trained with combine = "concatenate" have them (method=None gives '
-            "the attention alone)"
-        )
-    if sums and (isinstance(network, TwoStageNetwork) or not encoder.halves_heads):
-        raise ValueError(
-            "no contributions of heads here: they are of spans that are differences of fenceposts "
-            "made of half of each head, not of a two-stage parser's or with halves = 'whole' "
-            "(method=None gives the attention alone)"
-        )
-    if sums and encoder.label_feed_forward is not None:
-        raise ValueError(
-            "no contributions of heads with label_feed_forward = true: the feed-forward layer "
-            "after label attention mixes the heads' features. Parsers trained with "
-            "label_feed_forward = false have them (method=None gives the attention alone)"
-        )
+    if sums:
+        _check_contributions(network)
 
-    def batches() -> Iterator[HeadBatch]:
+    def batches() -> Iterator[AttentionBatch]:
         for members, lengths, x in padded_batches(
             docs, sentences, flat, model.attrs["max_batch_spans"]
         ):
@@ -115,7 +99,34 @@ def label_heads(
                 feature_sums = (
                     head_sums(layer(rows, mask).double(), layer.n_heads) if sums else None
                 )
-            yield HeadBatch(members, lengths, attention, feature_sums)
+            yield AttentionBatch(members, lengths, attention, feature_sums)
 
     sentences, flat, _ = read_docs(model, docs, is_train=False)
     return sentences, batches()
+
+
+def _check_contributions(network: ParserNetwork) -> None:
+    """Raises ValueError, which names a setting, if features of span vectors belong to no head."""
+    encoder = network.encoder
+    assert encoder.label_attention is not None
+    combine = encoder.label_attention.combine
+    reason = ""
+    if combine != "concatenate":
+        reason = (
+            f"with combine = {combine!r}: it mixes the heads' features. Parsers trained with "
+            'combine = "concatenate" have them'
+        )
+    elif isinstance(network, TwoStageNetwork) or not encoder.halves_heads:
+        reason = (
+            "here: they are of spans that are differences of fenceposts made of half of each head, "
+            "not of a two-stage parser's or with halves = 'whole'"
+        )
+    elif encoder.label_feed_forward is not None:
+        reason = (
+            "with label_feed_forward = true: the feed-forward layer after label attention mixes "
+            "the heads' features. Parsers trained with label_feed_forward = false have them"
+        )
+    if reason:
+        raise ValueError(
+            f"no contributions of heads {reason} (method=None gives the attention alone)"
+        )

@@ -1,4 +1,4 @@
-"""Pictures that are text: their elements, and the style sheet that they share.
+"""Elements of pictures that are text, and the style sheet that they share.
 
 They are XML as well as HTML, and have no style of their own: what depends on a number is a class,
 so a page may forbid inline styles.
@@ -12,7 +12,7 @@ from .palette import DARK, FAINT, INK, MISSED, PAPER, ROLES, RULE, doubt, style
 from .svg import xml
 
 TENTHS = 10
-"""In how many steps classes of HTML elements tell a probability."""
+"""Steps of a probability in classes of HTML elements."""
 
 
 def figure(kind: str, title: str, parts: Iterable[str], *, direction: str = "") -> str:
@@ -32,7 +32,7 @@ def element(tag: str, classes: str, body: str, *, title: str = "", data: str = "
 
 
 def tenth(probability: float | None) -> int:
-    """A class's number: 0 to 10, 10 for what has no probability."""
+    """Number of a class: 0 to 10, 10 for what has no probability."""
     sure = 1.0 if probability is None else min(max(probability, 0.0), 1.0)
     return round(sure * TENTHS)
 

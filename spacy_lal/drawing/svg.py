@@ -1,4 +1,4 @@
-"""The few elements that all pictures are made of."""
+"""Elements that SVG pictures are made of."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .widths import known, width
 
 FONT = "font-family='Helvetica, Arial, sans-serif'"
 """The fonts of all pictures."""
-# what XML has no place for
+# characters that XML forbids
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SPACE = re.compile("[\t\n\r]")
 _COLOUR = re.compile(r"(?:fill|stroke)='(#\w{6})'")
@@ -28,7 +28,7 @@ def svg(
 ) -> str:
     """A picture.
 
-    title, description: what screen readers say. styled: whether it brings the colours of dark
+    title, description: text for screen readers. styled: whether it brings the colours of dark
     pages with it (`palette.style`).
     """
     size = f"{n(width)} {n(height)}"
@@ -75,20 +75,26 @@ def text(
     anchor: str = "start",
     turn: int = 0,
     fitted: bool = False,
+    mirrored: bool = False,
 ) -> str:
-    """A line of text. fitted: whether a font of other widths is fitted to the space."""
+    """A line of text.
+
+    fitted: whether a font of other widths is fitted to the space. mirrored: whether the text is
+    written from right to left; it is never fitted.
+    """
     more = f" transform='rotate({turn} {n(x)} {n(y)})'" if turn else ""
-    if fitted and text.strip() and known(text):
+    if fitted and not mirrored and text.strip() and known(text):
         long = width(text, size, bold=weight == "bold")
         more += f" textLength='{n(long)}' lengthAdjust='spacingAndGlyphs'"
+    start = "<text direction='rtl'" if mirrored else "<text"
     return (
-        f"<text x='{n(x)}' y='{n(y)}' font-size='{size}' font-weight='{weight}' "
+        f"{start} x='{n(x)}' y='{n(y)}' font-size='{size}' font-weight='{weight}' "
         f"text-anchor='{anchor}' fill='{fill}'{more}>{xml(text)}</text>"
     )
 
 
 def scale(x: float, y: float, greatest: str) -> Iterator[str]:
-    """What shades mean: from 0, left of x, to `greatest`."""
+    """Legend of the shades: from 0, left of x, to `greatest`."""
     yield text(x, y + 9, "0", size=11, anchor="end", fill=FAINT)
     for step in range(11):
         yield rect(x + 6 + step * 9, y, 9, 10, shade(step / 10))
@@ -111,8 +117,7 @@ def path(points: str, stroke: str, *, dashes: str = "", thick: float = 1) -> str
 
 
 def xml(text: str) -> str:
-    """Text for XML, in single-quoted attributes, too: on one line, what XML has no place for
-    replaced."""
+    """Text for XML and its single-quoted attributes: one line, forbidden characters replaced."""
     plain = _SPACE.sub(" ", _FORBIDDEN.sub("\ufffd", text))
     return escape(plain, {"'": "&#39;", '"': "&quot;"})
 

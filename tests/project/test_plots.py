@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from spacy_lal.visualize import calibration_svg, curves_svg, reliability, training_curve
+from .running import load_benchmark
 
+PLOTS = load_benchmark("plots")
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -21,18 +21,9 @@ def lines_of(svg: str) -> list[list[tuple[float, float]]]:
     ]
 
 
-def test_training_curve(tmp_path: Path) -> None:
-    log = tmp_path / "log.jsonl"
-    log.write_text(
-        '{"epoch":0,"step":0,"losses":{},"scores":{"f":12.5,"speed":900.0},"score":0.1}\n'
-        '{"epoch":1,"step":200,"losses":{},"scores":{"f":50.0,"speed":800.0},"score":0.5}\n'
-    )
-    assert training_curve(log, "f") == [(0, 12.5), (200, 50.0)]
-
-
 def test_curves() -> None:
     """A line a seed; the middle of steps and of scores is in the middle of the picture."""
-    svg = curves_svg({"a": [[(0, 0), (50, 20), (100, 40)], [(0, 40)]], "b": []}, title="F1")
+    svg = PLOTS.curves_svg({"a": [[(0, 0), (50, 20), (100, 40)], [(0, 40)]], "b": []}, title="F1")
     line, other = lines_of(svg)
     (left, bottom), (middle, half), (right, top) = line
     assert (middle, half) == pytest.approx(((left + right) / 2, (bottom + top) / 2))
@@ -45,27 +36,16 @@ def test_curves() -> None:
 
 def test_what_lies_below_the_scale() -> None:
     curve = [(0, 10.0), (1, 60.0), (2, 70.0)]
-    (line,) = lines_of(curves_svg({"a": [curve]}, title="F1", lowest=50))
+    (line,) = lines_of(PLOTS.curves_svg({"a": [curve]}, title="F1", lowest=50))
     assert len(line) == 2
     with pytest.raises(ValueError, match="no curve has a score of 80 or more"):
-        curves_svg({"a": [curve]}, title="F1", lowest=80)
-    assert lines_of(curves_svg({"a": [[(0, 0.0)]]}, title="F1"))
-
-
-def test_reliability() -> None:
-    """By hand; 1.0 is in the last bin, and bins without anything are left out."""
-    found = reliability([0.05, 0.12, 0.18, 1.0, 0.95], [False, True, False, True, True])
-    assert found == [
-        pytest.approx((0.05, 0)),
-        pytest.approx((0.15, 0.5)),
-        pytest.approx((0.975, 1)),
-    ]
-    assert reliability([], []) == []
+        PLOTS.curves_svg({"a": [curve]}, title="F1", lowest=80)
+    assert lines_of(PLOTS.curves_svg({"a": [[(0, 0.0)]]}, title="F1"))
 
 
 def test_calibration() -> None:
     """Honest probabilities lie on the dashed diagonal."""
-    svg = calibration_svg({"honest": [(0.0, 0.0), (0.5, 0.5), (1.0, 1.0)]}, title="Trees")
+    svg = PLOTS.calibration_svg({"honest": [(0.0, 0.0), (0.5, 0.5), (1.0, 1.0)]}, title="Trees")
     (points,) = lines_of(svg)
     found = re.search(r"x1='([\d.]+)' y1='([\d.]+)' x2='([\d.]+)' y2='([\d.]+)'[^>]*dash", svg)
     assert found is not None
