@@ -20,6 +20,7 @@ from ..drawing.html import text_style
 from ..drawing.marked_text import roles_html
 from ..drawing.sentence import Phrase, RoleFrame, Sentence
 from ..trees.tree import LabelledSpan
+from .span_groups import span_scores
 from .words import WordIndex
 
 FRAMES_KEY = "srl"
@@ -207,38 +208,19 @@ def get_frames(doc: Doc, key: str = FRAMES_KEY) -> list[Frame]:
     ]
 
 
-def predicates(group: SpanGroup) -> dict[int, list[tuple[int, _Fields]]]:
-    """The tokens that are predicates; of each, the spans of its first frame, V first: where they
-    are in the group, and what they are there."""
+def frame_positions(group: SpanGroup) -> dict[int, list[int]]:
+    """Places in a group of the spans of each predicate's first frame, V first."""
     spans = list(group)
-    found: dict[int, list[tuple[int, _Fields]]] = {}
+    found: dict[int, list[int]] = {}
     for frame in _group(spans):
-        found.setdefault(_predicate(spans[frame[0]]).i, [(i, _fields(spans[i])) for i in frame])
+        found.setdefault(_predicate(spans[frame[0]]).i, frame)
     return found
 
 
-def still_there(group: SpanGroup, frame: list[tuple[int, _Fields]]) -> bool:
-    """Whether spans are what `predicates` found."""
-    return all(_fields(group[i]) == fields for i, fields in frame)
-
-
 def frame_at(group: SpanGroup, positions: Iterable[int]) -> Frame:
-    """The frame whose spans are at these positions of a group, V first."""
+    """The frame whose spans are at these places in a group, V first."""
     positions, scores = list(positions), span_scores(group)
     return _frame([group[i] for i in positions], [scores[i] for i in positions])
-
-
-_Fields = tuple[int, int, int, int]
-
-
-def _fields(span: Span) -> _Fields:
-    return span.start, span.end, span.label, span.id
-
-
-def span_scores(group: SpanGroup) -> Sequence[float | None]:
-    """The score of every span of a group; None for all if there isn't one for each."""
-    scores = group.attrs.get("scores")
-    return scores if scores is not None and len(scores) == len(group) else [None] * len(group)
 
 
 def _group(spans: Sequence[Span]) -> list[list[int]]:

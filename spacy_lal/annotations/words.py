@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import accumulate
 
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from ..trees.tree import LabelledSpan
@@ -34,12 +34,25 @@ class WordIndex:
         return [span for span in in_words if span[0] < span[1]]
 
 
-def bare_doc(doc: Doc, vocab: Vocab | None = None, *, sentence_starts: bool = False) -> Doc:
-    """A Doc with the same tokens and nothing else; on request with the same sentence starts."""
-    starts = sentence_starts and doc.has_annotation("SENT_START")
+def bare_doc(
+    tokens: Doc | Span,
+    vocab: Vocab | None = None,
+    *,
+    sentence_starts: bool = True,
+    one_sentence: bool = False,
+) -> Doc:
+    """A Doc of the same words and whitespace, without annotations but its sentence starts.
+
+    sentence_starts: whether to keep those that are annotated. one_sentence: all tokens are one.
+    """
+    starts: list[bool | int | None] | None = None
+    if one_sentence:
+        starts = [i == 0 for i in range(len(tokens))]
+    elif sentence_starts and tokens[:].doc.has_annotation("SENT_START"):
+        starts = [bool(token.is_sent_start) for token in tokens]
     return Doc(
-        vocab or doc.vocab,
-        words=[token.text for token in doc],
-        spaces=[bool(token.whitespace_) for token in doc],
-        sent_starts=[bool(token.is_sent_start) for token in doc] if starts else None,
+        vocab or tokens.vocab,
+        words=[token.text for token in tokens],
+        spaces=[bool(token.whitespace_) for token in tokens],
+        sent_starts=starts,
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 
-from ..annotations.constituents import FrameSpans
+from ..annotations import FrameSpans
 from ..trees.brackets import ptb_unescape
 from ..trees.tree import LabelledSpan
 from .brackets import clean_label

@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger
 
-from ..annotations.constituents import get_constituents, get_frames
+from ..annotations import get_constituents, get_frames
 from ..annotations.grammar_errors import CORRECT, get_errors
 from ..batching.sentences import Sentence, split_sentences
 from ..parsing.dependencies import heads_in_words

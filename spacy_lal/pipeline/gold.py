@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from torch import Tensor
 
-from ..annotations.constituents import get_constituents, get_frames, project_constituents
+from ..annotations import get_constituents, get_frames, project_constituents
 from ..annotations.grammar_errors import CORRECT, get_errors
 from ..batching.batches import padded
 from ..batching.sentences import Sentence

@@ -10,7 +10,7 @@ import numpy
 from spacy.attrs import DEP, HEAD, SENT_START, TAG
 from spacy.tokens import Doc
 
-from ..annotations.constituents import set_dependencies
+from ..annotations import set_dependencies
 from ..annotations.frames import FrameSpans, get_frames, set_frames
 from ..batching.parses import SentenceParse
 from ..batching.sentences import Sentence

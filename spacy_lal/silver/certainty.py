@@ -10,8 +10,9 @@ import numpy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..annotations.constituents import CONSTITUENTS_KEY, set_dependencies
+from ..annotations import CONSTITUENTS_KEY, set_dependencies
 from ..annotations.frames import FRAMES_KEY
+from ..annotations.words import bare_doc
 from ..batching.parses import SentenceParse
 from ..parsing.constituency import ConstituencyPipe
 from ..parsing.parser import ParserPipe
@@ -125,13 +126,10 @@ def role_certainty(parse: LisaParse) -> float:
 
 def only_layers(doc: Doc, layers: Collection[str]) -> Doc:
     """A copy of a Doc of one sentence with these layers, the others left open."""
-    copy = Doc(
-        doc.vocab,
-        words=[token.text for token in doc],
-        spaces=[bool(token.whitespace_) for token in doc],
-        tags=[token.tag_ for token in doc] if "tags" in layers else None,
-        sent_starts=[token.i == 0 for token in doc],
-    )
+    copy = bare_doc(doc, one_sentence=True)
+    if "tags" in layers:
+        for token, tagged in zip(copy, doc, strict=True):
+            token.tag_ = tagged.tag_
     if "heads" in layers:
         heads: Sequence[int] = [token.head.i for token in doc]
         set_dependencies(copy, heads, [token.dep_ for token in doc])

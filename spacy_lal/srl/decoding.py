@@ -11,7 +11,7 @@ import numpy
 import torch
 from torch import Tensor
 
-from ..annotations.constituents import PREDICATE
+from ..annotations import PREDICATE
 from ..batching.batches import ParserScores, SentenceBatch
 from ..batching.parses import SentenceParse
 from ..layers.label_factors import label_scores

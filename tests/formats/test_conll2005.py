@@ -8,7 +8,7 @@ from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
-from spacy_lal.annotations.constituents import FrameSpans, sentence_trees
+from spacy_lal.annotations import FrameSpans, sentence_trees
 from spacy_lal.cli import app
 from spacy_lal.cli.export_props import export_props
 from spacy_lal.formats.conll2005 import parse_conll2005, read_conll2005

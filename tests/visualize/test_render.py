@@ -13,7 +13,7 @@ import spacy
 from spacy import displacy
 from spacy.tokens import Doc
 
-from spacy_lal.annotations.constituents import set_constituents, set_dependencies
+from spacy_lal.annotations import set_constituents, set_dependencies
 from spacy_lal.annotations.frames import FrameSpans, get_frames, set_frames
 from spacy_lal.annotations.grammar_errors import set_errors
 from spacy_lal.drawing.palette import DARK, ROLES

@@ -7,18 +7,18 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin, Span, SpanGroup
 
-from spacy_lal.annotations import constituents as annotations
-from spacy_lal.annotations import frames
-from spacy_lal.annotations.constituents import (
+from spacy_lal.annotations import (
+    FrameSpans,
     constituent_tree,
+    constituents,
+    extensions,
     get_frames,
     install_extensions,
     sentence_trees,
     set_constituents,
+    set_errors,
     set_frames,
 )
-from spacy_lal.annotations.frames import FrameSpans
-from spacy_lal.annotations.grammar_errors import set_errors
 
 NLP = spacy.blank("en")
 install_extensions()
@@ -54,7 +54,7 @@ def reads(monkeypatch):
 
         return reading
 
-    for view in (annotations._TREES, annotations._PREDICATES, annotations._WRONG):
+    for view in (constituents._PHRASES, extensions._FRAMES, extensions._WRONG):
         monkeypatch.setattr(view, "_read", counted(view._read))
     return count
 
@@ -151,4 +151,3 @@ def test_frames_whose_ids_point_nowhere():
     doc = Doc(NLP.vocab, words=["a", "b"])
     doc.spans["srl"] = [Span(doc, 1, 2, label="V", span_id="9@0:go.01")]
     assert doc[1]._.frame == get_frames(doc)[0]
-    assert frames.predicates(doc.spans["srl"]).keys() == {1}
