@@ -34,9 +34,10 @@ from spacy.tokens import Doc
 
 from ..batching.sentences import Sentence
 from ..drawing.charts import attention_svg, span_contributions_svg
+from ..parsing.component import ParserPipe
 from ..parsing.constituency import ConstituencyPipe
-from ..parsing.lal_dependency import LabelAttentionDependency
-from ..parsing.parser import ParserPipe
+from ..parsing.dependency import LabelAttentionDependency
+from ..parsing.settings import abilities
 from ..pipeline.pipes import one_of, only_pipe, through_earlier_pipes
 from ..trees.tree import LabelledSpan
 from .contributions import Normalisation, attention_batches, span_contributions
@@ -165,7 +166,7 @@ def label_attention_pipe(nlp: Language | ParserPipe) -> ParserPipe:
     if not isinstance(nlp, Language):
         return cast(ParserPipe, only_pipe(nlp, kinds, what))
     found = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, kinds)]
-    found = [pipe for pipe in found if pipe.model.attrs["settings"].encoder.heads] or found
+    found = [pipe for pipe in found if abilities(pipe.model).label_heads] or found
     found = [pipe for pipe in found if isinstance(pipe, ConstituencyPipe)] or found
     return cast(ParserPipe, one_of(found, nlp, what))
 

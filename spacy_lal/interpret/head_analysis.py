@@ -13,9 +13,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from ..batching.sentences import in_words
 from ..drawing.charts import contributions_svg
-from ..parsing.parser import ParserPipe
-from ..pipeline.gold import gold_constituents, in_words
+from ..parsing.component import ParserPipe
+from ..parsing.gold_trees import gold_constituents
 from ..structure.binarise import collapse_unaries
 from .contributions import Normalisation
 from .explanation import Explanation, constituency_pipe, explain_docs, ranked

@@ -13,10 +13,10 @@ from spacy.tokens import Doc
 from ..annotations import CONSTITUENTS_KEY, set_dependencies
 from ..annotations.frames import FRAMES_KEY
 from ..annotations.words import bare_doc
-from ..batching.parses import SentenceParse
+from ..parsing.component import ParserPipe
 from ..parsing.constituency import ConstituencyPipe
-from ..parsing.parser import ParserPipe
 from ..pipeline.pipes import run_pipes
+from ..pipeline.writers import SentenceParse
 from ..srl.decoding import LisaParse
 from ..srl.semantic_roles import LisaSRL
 from .sentences import sentence_docs
