@@ -26,10 +26,11 @@ from torch import Tensor
 
 from spacy_lal.annotations import FrameSpans, get_frames, set_frames
 from spacy_lal.batching.batches import ParserScores
-from spacy_lal.batching.sentences import split_sentences
+from spacy_lal.batching.sentences import Reading
 from spacy_lal.bridge.shim import torch_shim
 from spacy_lal.pipeline.writers import fingerprint
 from spacy_lal.srl.decoding import RoleDecoder
+from spacy_lal.srl.frames_of_docs import gold_frames, role_labels
 from spacy_lal.srl.lisa_srl import LisaSRL, use_heads_of_docs
 from spacy_lal.srl.model import LisaInput
 from spacy_lal.srl.network import LisaScores
@@ -1004,7 +1005,7 @@ def test_unknown_roles_are_no_gold(nlp: Language) -> None:
     doc = frames_doc(nlp, 0)
     index = {"O": 0, "B-V": 1, "B-ARG2": 2, "I-ARG1": 3}
     (frame,) = gold_frames(Example(bare(nlp, doc), doc), "srl")
-    (sentence,) = split_sentences([doc], "split", 512, "split")
+    (sentence,) = Reading(max_sentence_length=512).split([doc])
     assert role_labels(frame, sentence, index) == [-1, 3, 1, 2, -1, -1, 0]
 
 
@@ -1062,7 +1063,7 @@ def test_frames_of_mismatched_tokens() -> None:
     example = Example(predicted, reference)
     nlp.initialize(lambda: [example])
     index = {name: k for k, name in enumerate(pipe_of(nlp).cfg["roles"])}
-    (sentence,) = split_sentences([predicted], "split", 512, "split")
+    (sentence,) = Reading(max_sentence_length=512).split([predicted])
     # "ate" is two tokens, both of them V; "fish that" ends ARG0 and R-ARG0 where no token ends
     ate, swam = gold_frames(example, "srl")
     assert (ate.predicate, swam.predicate) == (2, 6)
@@ -1212,6 +1213,6 @@ def test_an_argument_that_a_sentence_boundary_cuts_is_not_known() -> None:
     labels = {
         name: k for k, name in enumerate(["O", "B-ARG1", "I-ARG1", "B-V", "B-ARG2", "I-ARG2"])
     }
-    first, second = split_sentences([predicted], "existing", 99, "split")
+    first, second = Reading("existing", 99).split([predicted])
     assert role_labels(frame, first, labels) == [1, 2, 3, -1]
     assert role_labels(frame, second, labels) == [-1, -1, 0]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_lal.structure.binarise import binarise, collapse_unaries
+from spacy_lal.structure.binarise import collapse_unaries
 from spacy_lal.structure.hpsg import SUB_HEAD, HpsgReport, lexicalise
 from spacy_lal.trees.nest import crossing
 from tests.structure.test_binarise import trees
@@ -214,10 +214,9 @@ def test_any_heads_give_a_tree_of_all_constituents(sentence):
     tree = lexicalise(spans, heads, n)
     constituents = [node for node in tree.spans if node[2] != SUB_HEAD]
     assert constituents == collapse_unaries(spans)
-    # nested, in preorder, one node a span: a binary tree can be made of them
+    # nested, in preorder, one node a span
     assert crossing(tree.spans) is None
     assert len({node[:2] for node in tree.nodes}) == len(tree.nodes)
-    assert set(tree.spans) <= set(binarise(tree.spans, n))
     assert all(node.start <= node.head < node.end for node in tree.nodes)
     assert all(node.end - node.start > 1 for node in tree.nodes if node.label == SUB_HEAD)
 

@@ -4,30 +4,29 @@ import random
 
 import pytest
 import torch
-from spacy_lal.parsing.joint import best_joint
-from spacy_lal.parsing.losses import log_weight
-from spacy_lal.parsing.tree_weight import log_weight_by_nodes, tree_log_weight
-from spacy_lal.structure.tree_distribution import TreeDistribution
 
-from spacy_lal.parsing import joint, tree_weight
-from spacy_lal.parsing.decoders import SpanMarginals, make_mbr_decoder
+from spacy_lal.structure import binarise, pruned
+from spacy_lal.structure.arborescence import mask_padding
+from spacy_lal.structure.binarise import log_weight, log_weight_by_nodes
 from spacy_lal.structure.chart import chart_size, span_position
+from spacy_lal.structure.distributions import BinaryTrees
 from spacy_lal.structure.lexicalised import best_joint_tree
+from spacy_lal.structure.pruned import best_joint
 
 LENGTHS = torch.tensor([4, 12, 9, 10])
 
 
 def problem(scale=4.0, seed=0):
-    """Values, arcs and marginals of four sentences; scores are as sure as `scale` is large."""
+    """Values of constituents and of no constituents, values of arcs, and the probabilities of spans
+    of four sentences; scores are as sure as `scale` is large."""
     generator = torch.Generator().manual_seed(seed)
     scores = scale * torch.randn(4, chart_size(12), 5, generator=generator)
     scores[..., 0] = 0
     total = torch.logsumexp(scores, -1)
-    marginals = SpanMarginals(total, TreeDistribution(total, LENGTHS).marginals)
-    decoder = make_mbr_decoder()
-    values = decoder.spans(scores, marginals, LENGTHS, 1)
-    arcs = scale * torch.randn(4, 12, 13, generator=generator)
-    return values, decoder.arcs(arcs, LENGTHS), marginals
+    marginals = BinaryTrees(total, LENGTHS).marginals
+    gain = (scores[..., 2:].amax(-1) - total).exp() * marginals - 0.45
+    arcs = mask_padding(scale * torch.randn(4, 12, 13, generator=generator), LENGTHS).softmax(-1)
+    return gain.clamp(min=0), torch.zeros_like(gain), arcs, LENGTHS, marginals
 
 
 def same(one, other):
@@ -36,45 +35,38 @@ def same(one, other):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_sure_sentences_lose_nothing(monkeypatch, seed):
-    values, arcs, marginals = problem(seed=seed)
-    exact = best_joint_tree(values.constituent, values.empty, arcs, LENGTHS)
-    assert same(best_joint(values, arcs, LENGTHS, marginals), exact)
-    monkeypatch.setattr(joint, "EXACT_WORDS", 9)
-    monkeypatch.setattr(joint, "LEAST_PROBABILITY", 0.0)
-    found = best_joint(values, arcs, LENGTHS, marginals)
+    values = problem(seed=seed)
+    exact = best_joint_tree(*values[:-1])
+    assert same(best_joint(*values), exact)
+    monkeypatch.setattr(pruned, "EXACT_WORDS", 9)
+    monkeypatch.setattr(pruned, "LEAST_PROBABILITY", 0.0)
+    found = best_joint(*values)
     torch.testing.assert_close(found.score, exact.score)
     assert same(found[1:], exact[1:])
     # without probabilities nothing is left out
-    assert same(best_joint(values, arcs, LENGTHS, None), exact)
+    assert same(best_joint(*values[:-1], None), exact)
 
 
 def test_of_a_batch_only_long_sentences_change(monkeypatch):
-    values, arcs, marginals = problem(scale=0.5)
-    exact = best_joint_tree(values.constituent, values.empty, arcs, LENGTHS)
-    monkeypatch.setattr(joint, "EXACT_WORDS", 9)
-    monkeypatch.setattr(joint, "SPANS_PER_WORD", 3)
-    found = best_joint(values, arcs, LENGTHS, marginals)
+    values = problem(scale=0.5)
+    exact = best_joint_tree(*values[:-1])
+    monkeypatch.setattr(pruned, "EXACT_WORDS", 9)
+    monkeypatch.setattr(pruned, "SPANS_PER_WORD", 3)
+    found = best_joint(*values)
     for row in (0, 2):
         assert same([field[row] for field in found], [field[row] for field in exact])
     # a long one is the same alone and with others
-    alone = best_joint(
-        type(values)(*(v[1:2] for v in values)),
-        arcs[1:2],
-        LENGTHS[1:2],
-        SpanMarginals(*(m[1:2] for m in marginals)),
-    )
+    alone = best_joint(*(table[1:2] for table in values))
     assert same([field[1] for field in found], [field[0] for field in alone])
     assert (found.score <= exact.score + 1e-5).all()
 
 
 def test_there_is_always_a_tree(monkeypatch):
     """Flat scores, and next to no spans: those of the most probable tree are added."""
-    values, arcs, _ = problem(scale=0.0)
-    total = torch.zeros(4, chart_size(12))
-    marginals = SpanMarginals(total, TreeDistribution(total, LENGTHS).marginals)
-    monkeypatch.setattr(joint, "EXACT_WORDS", 3)
-    monkeypatch.setattr(joint, "SPANS_PER_WORD", 1)
-    found = best_joint(values, arcs, LENGTHS, marginals)
+    values = problem(scale=0.0)
+    monkeypatch.setattr(pruned, "EXACT_WORDS", 3)
+    monkeypatch.setattr(pruned, "SPANS_PER_WORD", 1)
+    found = best_joint(*values)
     assert found.spans.sum(1).tolist() == [2 * n - 1 for n in LENGTHS.tolist()]
     for row, n in enumerate(LENGTHS.tolist()):
         assert sorted(found.heads[row, :n].tolist()).count(0) == 1
@@ -82,13 +74,13 @@ def test_there_is_always_a_tree(monkeypatch):
 
 def test_scores_that_are_nan(monkeypatch):
     """Those of a training that failed: some tree, and the other sentences keep theirs."""
-    values, arcs, marginals = problem()
-    monkeypatch.setattr(joint, "EXACT_WORDS", 8)
-    expected = best_joint(values, arcs, LENGTHS, marginals)
-    for table in (*values, arcs, *marginals):
+    values = problem()
+    monkeypatch.setattr(pruned, "EXACT_WORDS", 8)
+    expected = best_joint(*values)
+    for table in values:
         if table.is_floating_point():
             table[1] = torch.nan
-    found = best_joint(values, arcs, LENGTHS, marginals)
+    found = best_joint(*values)
     assert found.spans[1].sum() == 2 * 12 - 1
     others = torch.tensor([0, 2, 3])
     assert same([field[others] for field in found], [field[others] for field in expected])
@@ -120,5 +112,6 @@ def test_weight_of_a_tree_by_nodes(monkeypatch, sub_head, seed):
     labels = torch.stack([random_labels(n, generator) for n in lengths.tolist()])
     whole = log_weight(scores, labels, lengths, sub_head)
     torch.testing.assert_close(log_weight_by_nodes(scores, labels, lengths, sub_head), whole)
-    monkeypatch.setattr(tree_weight, "EXACT_WORDS", 5)
-    torch.testing.assert_close(tree_log_weight(scores, labels, lengths, sub_head), whole)
+    monkeypatch.setattr(binarise, "EXACT_WORDS", 5)
+    with torch.no_grad():
+        torch.testing.assert_close(log_weight(scores, labels, lengths, sub_head), whole)

@@ -1,34 +1,24 @@
-"""Objectives and decoders against the enumeration of all labelled binary trees."""
+"""Trees with labels, objectives and decoders against the enumeration of all labelled trees."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
 
 import pytest
 import torch
-from spacy_lal.parsing.decoding import decode_trees
-from spacy_lal.parsing.gold_charts import GoldNodes
-from spacy_lal.parsing.losses import (
-    crf_loss,
-    label_unknown,
-    log_weight,
-    make_crf_objective,
-    make_margin_objective,
-    make_margin_objective_v2,
-    margin_loss,
-    two_stage_loss,
-)
-from spacy_lal.structure.tree_distribution import TreeDistribution
 from torch import Tensor
 from torch.autograd import gradcheck
 
-from spacy_lal.batching.batches import ParserScores, SentenceBatch
-from spacy_lal.parsing import gold_charts
-from spacy_lal.parsing.decoders import SpanMarginals, make_map_decoder, make_mbr_decoder
-from spacy_lal.parsing.network import OneStageScores, TwoStageScores
-from spacy_lal.structure.binarise import binarise
-from spacy_lal.structure.chart import best_tree, chart_size, packed_spans, span_position
+from spacy_lal.layers.label_factors import LabelFactors, label_scores
+from spacy_lal.parsing.decoders import MaximumAPosteriori, MinimumBayesRisk
+from spacy_lal.parsing.gold_trees import gold_labels
+from spacy_lal.parsing.objectives import CRFObjective, MarginObjective, make_margin_objective_v2
+from spacy_lal.structure.binarise import left_binarisation, log_weight
+from spacy_lal.structure.chart import chart_size, packed_spans, span_position
+from spacy_lal.structure.distributions import LabelledTrees, TwoStageTrees
 from tests.all_trees import binary_trees
 
 LABELS = 3
@@ -77,7 +67,8 @@ def test_crf_sums_all_binarisations_of_the_gold_tree(case) -> None:  # type: ign
     of_gold = [score for tree, score in of_all.items() if constituents(tree) == wanted]
     total = torch.logsumexp(torch.tensor(list(of_all.values()), dtype=torch.float64), 0)
     expected = total - torch.logsumexp(torch.tensor(of_gold, dtype=torch.float64), 0)
-    torch.testing.assert_close(crf_loss(scores, gold, torch.tensor([n]))[0], expected)
+    trees = LabelledTrees(scores, torch.tensor([n]))
+    torch.testing.assert_close(CRFObjective()(trees, gold)[0], expected)
 
 
 def stands_for(tree: frozenset[Node], wanted: set[Node], sub_head: int | None) -> bool:
@@ -122,11 +113,13 @@ def test_a_label_that_nobody_knows_of_is_summed_out(case) -> None:  # type: igno
     total = torch.logsumexp(torch.tensor(list(of_all.values()), dtype=torch.float64), 0)
     expected = total - torch.logsumexp(torch.tensor(of_gold, dtype=torch.float64), 0)
     rows = torch.tensor([True, False])
-    both = label_unknown(torch.cat([scores] * 2), rows, 2, probabilistic=True)
-    lengths = torch.tensor([n, n])
-    losses = crf_loss(both, torch.cat([gold] * 2), lengths)
+    both = LabelledTrees(torch.cat([scores] * 2), torch.tensor([n, n]), group=2)
+    losses = -both.with_gold_groups(rows).log_prob(torch.cat([gold] * 2))
     torch.testing.assert_close(losses[0], expected)
-    torch.testing.assert_close(losses[1], crf_loss(scores, gold, lengths[:1])[0])
+    known = LabelledTrees(scores, torch.tensor([n])).log_prob(gold)[0]
+    torch.testing.assert_close(losses[1], -known)
+    # as `log_prob` has it in all sentences whose groups are not among the labels
+    torch.testing.assert_close(losses[0], -both.log_prob(torch.cat([gold] * 2))[0])
 
 
 def test_a_label_that_nobody_knows_of_has_no_margin(case) -> None:  # type: ignore[no-untyped-def]
@@ -134,9 +127,9 @@ def test_a_label_that_nobody_knows_of_has_no_margin(case) -> None:  # type: igno
     gold = gold.clamp(max=1)
     lengths = torch.tensor([n])
     leaf = scores.clone().requires_grad_()
-    hidden = label_unknown(leaf, torch.tensor([True]), 2, probabilistic=False)
-    loss = margin_loss(hidden, gold, lengths)
-    torch.testing.assert_close(loss, margin_loss(scores[..., :2], gold, lengths))
+    trees = LabelledTrees(leaf, lengths, group=2, probabilistic=False)
+    loss = trees.with_gold_groups(torch.tensor([True])).margin(gold)
+    torch.testing.assert_close(loss, LabelledTrees(scores[..., :2], lengths).margin(gold))
     loss.sum().backward()
     assert torch.equal(leaf.grad[..., 2], torch.zeros_like(leaf[..., 2]))
 
@@ -149,7 +142,8 @@ def test_margin_is_the_worst_violation(case) -> None:  # type: ignore[no-untyped
         for tree in labelled_trees(n)
     )
     expected = augmented - sum(by_node[node] for node in gold_nodes(n, gold))
-    assert float(margin_loss(scores, gold, torch.tensor([n]))[0]) == pytest.approx(expected)
+    trees = LabelledTrees(scores, torch.tensor([n]), probabilistic=False)
+    assert float(MarginObjective()(trees, gold)[0]) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("root", [0, 2])
@@ -175,7 +169,8 @@ def test_margin_over_trees_whose_root_is_a_constituent(case, root) -> None:  # t
         of_gold = torch.zeros(2, chart_size(n + 1), dtype=torch.long)
         at = span_position(n + 1, *packed_spans(n))
         padded[0, at], of_gold[0, at] = changed[0], gold[0]
-        loss = make_margin_objective_v2()(padded, of_gold, torch.tensor([n, n + 1]))
+        trees = LabelledTrees(padded, torch.tensor([n, n + 1]), probabilistic=False, rooted=True)
+        loss = make_margin_objective_v2()(trees, of_gold)
         assert float(loss[0]) == pytest.approx(expected)
 
 
@@ -183,8 +178,8 @@ def test_what_objectives_say_of_scores_and_trees() -> None:
     said = [
         (objective.probabilistic, objective.labels_root)
         for objective in (
-            make_crf_objective(),
-            make_margin_objective(),
+            CRFObjective(),
+            MarginObjective(),
             make_margin_objective_v2(),
         )
     ]
@@ -196,29 +191,16 @@ def test_a_tree_whose_root_is_a_constituent(case, labels_root) -> None:  # type:
     n, scores, _, by_node = case
     scores[0, -1, 0] += 4
     by_node[0, n, 0] += 4
-    batch = SentenceBatch([0], torch.tensor([n]), OneStageScores(torch.zeros(1, n, 1), scores))
-    (parse,) = decode_trees(
-        ParserScores([], [batch]),
-        make_map_decoder(share=1.0),
-        probabilistic=False,
-        labels_root=labels_root,
-    ).values()
+    trees = LabelledTrees(scores, torch.tensor([n]), probabilistic=False, rooted=labels_root)
+    found = MaximumAPosteriori(share=1.0)(trees)
+    assert found.probabilities is None
+    assert found.log_prob is None
     best = max(
         (tree for tree in labelled_trees(n) if not (labels_root and (0, n, 0) in tree)),
         key=lambda tree: sum(by_node[node] for node in tree),
     )
-    columns = (parse.starts.tolist(), parse.ends.tolist(), parse.labels.tolist())
-    assert set(zip(*columns, strict=True)) == constituents(best)
+    assert gold_nodes(n, found.labels) == constituents(best)
     assert any((start, end) == (0, n) for start, end, _ in constituents(best)) == labels_root
-
-
-def test_map_decoder_finds_the_best_tree(case) -> None:  # type: ignore[no-untyped-def]
-    n, scores, _, by_node = case
-    values = make_map_decoder(share=1.0).spans(scores, None, torch.tensor([n]), None)
-    value, _ = best_tree(torch.maximum(values.constituent, values.empty), torch.tensor([n]))
-    assert float(value) == pytest.approx(
-        max(sum(by_node[node] for node in tree) for tree in labelled_trees(n))
-    )
 
 
 def test_mbr_decoder_finds_the_tree_of_highest_expected_gain(case) -> None:  # type: ignore[no-untyped-def]
@@ -233,27 +215,27 @@ def test_mbr_decoder_finds_the_tree_of_highest_expected_gain(case) -> None:  # t
     for tree, weight in weights.items():
         for node in tree:
             probability[node] = probability.get(node, 0.0) + float(weight / total)
-    total = torch.logsumexp(scores, -1)
-    spans = SpanMarginals(total, TreeDistribution(total, torch.tensor([n])).marginals)
-    values, labels, empty = make_mbr_decoder(threshold).spans(
-        scores, spans, torch.tensor([n]), None
-    )
-    assert not bool(empty.any())
-    value, tree_mask = best_tree(values, torch.tensor([n]))
-    assert float(value) == pytest.approx(
+    trees = LabelledTrees(scores, torch.tensor([n]))
+    found = MinimumBayesRisk(threshold)(trees)
+    nodes = gold_nodes(n, found.labels)
+    gain = sum(probability[node] - threshold for node in nodes)
+    assert gain == pytest.approx(
         max(sum(probability[node] - threshold for node in constituents(tree)) for tree in weights)
     )
+    assert all(probability[node] > threshold for node in nodes)
+    of_all, best = trees.span_labels()
     starts, ends = (t.tolist() for t in packed_spans(n))
     for k, (i, j) in enumerate(zip(starts, ends, strict=True)):
-        best = max(probability[i, j, label] for label in range(1, LABELS))
-        assert float(values[0, k]) == pytest.approx(max(best - threshold, 0))
-        assert bool(labels[0, k]) == (best > threshold)
-    assert int(tree_mask.sum()) == 2 * n - 1
+        of_labels = [probability[i, j, label] for label in range(1, LABELS)]
+        assert float(of_all[0, k]) == pytest.approx(sum(of_labels))
+        assert int(best[0, k]) == 1 + of_labels.index(max(of_labels))
+        if (label := int(found.labels[0, k])) > 0:
+            assert float(found.probabilities[0, k]) == pytest.approx(of_labels[label - 1])
 
 
 def test_threshold_is_a_probability() -> None:
     with pytest.raises(ValueError, match=r"got 1\.5"):
-        make_mbr_decoder(1.5)
+        MinimumBayesRisk(1.5)
 
 
 @pytest.mark.parametrize("rank", [None, 2])
@@ -262,10 +244,9 @@ def test_two_stages_choose_a_tree_then_its_labels(rank: int | None) -> None:
     differ = 0
     for seed in range(6):
         scores = random_scores(rank, seed=seed)
-        batch = SentenceBatch(list(range(len(LENGTHS))), torch.tensor(LENGTHS), scores)
         found = {
-            name: decode_trees(ParserScores([], [batch]), decoder)
-            for name, decoder in (("map", make_map_decoder()), ("mbr", make_mbr_decoder(None)))
+            name: decoder(two_stages(scores)).labels
+            for name, decoder in (("map", MaximumAPosteriori()), ("mbr", MinimumBayesRisk(None)))
         }
         for row, n in enumerate(LENGTHS):
             trees = list(binary_trees(0, n))
@@ -283,16 +264,9 @@ def test_two_stages_choose_a_tree_then_its_labels(rank: int | None) -> None:
             differ += set(best["map"]) != set(best["mbr"])
             for name, tree in best.items():
                 labels = {span: int(label_logits(scores, row, *span).argmax()) for span in tree}
-                parse = found[name][row]
-                assert {
-                    (start, end): label
-                    for start, end, label in zip(
-                        parse.starts.tolist(),
-                        parse.ends.tolist(),
-                        parse.labels.tolist(),
-                        strict=True,
-                    )
-                } == {span: label for span, label in labels.items() if label}, (seed, name, row)
+                assert gold_nodes(max(LENGTHS), found[name][row : row + 1]) == {
+                    (*span, label) for span, label in labels.items() if label
+                }, (seed, name, row)
     assert differ
 
 
@@ -313,11 +287,25 @@ TREES: list[list[Node]] = [
 ]
 
 
-def as_gold(trees: list[list[Node]]) -> GoldNodes:
-    """The nodes of trees, those of all sentences mixed up."""
-    nodes = [(row, *node) for row, tree in enumerate(trees) for node in tree]
-    order = torch.randperm(len(nodes), generator=torch.Generator().manual_seed(1))
-    return GoldNodes(*torch.tensor(nodes, dtype=torch.long).view(-1, 4)[order].unbind(1))
+def as_gold(trees: list[list[Node]]) -> Tensor:
+    """Charts of labels, of trees that are left binarisations."""
+    gold = torch.zeros(len(trees), chart_size(max(LENGTHS)), dtype=torch.long)
+    for row, tree in enumerate(trees):
+        for start, end, label in tree:
+            gold[row, _at((start, end))] = label
+    return gold
+
+
+class TwoStageScores(NamedTuple):
+    spans: Tensor
+    left: Tensor
+    right: Tensor
+    weight: Tensor
+
+
+def two_stages(scores: TwoStageScores) -> TwoStageTrees:
+    factors = LabelFactors(*scores[1:])
+    return TwoStageTrees(scores.spans, partial(label_scores, factors), torch.tensor(LENGTHS))
 
 
 def random_scores(
@@ -330,7 +318,6 @@ def random_scores(
         return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype)
 
     return TwoStageScores(
-        tags=normal(len(LENGTHS), n, 1),
         spans=2 * normal(len(LENGTHS), chart_size(n)),
         left=normal(len(LENGTHS), n + 1, rank or 2),
         right=normal(len(LENGTHS), n + 1, rank or 3),
@@ -373,7 +360,7 @@ def losses_by_enumeration(scores: TwoStageScores) -> tuple[list[float], list[lis
 def test_two_stage_loss_by_enumeration(rank: int | None) -> None:
     scores = random_scores(rank)
     surprises, entropies = losses_by_enumeration(scores)
-    losses = two_stage_loss(scores, as_gold(TREES), torch.tensor(LENGTHS))
+    losses = two_stages(scores).cross_entropy(as_gold(TREES))
     # so much for a node that the mean over nodes appears among means over words
     for_a_node = sum(LENGTHS) / sum(len(tree) for tree in TREES)
     expected = [
@@ -381,6 +368,8 @@ def test_two_stage_loss_by_enumeration(rank: int | None) -> None:
         for surprise, of_nodes in zip(surprises, entropies, strict=True)
     ]
     assert losses.tolist() == pytest.approx(expected, rel=1e-12)
+    log_probs = [-a - sum(b) for a, b in zip(surprises, entropies, strict=True)]
+    assert two_stages(scores).log_prob(as_gold(TREES)).tolist() == pytest.approx(log_probs)
     all_nodes = [entropy for of_nodes in entropies for entropy in of_nodes]
     assert float(losses.sum()) / sum(LENGTHS) == pytest.approx(
         sum(surprises) / sum(LENGTHS) + sum(all_nodes) / len(all_nodes), rel=1e-12
@@ -388,74 +377,44 @@ def test_two_stage_loss_by_enumeration(rank: int | None) -> None:
 
 
 def test_two_stage_loss_in_single_precision() -> None:
-    gold, lengths = as_gold(TREES), torch.tensor(LENGTHS)
-    losses = two_stage_loss(random_scores(None, torch.float32), gold, lengths)
+    gold = as_gold(TREES)
+    losses = two_stages(random_scores(None, torch.float32)).cross_entropy(gold)
     assert losses.dtype == torch.float32
-    expected = two_stage_loss(random_scores(None), gold, lengths)
+    expected = two_stages(random_scores(None)).cross_entropy(gold)
     torch.testing.assert_close(losses.double(), expected, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("rank", [None, 2])
 def test_gradients_of_the_two_stage_loss(rank: int | None) -> None:
-    gold, lengths = as_gold(TREES), torch.tensor(LENGTHS)
-    scores = random_scores(rank)
-    names = ("spans", "left", "right", "weight")
-    inputs = tuple(getattr(scores, name).requires_grad_() for name in names)
+    gold = as_gold(TREES)
+    inputs = tuple(values.requires_grad_() for values in random_scores(rank))
 
     def losses(*values: Tensor) -> Tensor:
-        return two_stage_loss(
-            scores._replace(**dict(zip(names, values, strict=True))), gold, lengths
-        )
+        return two_stages(TwoStageScores(*values)).cross_entropy(gold)
 
     assert gradcheck(losses, inputs)
 
 
-def test_sentences_without_a_tree_do_not_disturb_others() -> None:
-    scores, lengths = random_scores(None), torch.tensor(LENGTHS)
-    all_of_them = two_stage_loss(scores, as_gold(TREES), lengths)
-    without = two_stage_loss(scores, as_gold([TREES[0], [], TREES[2], []]), lengths)
-    torch.testing.assert_close(without[[0, 2]], all_of_them[[0, 2]])
-    # none at all: nothing to learn, but numbers
-    assert bool(two_stage_loss(scores, as_gold([[]]), lengths).isfinite().all())
-
-
-def test_gold_nodes_by_hand() -> None:
+def test_gold_by_hand() -> None:
     index = {"S": 1, "NP": 2, "VP": 3, "NP::QP": 4}
     trees = [
         # a flat NP of three words, a chain over the last word
         [(0, 5, "S"), (0, 3, "NP"), (3, 5, "VP"), (4, 5, "NP"), (4, 5, "QP")],
-        None,
         [],
         # two trees side by side, the second of a label that is not known
         [(0, 1, "NP"), (1, 3, "X")],
         # four children
         [(0, 4, "S"), (2, 3, "NP")],
+        [(0, 6, "S"), (1, 5, "VP"), (2, 3, "NP")],
     ]
-    expected = [
-        *[(0, 0, 5, 1), (0, 0, 3, 2), (0, 0, 2, 0), (0, 0, 1, 0), (0, 1, 2, 0), (0, 2, 3, 0)],
-        *[(0, 3, 5, 3), (0, 3, 4, 0), (0, 4, 5, 4)],
-        (2, 0, 1, 0),
-        *[(3, 0, 3, 0), (3, 0, 1, 2), (3, 1, 3, 0), (3, 1, 2, 0), (3, 2, 3, 0)],
-        *[(4, 0, 4, 1), (4, 0, 3, 0), (4, 0, 2, 0), (4, 0, 1, 0), (4, 1, 2, 0), (4, 2, 3, 2)],
-        (4, 3, 4, 0),
-    ]
-    nodes = gold_charts.gold_nodes(trees, [5, 7, 1, 3, 4], index)
-    assert list(zip(*(column.tolist() for column in nodes), strict=True)) == expected
-
-
-def test_gold_nodes_are_those_of_the_left_binarisation() -> None:
-    tree = [(0, 6, "S"), (1, 5, "VP"), (2, 3, "NP")]
-    nodes = gold_charts.gold_nodes([tree], [6], {"S": 1, "VP": 2, "NP": 3})
-    names = ["", "S", "VP", "NP"]
-    found = [
-        (start, end, names[label])
-        for _, start, end, label in zip(*(column.tolist() for column in nodes), strict=True)
-    ]
-    assert found == binarise(tree, 6, "left")
-    assert len(found) == 11
-
-
-def test_no_gold_nodes() -> None:
-    nodes = gold_charts.gold_nodes([None, None], [2, 3], {})
-    assert [len(column) for column in nodes] == [0] * 4
-    assert all(column.dtype == torch.long for column in nodes)
+    labels = gold_labels(trees, 6, index)
+    assert gold_nodes(6, labels[:1]) == {(0, 5, 1), (0, 3, 2), (3, 5, 3), (4, 5, 4)}
+    assert gold_nodes(6, labels[2:3]) == {(0, 1, 2)}
+    new = [{(0, 2)}, set(), {(0, 2)}, {(0, 3), (0, 2)}, {(0, 5), (1, 3), (1, 4)}]
+    starts, ends = packed_spans(6)
+    nodes = left_binarisation(labels, torch.tensor([5, 1, 3, 4, 6]))
+    for row, (tree, n) in enumerate(zip(trees, [5, 1, 3, 4, 6], strict=True)):
+        spans = {(i, j) for i, j, label in tree if label != "X"} | {(0, n)}
+        spans |= {(k, k + 1) for k in range(n)}
+        found = nodes[row]
+        assert {*zip(starts[found].tolist(), ends[found].tolist(), strict=True)} == spans | new[row]

@@ -6,10 +6,11 @@ import math
 
 import pytest
 import torch
-from spacy_lal.parsing.dependencies import best_relations, dependency_loss
 from torch import Tensor
 
-from spacy_lal.parsing.decoders import make_map_decoder, make_mbr_decoder, mask_padding
+from spacy_lal.parsing.decoders import MaximumAPosteriori, best_relations
+from spacy_lal.parsing.objectives import dependency_loss
+from spacy_lal.structure.arborescence import mask_padding
 
 LENGTHS = torch.tensor([3, 1, 2])
 N, RELATIONS = 4, 3
@@ -94,17 +95,14 @@ def test_the_only_relation_is_the_best_even_if_it_is_the_roots() -> None:
     assert best_relations(relations, torch.tensor([[0, 1]]), root=0).tolist() == [[0, 0]]
 
 
-def test_decoders_values_of_arcs() -> None:
+def test_padding_has_no_probability() -> None:
     arcs, _ = random_scores(True)
-    torch.testing.assert_close(make_map_decoder(share=0.25).arcs(arcs, LENGTHS), 0.75 * arcs)
-    values = make_mbr_decoder(arc_weight=2.0).arcs(arcs, LENGTHS)
     for b, n in enumerate(LENGTHS.tolist()):
-        expected = 2 * torch.softmax(arcs[b, :, : n + 1], -1)
-        torch.testing.assert_close(values[b, :, : n + 1], expected)
-        assert not bool(values[b, :, n + 1 :].any())
-        assert bool(torch.isinf(mask_padding(arcs, LENGTHS)[b, :, n + 1 :]).all())
+        masked = mask_padding(arcs, LENGTHS)
+        torch.testing.assert_close(masked[b, :, : n + 1], arcs[b, :, : n + 1])
+        assert bool(torch.isinf(masked[b, :, n + 1 :]).all())
 
 
 def test_share_is_a_share() -> None:
     with pytest.raises(ValueError, match=r"got 1\.5"):
-        make_map_decoder(1.5)
+        MaximumAPosteriori(1.5)

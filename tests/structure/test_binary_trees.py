@@ -4,16 +4,16 @@ import math
 
 import pytest
 import torch
-from torch.autograd import gradcheck, gradgradcheck
+from torch.autograd import gradcheck
 
 from spacy_lal.structure.chart import best_tree, chart_size, packed_spans, span_position
-from spacy_lal.structure.tree_distribution import TreeDistribution
+from spacy_lal.structure.distributions import BinaryTrees
 
 from .test_chart import CATALAN, SIZES, full, random_charts, tree_masks
 
 
 def distribution(charts, n):
-    return TreeDistribution(charts, full(charts, n))
+    return BinaryTrees(charts, full(charts, n))
 
 
 def of_all_trees(charts, n):
@@ -34,8 +34,6 @@ def test_probabilities(n, scale):
     torch.testing.assert_close(trees.log_partition, scores.logsumexp(1))
     expected = log_probs.exp() @ masks.double()
     torch.testing.assert_close(trees.marginals, expected, rtol=0, atol=1e-10)
-    entropy = torch.special.entr(log_probs.exp()).sum(1)
-    torch.testing.assert_close(trees.entropy, entropy, rtol=1e-9, atol=1e-12)
     for which in range(0, len(masks), 7):
         tree = masks[which].expand(len(charts), -1)
         expected = log_probs[:, which]
@@ -75,14 +73,13 @@ def test_uniform_trees(n):
     count = math.comb(2 * n - 2, n - 1) // n
     trees = distribution(torch.zeros(1, chart_size(n), dtype=torch.float64), n)
     assert float(trees.log_partition) == pytest.approx(math.log(count))
-    assert float(trees.entropy) == pytest.approx(math.log(count))
     _, tree = trees.argmax()
     assert float(trees.log_prob(tree)) == pytest.approx(-math.log(count))
 
 
 def test_what_is_no_tree_is_refused():
     charts, lengths = random_charts(4, batch=2), torch.tensor([4, 3])
-    trees = TreeDistribution(charts, lengths)
+    trees = BinaryTrees(charts, lengths)
     _, right = trees.argmax()
     trees.log_prob(right)
     for row, at in ((0, right[0].nonzero()[-1]), (1, right[1].nonzero()[0])):
@@ -97,7 +94,7 @@ def test_what_is_no_tree_is_refused():
         with pytest.raises(ValueError, match=r"inside and 1 outside \(row 1\)"):
             trees.log_prob(padded)
     with pytest.raises(ValueError, match=r"must be from 1 to 4"):
-        TreeDistribution(charts, torch.tensor([4, 5]))
+        BinaryTrees(charts, torch.tensor([4, 5]))
 
 
 # Derivatives
@@ -107,48 +104,17 @@ LENGTHS = torch.tensor([5, 4, 1])
 
 
 def log_partition(charts):
-    return TreeDistribution(charts, LENGTHS).log_partition
+    return BinaryTrees(charts, LENGTHS).log_partition
 
 
 def log_prob(charts):
     _, tree = best_tree(random_charts(5, seed=1), LENGTHS)
-    return TreeDistribution(charts, LENGTHS).log_prob(tree)
-
-
-def entropy(charts):
-    return TreeDistribution(charts, LENGTHS).entropy
-
-
-def all_marginals(charts):
-    return TreeDistribution(charts, LENGTHS).marginals
-
-
-@pytest.mark.parametrize("function", [log_partition, log_prob, entropy, all_marginals])
-def test_gradients(function):
-    assert gradcheck(function, random_charts(5).requires_grad_())
+    return BinaryTrees(charts, LENGTHS).log_prob(tree)
 
 
 @pytest.mark.parametrize("function", [log_partition, log_prob])
-def test_second_gradients(function):
-    assert gradgradcheck(function, random_charts(5).requires_grad_())
-
-
-@pytest.mark.parametrize("n", SIZES)
-def test_gradients_are_covariances(n):
-    charts = random_charts(n).requires_grad_()
-    trees, masks = distribution(charts, n), tree_masks(n).double()
-    direction = random_charts(n, seed=1)
-    probabilities = of_all_trees(charts, n).detach().exp()
-
-    def covariance(values):
-        """[B, S] with "the span is in the tree", of values [B, number of trees]."""
-        mean = (probabilities * values).sum(1, keepdim=True)
-        return (probabilities * (values - mean)) @ masks
-
-    (product,) = torch.autograd.grad((trees.marginals * direction).sum(), charts)
-    torch.testing.assert_close(product, covariance(direction @ masks.T))
-    (of_entropy,) = torch.autograd.grad(trees.entropy.sum(), charts)
-    torch.testing.assert_close(of_entropy, -covariance(charts.detach() @ masks.T))
+def test_gradients(function):
+    assert gradcheck(function, random_charts(5).requires_grad_())
 
 
 def test_excluded_spans_leave_derivatives_finite():
@@ -160,18 +126,9 @@ def test_excluded_spans_leave_derivatives_finite():
     charts = random_charts(n)
     probabilities = (charts @ masks.T).softmax(1)
     charts = charts.masked_fill(excluded, -math.inf).requires_grad_()
-    trees = distribution(charts, n)
-    torch.testing.assert_close(trees.entropy, torch.special.entr(probabilities).sum(1))
-    direction = random_charts(n, seed=1)
-    surprise = -probabilities.log()
-    for value, of_trees in (
-        ((trees.marginals * direction).sum(), direction @ masks.T),
-        (trees.entropy.sum(), surprise),
-    ):
-        (gradient,) = torch.autograd.grad(value, charts)
-        mean = (probabilities * of_trees).sum(1, keepdim=True)
-        torch.testing.assert_close(gradient, (probabilities * (of_trees - mean)) @ masks)
-        assert (gradient[:, excluded] == 0).all()
+    (gradient,) = torch.autograd.grad(distribution(charts, n).log_partition.sum(), charts)
+    torch.testing.assert_close(gradient, probabilities @ masks)
+    assert (gradient[:, excluded] == 0).all()
 
 
 def test_sentences_without_any_tree():
@@ -191,16 +148,12 @@ def test_sentences_without_any_tree():
 
 
 def test_no_graph_without_gradients():
-    charts = random_charts(4)
-    wanted = charts.clone().requires_grad_()
-    plain = distribution(charts, 4)
+    wanted = random_charts(4).requires_grad_()
     with torch.no_grad():
-        silent = distribution(wanted, 4)
-        values = [silent.log_partition, silent.marginals, silent.entropy]
-    values += [plain.log_partition, plain.marginals, plain.entropy]
-    assert not any(value.requires_grad for value in values)
-    assert distribution(wanted, 4).marginals.requires_grad
-    assert not any(tensor.requires_grad for tensor in distribution(wanted, 4).mbr())
+        assert not distribution(wanted, 4).log_partition.requires_grad
+    trees = distribution(wanted, 4)
+    assert trees.log_partition.requires_grad
+    assert not any(tensor.requires_grad for tensor in (trees.marginals, *trees.mbr()))
 
 
 # Batches
@@ -217,15 +170,14 @@ def test_a_padded_batch_equals_single_sentences(padding):
 
     def everything(charts, lengths):
         charts = charts.clone().requires_grad_()
-        trees = TreeDistribution(charts, lengths)
-        of_marginals = torch.autograd.grad(trees.marginals.square().sum(), charts)[0]
-        of_entropy = torch.autograd.grad(trees.entropy.sum(), charts)[0]
+        trees = BinaryTrees(charts, lengths)
+        gradient = torch.autograd.grad(trees.log_partition.sum(), charts)[0]
         kmax, masks = trees.kmax(4)
         _, best = trees.argmax()
         right, mbr = trees.mbr()
         log_prob = trees.log_prob(mbr)
-        of_sentences = [trees.log_partition, trees.entropy, right, kmax, log_prob]
-        of_spans = [trees.marginals, of_marginals, of_entropy, best, mbr, *masks.unbind(1)]
+        of_sentences = [trees.log_partition, right, kmax, log_prob]
+        of_spans = [trees.marginals, gradient, best, mbr, *masks.unbind(1)]
         return of_sentences, of_spans
 
     of_sentences, of_spans = everything(charts, lengths)
@@ -241,8 +193,8 @@ def test_a_padded_batch_equals_single_sentences(padding):
 
 
 def test_empty_batch():
-    trees = TreeDistribution(torch.zeros(0, 3), torch.zeros(0, dtype=torch.long))
-    assert trees.entropy.shape == (0,)
+    trees = BinaryTrees(torch.zeros(0, 3), torch.zeros(0, dtype=torch.long))
+    assert trees.log_partition.shape == (0,)
     assert trees.log_prob(torch.zeros(0, 3, dtype=torch.bool)).shape == (0,)
     assert [t.shape for t in trees.kmax(2)] == [(0, 2), (0, 2, 3)]
 
@@ -253,16 +205,10 @@ def test_empty_batch():
 @pytest.mark.parametrize("scale", [0.1, 10.0, 100.0])
 def test_single_precision_of_long_sentences(scale):
     n = 200
-    exact = random_charts(n, batch=1, scale=scale)
-    direction = random_charts(n, seed=1, batch=1, scale=1.0)
-    results = []
-    for dtype in (torch.float32, torch.float64):
-        # the same numbers in both precisions
-        charts = exact.float().to(dtype).requires_grad_()
-        trees = distribution(charts, n)
-        product = torch.autograd.grad((trees.marginals * direction.to(dtype)).sum(), charts)[0]
-        of_entropy = torch.autograd.grad(trees.entropy.sum(), charts)[0]
-        results.append([trees.log_partition, trees.entropy, trees.marginals, product, of_entropy])
-    for single, double in zip(*results, strict=True):
-        assert single.dtype == torch.float32
-        assert float((single - double).detach().norm() / double.detach().norm()) < 2e-3
+    # the same numbers in both precisions
+    charts = random_charts(n, batch=1, scale=scale).float()
+    single, double = distribution(charts, n), distribution(charts.double(), n)
+    for name in ("log_partition", "marginals"):
+        found, exact = getattr(single, name), getattr(double, name)
+        assert found.dtype == torch.float32
+        assert float((found - exact).norm() / exact.norm()) < 2e-3
