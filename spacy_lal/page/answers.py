@@ -17,8 +17,8 @@ from ..interpret import explain_docs
 from ..parsing.constituency import ConstituencyPipe
 from ..parsing.dependency import LabelAttentionDependency
 from ..parsing.settings import abilities
-from ..srl.component import LisaSRL
 from ..pipeline.pipes import through_earlier_pipes
+from ..srl.component import LisaSRL
 from ..visualize import render
 
 HEADS = 5
