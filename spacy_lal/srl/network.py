@@ -217,9 +217,9 @@ class LisaNetwork(nn.Module):
         hidden = F.leaky_relu(self.tag_hidden(encoded.tagged), 0.1)
         joint = self.joint(self.dropout(hidden))
         roles = self.roles(encoded.encoded)
-        relations = encoded.relations or (None, None, None)
+        dependent, head, weight = encoded.relations or (None, None, None)
         paths = None if self.paths is None else self.paths()
-        return LisaScores(joint, *roles, tags, encoded.arcs, *relations, paths)
+        return LisaScores(joint, *roles, tags, encoded.arcs, dependent, head, weight, paths)
 
 
 def build_network(header: Header) -> LisaNetwork:
