@@ -216,7 +216,7 @@ class LisaNetwork(nn.Module):
         encoded = self.encoder(x, mask, heads)
         hidden = F.leaky_relu(self.tag_hidden(encoded.tagged), 0.1)
         joint = self.joint(self.dropout(hidden))
-        roles = self.roles(encoded.encoded)
+        roles: LabelFactors = self.roles(encoded.encoded)
         dependent, head, weight = encoded.relations or (None, None, None)
         paths = None if self.paths is None else self.paths()
         return LisaScores(joint, *roles, tags, encoded.arcs, dependent, head, weight, paths)
