@@ -20,10 +20,9 @@ from ..structure.labelled_spans import best_spans
 from ..structure.sequence import (
     bio_constraints,
     bio_to_spans,
-    transition_log_probs,
     transition_probs,
+    unique_viterbi,
 )
-from ..structure.unique_roles import unique_viterbi
 from ..trees.tree import LabelledSpan
 from .lisa_losses import allowed_joint_labels
 from .network import LisaBatch, LisaScores, from_self_loops, to_self_loops
@@ -192,8 +191,8 @@ def make_role_decoder(
     if how == "probabilities":
         between = transition_probs(counts[:-1])
     elif how == "viterbi":
-        between = transition_log_probs(counts[:-1], SMOOTHING)
-        start = transition_log_probs(counts[-1], SMOOTHING)
+        between = transition_probs(counts[:-1] + SMOOTHING).log()
+        start = transition_probs(counts[-1] + SMOOTHING).log()
     return RoleDecoder(
         labels,
         between,
