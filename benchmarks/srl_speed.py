@@ -26,7 +26,7 @@ from measure import (
 )
 from spacy.tokens import Doc
 
-from spacy_lal.annotations.constituents import FrameSpans, set_frames
+from spacy_lal.annotations import FrameSpans, set_frames
 from spacy_lal.srl.component import LisaSRL
 
 LEAST_WORDS_PER_SECOND = 2_500

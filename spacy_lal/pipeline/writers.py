@@ -10,7 +10,7 @@ import numpy
 from spacy.attrs import SENT_START
 from spacy.tokens import Doc
 
-from ..annotations.constituents import set_dependencies
+from ..annotations import set_dependencies
 from ..batching.sentences import Sentence
 
 

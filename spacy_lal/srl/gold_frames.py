@@ -11,8 +11,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from torch import Tensor
 
-from ..annotations.constituents import project_constituents
-from ..annotations.frames import get_frames
+from ..annotations import get_frames, project_constituents
 from ..batching.batches import padded
 from ..batching.sentences import Sentence
 from ..parsing.gold_trees import WordGold

@@ -216,14 +216,10 @@ class LisaNetwork(nn.Module):
         encoded = self.encoder(x, mask, heads)
         hidden = F.leaky_relu(self.tag_hidden(encoded.tagged), 0.1)
         joint = self.joint(self.dropout(hidden))
-        scores = LisaScores(joint, *self.roles(encoded.encoded))
-        scores = scores._replace(tags=tags, arcs=encoded.arcs)
-        if self.paths is not None:
-            scores = scores._replace(paths=self.paths())
-        if encoded.relations is None:
-            return scores
-        dependent, head, weight = encoded.relations
-        return scores._replace(dependent=dependent, head=head, relation_weight=weight)
+        roles: LabelFactors = self.roles(encoded.encoded)
+        dependent, head, weight = encoded.relations or (None, None, None)
+        paths = None if self.paths is None else self.paths()
+        return LisaScores(joint, *roles, tags, encoded.arcs, dependent, head, weight, paths)
 
 
 def build_network(header: Header) -> LisaNetwork:

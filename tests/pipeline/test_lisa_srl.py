@@ -23,7 +23,7 @@ from spacy.training import Example
 from thinc.api import Config
 from torch import Tensor
 
-from spacy_lal.annotations.constituents import FrameSpans, get_frames, set_frames
+from spacy_lal.annotations import FrameSpans, get_frames, set_frames
 from spacy_lal.batching.batches import ParserScores
 from spacy_lal.batching.sentences import Reading
 from spacy_lal.bridge.shim import torch_shim
