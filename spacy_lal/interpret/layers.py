@@ -10,8 +10,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import to_numpy
 
-from ..ged.gec_detector import ErrorDetector
-from ..ged.model import layer_attention
+from ..ged.component import ErrorDetector
+from ..ged.network import layer_attention
 from .earlier_pipes import through_earlier_pipes
 
 
