@@ -12,10 +12,10 @@ from thinc.api import Model, torch2xp, xp2torch
 from thinc.types import Floats2d, Floats3d
 from torch import Tensor, nn
 
-from ..batching.batches import check_listeners, initialize_tok2vec, token_batches
-from ..batching.sentences import SentencePolicy, split_sentences
+from ..batching.batches import initialize_tok2vec, read_docs, token_batches
+from ..batching.sentences import Reading, SentencePolicy
 from ..bridge.architecture import with_settings
-from ..bridge.shim import to_rows, to_tensor, torch_shim, torch_shims
+from ..bridge.shim import to_rows, torch_shim, torch_shims
 from ..bridge.weights import Header
 from ..embeddings.vocabulary import VocabularyShim, distinct_words, word_form
 from ..layers.bilstm import BiLSTM
@@ -148,6 +148,7 @@ def build_bilstm_layers_v1(
         dims={"nO": 2 * settings.hidden_width},
         attrs={
             "settings": settings,
+            "reading": Reading(settings.sentences, LAYER_SENTENCE_WORDS),
             "dropout_rate": 0.0,
         },
     )
@@ -179,11 +180,7 @@ def _forward(
 ) -> tuple[Floats3d, Callable[[Floats3d], list[Doc]]]:
     shim, settings = torch_shim(model), model.attrs["settings"]
     network = cast(LayeredBiLSTM, shim.module)
-    sentences = split_sentences(docs, settings.sentences, LAYER_SENTENCE_WORDS, "split")
-    if not is_train:
-        check_listeners(model, docs)
-    vectors, backprop_tok2vec = model.get_ref("tok2vec")(docs, is_train)
-    flat = to_tensor(model, vectors, shim.device).requires_grad_(is_train)
+    sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
     weight = settings.language_weight if is_train else 0.0
     numbers = network.numbers(docs) if weight else None
     # a row of all layers for every word in order of the batches, and one for what is no word

@@ -15,12 +15,11 @@ from spacy.training import Example, validate_examples, validate_get_examples
 from thinc.api import Config, Model, torch2xp, xp2torch
 from thinc.types import Floats2d
 
-from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, set_errors
+from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, get_errors, set_errors
 from ..batching.sentences import sentence_starts
-from ..pipeline.counts import count, read_errors
+from ..pipeline.component import WeightsPipe
+from ..pipeline.examples import Counts, Reader, count, same_tokens
 from ..pipeline.factory import register_factory
-from ..pipeline.gold import gold_errors
-from ..pipeline.weights import WeightsPipe
 
 DEFAULT_MODEL = Config().from_str(
     """
@@ -196,6 +195,38 @@ class ErrorDetector(WeightsPipe):
                 for k, here in zip(types, marked.tolist(), strict=True)
             ]
             set_errors(doc, labels, errors.tolist(), key=self.spans_key)
+
+
+def read_errors(key: str) -> Reader:
+    """Types of errors."""
+
+    def read(doc: Doc, counts: Counts) -> None:
+        if key not in doc.spans:
+            counts.lacking["errors"] += 1
+            return
+        types = (label for label in get_errors(doc, key) if label != CORRECT)
+        counts.names["labels"].update(types)
+
+    return read
+
+
+def gold_errors(example: Example, key: str) -> list[str | None]:
+    """The label of every predicted token; None where there is no gold.
+
+    A token that is made of several gold ones is an error if one of them is.
+    """
+    if key not in example.reference.spans:
+        return [None] * len(example.predicted)
+    labels = get_errors(example.reference, key)
+    if same_tokens(example):
+        return list(labels)
+    found: list[str | None] = []
+    for i in range(len(example.predicted)):
+        parts = [labels[int(k)] for k in example.alignment.x2y[i]]
+        found.append(
+            next((label for label in parts if label != CORRECT), CORRECT if parts else None)
+        )
+    return found
 
 
 def with_cooccurrence(

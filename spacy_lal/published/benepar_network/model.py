@@ -8,7 +8,6 @@ from thinc.api import Model
 from torch import tensor
 
 from ...batching.batches import READING, ParserScores, SentenceBatch, batch_by_spans, walk_back
-from ...batching.sentences import split_sentences
 from ...bridge.shim import TorchShim, torch_shim
 from ...bridge.weights import Header
 from ...encoders.hugging_face import padding_of
@@ -70,9 +69,7 @@ def _forward(
 ) -> tuple[ParserScores, Callable[[ParserScores], list[Doc]]]:
     shim = torch_shim(model)
     attrs = model.attrs
-    sentences = split_sentences(
-        docs, attrs["sentences"], attrs["max_sentence_length"], attrs["long_sentences"]
-    )
+    sentences = attrs["reading"].split(docs)
     parsed = [k for k, sentence in enumerate(sentences) if sentence.parsed]
     escaped = attrs["settings"].escaped
     read = shim.reader.read(

@@ -8,7 +8,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from ...batching.batches import READING, ParserScores, SentenceBatch, batch_by_spans
-from ...batching.sentences import Sentence, split_sentences
+from ...batching.sentences import Sentence
 from ...bridge.shim import TorchShim, torch_shim
 from ...bridge.weights import Header
 from .network import Format, ReleasedSettings, build_network
@@ -64,9 +64,7 @@ def _forward(
         )
     shim = torch_shim(model)
     attrs = model.attrs
-    sentences = split_sentences(
-        docs, attrs["sentences"], attrs["max_sentence_length"], attrs["long_sentences"]
-    )
+    sentences = attrs["reading"].split(docs)
 
     def score() -> Iterator[SentenceBatch]:
         parsed = [k for k, sentence in enumerate(sentences) if sentence.parsed]
