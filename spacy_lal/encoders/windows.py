@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy
 import torch
 from numpy.typing import NDArray
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 from torch import Tensor
 
-from ..batching.sentences import sentence_starts
+from ..batching.sentences import SentencePolicy, sentence_starts
 
 if TYPE_CHECKING:
     from .word_pieces import WordPieces
@@ -84,6 +84,19 @@ def overlapping(start: int, end: int, ends: Numbers, room: int) -> Iterator[Wind
         yield Window(start, stop)
         start = int(numpy.searchsorted(ends, ends[stop] - room // 4, "left"))
     yield Window(start, end)
+
+
+def sentence_spans(doc: Doc, policy: SentencePolicy) -> list[Span]:
+    """The sentences of a Doc, which cover it."""
+    starts = sentence_starts(doc, policy)
+    return [doc[start:end] for start, end in pairwise([*starts, len(doc)])]
+
+
+def span_doc(span: Span, **settings: Any) -> Doc:
+    """The tokens of a span as a Doc of their own."""
+    words = [token.text for token in span]
+    spaces = [bool(token.whitespace_) for token in span]
+    return Doc(span.vocab, words=words, spaces=spaces, **settings)
 
 
 def deepest(windows: list[Window], n_tokens: int) -> Numbers:
@@ -184,16 +197,15 @@ def _wanted(
     return ends[whose] + inside, whose
 
 
-def alike(sizes: list[int]) -> Iterator[list[int]]:
-    """The numbers of windows, by size in pieces, in batches."""
+def alike(sizes: list[int], most: int = MOST_PIECES) -> Iterator[list[int]]:
+    """The numbers of windows, by size in pieces, in batches of at most so many, padded."""
     batch: list[int] = []
     total = 0
     for number in sorted(range(len(sizes)), key=sizes.__getitem__):
         size = sizes[number]
         padded = (len(batch) + 1) * size
         if batch and (
-            padded > MOST_PIECES
-            or (total >= MOST_PIECES // 4 and padded > MOST_PADDING * (total + size))
+            padded > most or (total >= most // 4 and padded > MOST_PADDING * (total + size))
         ):
             yield batch
             batch, total = [], 0

@@ -1,7 +1,7 @@
 """Layers of a pretrained encoder that reads single sentences (`spacy-lal.EncoderLayers.v1`), and a
 layer above an encoder's that also reads the words' forms (`spacy-lal.WithWordLayer.v1`)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 
@@ -13,9 +13,10 @@ from thinc.types import Floats2d, Floats3d
 from torch import Tensor, nn
 
 from ..batching.batches import check_listeners, initialize_tok2vec
-from ..batching.sentences import SentencePolicy, sentence_starts
+from ..batching.sentences import SentencePolicy
 from ..bridge.shim import TorchShim, to_rows, to_tensor, torch_shim
 from ..bridge.weights import Header
+from ..encoders.windows import sentence_spans, span_doc
 from ..layers.dropout import Dropout
 
 
@@ -61,7 +62,11 @@ def _all_layers(
     network = cast(Any, torch_shim(encoder).module)
     xp = model.ops.xp
     # sentences cover a Doc, so their tokens stand in the order of the Docs'
-    read = [sentence for doc in docs for sentence in _alone(doc, sentences)]
+    read = [
+        span_doc(sentence, sent_starts=[k == 0 for k in range(len(sentence))])
+        for doc in docs
+        for sentence in sentence_spans(doc, sentences)
+    ]
     lengths = [len(sentence) for sentence in read]
     vectors, backprop_encoder = encoder(read, is_train)
     flat = xp.concatenate([model.ops.alloc2f(0, network.output_dim), *vectors])
@@ -75,20 +80,6 @@ def _all_layers(
         return []
 
     return cast(Floats3d, stack), backprop
-
-
-def _alone(doc: Doc, policy: SentencePolicy) -> Iterator[Doc]:
-    """The sentences of a Doc, each as a Doc that the encoder takes for one sentence."""
-    words = [token.text for token in doc]
-    spaces = [bool(token.whitespace_) for token in doc]
-    starts = sentence_starts(doc, policy)
-    for start, end in zip(starts, [*starts, len(doc)][1:], strict=True):
-        yield Doc(
-            doc.vocab,
-            words=words[start:end],
-            spaces=spaces[start:end],
-            sent_starts=[k == start for k in range(start, end)],
-        )
 
 
 class WordLayer(nn.Module):
