@@ -14,6 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 from ..bridge.architecture import with_settings
 from ..bridge.weights import Header
 from ..layers.char_lstm import CharLSTM
+from ..trees.brackets import STRAIGHT_QUOTES
 from .vocabulary import EmbeddingSettings, WordEmbedding, word_embedding_model, word_form
 
 PREFIXES = (1, 2, 3)
@@ -21,10 +22,7 @@ PREFIXES = (1, 2, 3)
 SUFFIXES = (1, 2, 3, 4)
 """The lengths of suffixes, in characters."""
 KEYBOARD = str.maketrans(
-    dict.fromkeys("‘’‚‛‹›", "'")
-    | dict.fromkeys("“”„‟«»", '"')
-    | dict.fromkeys("‐‑‒–—―−", "-")
-    | {"…": "..."}
+    STRAIGHT_QUOTES | {"‚": "'", "‛": "'", "‟": '"'} | dict.fromkeys("‐‑‒–—―−", "-") | {"…": "..."}
 )
 """The apostrophes, quotes, dashes and dots that keyboards have, in place of typographic ones."""
 

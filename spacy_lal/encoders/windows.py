@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy
 import torch
@@ -90,13 +90,6 @@ def sentence_spans(doc: Doc, policy: SentencePolicy) -> list[Span]:
     """The sentences of a Doc, which cover it."""
     starts = sentence_starts(doc, policy)
     return [doc[start:end] for start, end in pairwise([*starts, len(doc)])]
-
-
-def span_doc(span: Span, **settings: Any) -> Doc:
-    """The tokens of a span as a Doc of their own."""
-    words = [token.text for token in span]
-    spaces = [bool(token.whitespace_) for token in span]
-    return Doc(span.vocab, words=words, spaces=spaces, **settings)
 
 
 def deepest(windows: list[Window], n_tokens: int) -> Numbers:

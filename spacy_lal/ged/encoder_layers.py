@@ -12,11 +12,12 @@ from thinc.api import Model, torch2xp, xp2torch
 from thinc.types import Floats2d, Floats3d
 from torch import Tensor, nn
 
+from ..annotations.words import bare_doc
 from ..batching.batches import check_listeners, initialize_tok2vec
 from ..batching.sentences import SentencePolicy
 from ..bridge.shim import TorchShim, to_rows, to_tensor, torch_shim
 from ..bridge.weights import Header
-from ..encoders.windows import sentence_spans, span_doc
+from ..encoders.windows import sentence_spans
 from ..layers.dropout import Dropout
 
 
@@ -63,7 +64,7 @@ def _all_layers(
     xp = model.ops.xp
     # sentences cover a Doc, so their tokens stand in the order of the Docs'
     read = [
-        span_doc(sentence, sent_starts=[k == 0 for k in range(len(sentence))])
+        bare_doc(sentence, one_sentence=True)
         for doc in docs
         for sentence in sentence_spans(doc, sentences)
     ]

@@ -13,8 +13,9 @@ from thinc.api import ArgsKwargs, Model, to_numpy, torch2xp, xp2torch
 from thinc.types import Floats3d
 from torch import Tensor
 
+from ..annotations.words import bare_doc
 from ..batching.sentences import SentencePolicy
-from ..encoders.windows import Window, alike, deepest, sentence_spans, span_doc
+from ..encoders.windows import Window, alike, deepest, sentence_spans
 
 if TYPE_CHECKING:
     from spacy_transformers.data_classes import FullTransformerBatch
@@ -222,7 +223,9 @@ def _batches(spans: list[list[Span]], docs: list[Doc], at_once: bool = False) ->
             rows.append(done + own)
             tokens.append(start + own)
             done += end - start
-        read = [span_doc(spans_in_all[k], user_data={_IS_WINDOW: True}) for k in numbers]
+        read = [bare_doc(spans_in_all[k], sentence_starts=False) for k in numbers]
+        for window in read:
+            window.user_data[_IS_WINDOW] = True
         yield _Batch(read, numpy.concatenate(rows), numpy.concatenate(tokens))
 
 
