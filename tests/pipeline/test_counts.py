@@ -7,7 +7,7 @@ import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_lal.annotations.constituents import FrameSpans, set_constituents, set_frames
+from spacy_lal.annotations import FrameSpans, set_constituents, set_frames
 from spacy_lal.annotations.grammar_errors import CORRECT, set_errors
 from spacy_lal.batching.sentences import Sentence, heads_in_words
 from spacy_lal.ged.errors_of_docs import read_errors

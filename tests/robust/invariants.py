@@ -8,7 +8,7 @@ import pytest
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_lal.annotations.constituents import get_constituents, get_frames
+from spacy_lal.annotations import get_constituents, get_frames
 from spacy_lal.annotations.grammar_errors import error_scores
 
 CLOSE = 1e-4

@@ -2,12 +2,11 @@
 
 from itertools import pairwise
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_lal.structure.binarise import collapse_unaries, crossing, left_binarisation
+from spacy_lal.structure.binarise import collapse_unaries, left_binarisation
 from spacy_lal.structure.chart import chart_size, packed_spans, span_position
 
 # (S (NP a b) (VP c (NP d)) e f), with a chain on d
@@ -82,16 +81,3 @@ def test_deep_and_wide():
     for spans in (deep, [(0, n, "S")], [(0, i, "S") for i in range(n, 0, -1)]):
         assert len(nodes_of(spans, n)) == 2 * n - 1
     assert collapse_unaries([(0, 1, "S")] * 3) == [(0, 1, "S::S::S")]
-
-
-@pytest.mark.parametrize(
-    ("spans", "found"),
-    [
-        ([], None),
-        ([(0, 4, "S"), (0, 4, "S"), (0, 1, "NP"), (1, 4, "VP"), (2, 4, "NP")], None),
-        ([(0, 2, "A"), (1, 3, "B")], ((0, 2, "A"), (1, 3, "B"))),
-        ([(0, 4, "S"), (0, 2, "A"), (2, 3, "B"), (2, 5, "C")], ((2, 3, "B"), (2, 5, "C"))),
-    ],
-)
-def test_crossing_constituents_are_named(spans, found):
-    assert crossing(spans) == found
