@@ -13,7 +13,7 @@ from spacy_lal.batching.sentences import Sentence, heads_in_words
 from spacy_lal.ged.errors_of_docs import read_errors
 from spacy_lal.parsing.gold_trees import read_trees, read_words, token_heads
 from spacy_lal.pipeline.examples import count
-from spacy_lal.srl.frames_of_docs import read_frames
+from spacy_lal.srl.gold_frames import read_frames
 
 VOCAB = spacy.blank("en").vocab
 
