@@ -11,7 +11,7 @@ import spacy
 import typer
 from results import TABLE
 
-from spacy_lal.visualize import calibration_svg, curves_svg, render
+from spacy_lal.visualize import curves_svg, render
 from spacy_lal.visualize.layer_attention import layer_attention_svg
 from spacy_lal.visualize.plots import Points
 
@@ -41,20 +41,12 @@ def pictures(table: Path = TABLE) -> dict[str, str]:
     }
     roles = {f"leg {k}": [curve("ewt_srl", "srl_f", leg=k)] for k in (1, 2)}
 
-    def honest(run: str) -> Points:
-        (table,) = (table for table in runs[run]["tables"] if table["what"] == "constituents")
-        bins = [row for row in table["bins"] if row["count"]]
-        return [(row["mean_probability"], row["right"]) for row in bins]
-
-    parsers = {"en_lal_sm 0.2.0": "calibration", "two-stage CRF": "calibration_crf"}
-    sure = {name: honest(run) for name, run in parsers.items()}
     on_dev = "F1 on the development set"
     return {
         "ewt.svg": curves_svg(legs, title=f"Constituents: {on_dev}", lowest=76),
         "ewt_srl.svg": curves_svg(roles, title=f"Semantic roles: {on_dev}", lowest=56),
         "ablation.svg": curves_svg(of_rows("ablation"), title=f"Ablations: {on_dev}", lowest=66),
         "crf.svg": curves_svg(of_rows("crf"), title=f"Two-stage parsers: {on_dev}", lowest=66),
-        "calibration.svg": calibration_svg(sure, title="Constituents: how often they are right"),
         "layers.svg": layer_attention_svg(runs["ged/layers"]["all"]),
         "layers-md.svg": layer_attention_svg(
             runs["ged/md-layers"]["all"], names=[*(f"layer {k}" for k in range(1, 7)), "words"]
