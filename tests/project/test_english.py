@@ -348,7 +348,13 @@ def test_make_en_lal_bio_sm(
     assert heads
     assert not any("constituents" in doc.spans for doc in heads)
     folder = project / "projects/craft"
-    on = {"begin": str(model), "run": "on", "arc_weight": "0.25", "limit": "1", "ewt": "corpus/ewt.spacy"}
+    on = {
+        "begin": str(model),
+        "run": "on",
+        "arc_weight": "0.25",
+        "limit": "1",
+        "ewt": "corpus/ewt.spacy",
+    }
     run_here("train", "projects/craft", **on, epoch_words="100", train_options=few)
     decoder = spacy.load(folder / "training/on/model-best").get_pipe("lal_constituency").decoder
     assert decoder.arc_weight == 0.25
