@@ -39,7 +39,7 @@ SIZES: dict[str, dict[str, Any]] = {
             # supar reads 100 features of words: 36 of the word and 8 of each affix
             **{"word_width": 36, "affix_width": 8},
         },
-        "rows": {**ROWS, "hidden_width": 160, "depth": 2},
+        "input_encoder": {**ROWS, "hidden_width": 160, "depth": 2},
         "spans": {"span_width": 100, "label_width": 64},
     },
     "default": {
@@ -47,7 +47,7 @@ SIZES: dict[str, dict[str, Any]] = {
             "@architectures": "spacy-lal.WordCharEmbed.v1",
             **{"word_width": 100, "char_width": 50, "char_hidden_width": 50},
         },
-        "rows": {**ROWS, "hidden_width": 400, "depth": 3},
+        "input_encoder": {**ROWS, "hidden_width": 400, "depth": 3},
         "spans": {"span_width": 500, "label_width": 100},
     },
 }

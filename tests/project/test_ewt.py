@@ -29,13 +29,13 @@ def test_train_crf_and_spanformer(
     project: Path, tmp_path: Path, run_here: Callable[..., str]
 ) -> None:
     variables = toy_ewt(tmp_path)
-    small = sizes("lal_constituency", rows__hidden_width=16, **LABEL_ATTENTION)
+    small = sizes("lal_constituency", input_encoder__hidden_width=16, **LABEL_ATTENTION)
     options = {"warm_start": "null", "train_options": f"{FEW_STEPS} {small}"}
     logged = run_here("train-crf", "projects/ewt", **variables, **options)
     assert "parameters begin" not in logged
     metrics = srsly.read_json(project / "projects/ewt/metrics/crf.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (10, "nk")
-    small = sizes("lal_constituency", rows__hidden_width=16)
+    small = sizes("lal_constituency", input_encoder__hidden_width=16)
     source = "training/crf/model-best"
     options = {"warm_start": source, "train_options": f"{FEW_STEPS} {small}"}
     logged = run_here("train-spanformer", "projects/ewt", **variables, **options)
@@ -49,7 +49,7 @@ def test_self_train_crf(project: Path, tmp_path: Path, run_here: Callable[..., s
     """Silver trees are those of sentences that the parser is sure of, mixed with gold ones."""
     text = tmp_path / "text.txt"
     text.write_text("The cat sat on the mat. Tom gave her a map.\n" * 2, encoding="utf8")
-    small = sizes("lal_constituency", rows__hidden_width=16, **LABEL_ATTENTION)
+    small = sizes("lal_constituency", input_encoder__hidden_width=16, **LABEL_ATTENTION)
     given = toy_ewt(tmp_path) | {"train_options": f"{FEW_STEPS} {small}", "warm_start": "null"}
     teacher = "training/crf/model-best"
     if not (project / "projects/ewt" / teacher).exists():  # as the test above leaves it

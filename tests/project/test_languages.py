@@ -24,8 +24,8 @@ def small(embed: str = "tok2vec", **others: int) -> str:
     return settings(
         "lal_constituency",
         hidden_width=16,
-        rows__hidden_width=16,
-        rows__tag_width=4,
+        input_encoder__hidden_width=16,
+        input_encoder__tag_width=4,
         encoder__heads=4,
         encoder__key_width=8,
         encoder__value_width=8,

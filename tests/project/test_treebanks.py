@@ -104,7 +104,7 @@ PTB_TEXTS = {
 def test_train_vtb(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     """A slow tokenizer aligns words of several syllables; what it doesn't know stops nothing."""
     write_phobert(tmp_path, toy_words("vtb"))
-    own = {"rows__width": 16, "encoder__partition_width": 8}
+    own = {"input_encoder__width": 16, "encoder__partition_width": 8}
     small = sizes("lal_constituency", **own, **LABEL_ATTENTION, **SELF_ATTENTION)
     transformer = f"--components.transformer.model.name {tmp_path}"
     run_here(

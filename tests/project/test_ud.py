@@ -44,7 +44,7 @@ def write_treebank(folder: Path, crossing: int, plain: int) -> dict[str, str]:
 SMALL = settings(
     "lal_dependency",
     **LABEL_ATTENTION,
-    rows__hidden_width=16,
+    input_encoder__hidden_width=16,
     dependencies__arc_width=16,
     dependencies__relation_width=8,
 )
