@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc, SpanGroup
 from spacy.training import Example
-from spacy_lal.pipeline.gold import gold_frames, role_labels
 from thinc.api import Config
 from torch import Tensor
 
