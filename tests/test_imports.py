@@ -11,7 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import spacy_lal
+from spacy_lal.trees import ConstituentTree
 
 PACKAGE = Path(spacy_lal.__file__).parent
 FLOORS = [
@@ -115,6 +118,18 @@ def test_no_import_runs_against_the_floors() -> None:
 
 def test_no_circles() -> None:
     assert circles(graph()) == []
+
+
+def test_public_names_are_loaded_when_asked_for() -> None:
+    script = "import sys, spacy_lal; print({'torch', 'spacy', 'numpy'} & {*sys.modules})"
+    command = [sys.executable, "-c", script]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "set()\n"
+    assert set(spacy_lal.__all__) <= set(dir(spacy_lal))
+    for name in spacy_lal.__all__:
+        assert getattr(spacy_lal, name) is not None
+    assert spacy_lal.ConstituentTree is ConstituentTree
+    with pytest.raises(AttributeError, match="explicate"):
+        _ = spacy_lal.explicate
 
 
 SCRIPT = """

@@ -11,7 +11,6 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import fix_random_seed
 
-import spacy_lal
 from spacy_lal.bridge.shim import torch_shim
 from spacy_lal.interpret import Explanation, explain, explain_docs
 from spacy_lal.layers.input_encoders import row_mask
@@ -50,12 +49,6 @@ def assert_same(actual: Explanation, expected: Explanation):
     assert actual.spans == expected.spans
     numpy.testing.assert_allclose(actual.attention, expected.attention, atol=1e-6)
     numpy.testing.assert_allclose(actual.contributions, expected.contributions, atol=1e-5)
-
-
-def test_is_there_without_importing_interpret():
-    assert spacy_lal.explain is explain
-    with pytest.raises(AttributeError, match="explicate"):
-        _ = spacy_lal.explicate
 
 
 def test_sentences(nlp):
