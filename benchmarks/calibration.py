@@ -33,12 +33,12 @@ import numpy
 import torch
 from measure import component, load, machine, options, parsed, read_examples, write
 from spacy.tokens import Doc
+from spacy_lal.parsing.gold_charts import gold_nodes
 
 from spacy_lal.annotations.constituents import get_constituents
-from spacy_lal.parsing.constituency import ConstituencyPipe
-from spacy_lal.parsing.gold_charts import gold_nodes
-from spacy_lal.parsing.network import OneStageScores
 from spacy_lal.batching.sentences import in_words
+from spacy_lal.parsing.constituency import ConstituencyPipe
+from spacy_lal.parsing.network import OneStageScores
 from spacy_lal.structure.chart import packed_spans, span_position, spans_within
 from spacy_lal.structure.distributions import BinaryTrees
 

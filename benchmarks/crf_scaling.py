@@ -53,6 +53,7 @@ from measure import (
 )
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy_lal.parsing.decoding import decode_trees
 from thinc.api import Model
 from torch import Tensor
 
@@ -61,7 +62,6 @@ from spacy_lal.bridge.shim import torch_shim
 from spacy_lal.layers.span_attention import SpanTransformerLayer
 from spacy_lal.parsing.constituency import ConstituencyPipe
 from spacy_lal.parsing.decoders import MaximumAPosteriori, MinimumBayesRisk
-from spacy_lal.parsing.decoding import decode_trees
 from spacy_lal.structure.chart import chart_size
 from spacy_lal.structure.distributions import BinaryTrees
 

@@ -33,8 +33,8 @@ from ..annotations.words import bare_doc
 from ..pipeline.loading import load_pipeline
 from ..scoring.attachment import score_attachment
 from ..scoring.srl_eval import SrlReport, score_sentence
-from ..srl.decoding import RoleDecoding
-from ..srl.lisa_srl import LisaSRL
+from ..srl.component import LisaSRL
+from ..srl.frame_decoding import RoleDecoding
 from ..srl.scorer import AUXILIARIES, score_frames
 from ..training.corpus import Corpus
 from ..trees.tree import LabelledSpan

@@ -18,7 +18,7 @@ from ..parsing.constituency import ConstituencyPipe
 from ..parsing.dependency import LabelAttentionDependency
 from ..parsing.settings import abilities
 from ..pipeline.pipes import through_earlier_pipes
-from ..srl.semantic_roles import LisaSRL
+from ..srl.component import LisaSRL
 from ..visualize import render
 
 HEADS = 5

@@ -17,8 +17,8 @@ from ..parsing.component import ParserPipe
 from ..parsing.constituency import ConstituencyPipe
 from ..pipeline.pipes import run_pipes
 from ..pipeline.writers import SentenceParse
-from ..srl.decoding import LisaParse
-from ..srl.semantic_roles import LisaSRL
+from ..srl.component import LisaSRL
+from ..srl.frame_decoding import LisaParse
 from .sentences import sentence_docs
 
 LAYERS = ("tags", "trees", "heads", "roles")

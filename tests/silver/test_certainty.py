@@ -23,7 +23,7 @@ from spacy_lal.silver.certainty import (
     sure_layers,
     tree_certainty,
 )
-from spacy_lal.srl.decoding import FoundFrame, LisaParse
+from spacy_lal.srl.frame_decoding import FoundFrame, LisaParse
 from tests.pipeline.toy import dependency_pipeline, headed_examples, train_on
 
 TEXT = "The cat sat on the mat. She ate the fish. Cats and dogs fight."

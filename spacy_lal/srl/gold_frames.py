@@ -1,21 +1,23 @@
-"""Frames of Docs: gold ones in the predicted Doc's tokens, their labels, and found ones written."""
+"""Gold frames of training examples, in the predicted Doc's tokens and as tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections import Counter
+from typing import Any, NamedTuple
 
 import numpy
+import torch
 from spacy.tokens import Doc
 from spacy.training import Example
+from torch import Tensor
 
 from ..annotations import get_frames, project_constituents
-from ..annotations.frames import FrameSpans, set_frames
+from ..batching.batches import padded
 from ..batching.sentences import Sentence
+from ..parsing.gold_trees import WordGold
 from ..pipeline.examples import Counts, Reader, same_tokens
-from ..pipeline.writers import Parses
-from .decoding import LisaParse
-from .losses import joint_label
+from .lisa_losses import GoldFrames, allowed_joint_labels, joint_label
+from .network import places
 
 OUTSIDE = "O"
 """The label of a word outside all spans."""
@@ -97,20 +99,52 @@ def role_labels(frame: GoldFrame, sentence: Sentence, labels: dict[str, int]) ->
     return numbers
 
 
-def write_frames(docs: Sequence[Doc], found: Parses, key: str, *, keep_rolesets: bool) -> None:
-    """Write frames to `doc.spans[key]`; keep_rolesets: with those of the frames that are there."""
-    sentences, parses = found
-    frames: list[list[FrameSpans]] = [[] for _ in docs]
-    scores: list[list[list[float]]] = [[] for _ in docs]
-    known = [get_frames(doc, key) if keep_rolesets else [] for doc in docs]
-    rolesets = [{frame.predicate.i: frame.roleset for frame in there} for there in known]
-    for number, (d, _, _, token_of_word, *_) in enumerate(sentences):
-        parse = parses.get(number)
-        words = token_of_word.tolist()
-        for frame in parse.frames if isinstance(parse, LisaParse) else ():
-            predicate = words[frame.predicate]
-            spans = [(words[i], words[j - 1] + 1, label) for i, j, label in frame.spans]
-            frames[d].append(FrameSpans(predicate, rolesets[d].get(predicate, ""), spans))
-            scores[d].append(frame.scores)
-    for doc, doc_frames, doc_scores in zip(docs, frames, scores, strict=True):
-        set_frames(doc, doc_frames, doc_scores, key=key)
+class LisaGold(WordGold):
+    """Gold tags, heads and frames of a batch of examples; cfg: the component's names by kind."""
+
+    def __init__(self, cfg: dict[str, Any], spans_key: str, examples: list[Example]) -> None:
+        super().__init__(cfg, examples)
+        self.roles = {name: k for k, name in enumerate(cfg["roles"])}
+        self.allowed = allowed_joint_labels(cfg["joint"], cfg["tags"])
+        self.frames_of_docs = [gold_frames(example, spans_key) for example in examples]
+        self.by_predicate = [
+            None if frames is None else {frame.predicate: frame for frame in frames}
+            for frames in self.frames_of_docs
+        ]
+
+    def role_counts(self) -> Counter[str]:
+        """How often the BIO label of a first word stands in the frames."""
+        return Counter(
+            f"B-{label}"
+            for frames in self.frames_of_docs
+            for frame in frames or ()
+            for _, _, label, _ in frame.spans
+        )
+
+    def frames(
+        self, members: list[Sentence], like: Tensor, predicates: Tensor | None
+    ) -> GoldFrames:
+        """predicates [B]: the only one of each row that counts; None: all do."""
+        only = None if predicates is None else predicates.tolist()
+        found = [
+            (row, i, role_labels(known[int(sentence.words[i])], sentence, self.roles))
+            for row, sentence in enumerate(members)
+            for known in [self.by_predicate[sentence.doc] or {}]
+            for i in places(known, sentence)
+            if only is None or i == only[row]
+        ]
+        at = torch.tensor([place[:2] for place in found], dtype=torch.long, device=like.device)
+        roles = padded(like.new_empty(len(found), like.shape[1]), (place[2] for place in found))
+        rows, words = at.view(-1, 2).unbind(1)
+        return GoldFrames(rows, words, roles)
+
+    def words(self, members: list[Sentence], like: Tensor) -> tuple[Tensor, Tensor]:
+        """Tags [B,n] and the joint labels that may be right [B,n,J]."""
+        tags = self.numbers("tags", members, like)
+        predicates = padded(like, (self._is_predicate(sentence) for sentence in members))
+        return tags, self.allowed.to(like.device)[tags, predicates]
+
+    def _is_predicate(self, sentence: Sentence) -> list[int]:
+        known = self.by_predicate[sentence.doc]
+        words = sentence.words.tolist()
+        return [-1 if known is None else int(token in known) for token in words]

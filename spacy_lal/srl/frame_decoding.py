@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 from ..annotations import PREDICATE
-from ..batching.batches import ParserScores, SentenceBatch
-from ..layers.label_factors import label_scores
+from ..batching.batches import ParserScores, SentenceBatch, padded
 from ..parsing.decoders import HeadDecoder
 from ..pipeline.writers import SentenceParse
 from ..structure.arborescence import mask_padding
@@ -21,16 +20,12 @@ from ..structure.labelled_spans import best_spans
 from ..structure.sequence import (
     bio_constraints,
     bio_to_spans,
-    transition_log_probs,
     transition_probs,
+    unique_viterbi,
 )
-from ..structure.unique_roles import unique_viterbi
 from ..trees.tree import LabelledSpan
-from .heads import from_self_loops, to_self_loops
-from .losses import allowed_joint_labels
-from .model import LisaBatch
-from .network import LisaScores
-from .roles import likely_heads, scores_of_roles
+from .lisa_losses import allowed_joint_labels
+from .network import LisaBatch, LisaScores, from_self_loops, to_self_loops
 
 RoleDecoding = Literal["probabilities", "viterbi", "valid", "greedy"]
 
@@ -62,31 +57,17 @@ class LisaParse(SentenceParse):
     predicate_probabilities: numpy.ndarray | None = None
 
 
-class EarlierHeads(NamedTuple):
-    """What another parser found, and how much that counts beside what LISA finds.
+class Given(NamedTuple):
+    """Annotations that a sentence has before it is decoded, by its words; None: not known.
 
-    of: the heads [n] of the sentence of that index, 0 the root and k word k, and the numbers of
-    their relations [n], -1 where they aren't known; None without heads. weight: added to the scores
-    of these heads and, where such a head is chosen, of these relations; all are logarithms of
-    probabilities.
+    predicates: the only words with frames. heads, relations: of an earlier parser, 0 the root and k
+    word k, and numbers of relations, -1 where they aren't known. constituents: (start, end).
     """
 
-    of: Callable[[int], tuple[Sequence[int], Sequence[int]] | None]
-    weight: float
-
-    def padded(self, members: Sequence[int], arcs: Tensor) -> tuple[Tensor, Tensor]:
-        """Heads and relations [B,n] of a batch; arcs [B,n,n+1]."""
-        both = torch.full((2, *arcs.shape[:2]), -1)
-        for row, member in enumerate(members):
-            for table, known in zip(both, self.of(member) or (), strict=False):
-                table[row, : len(known)] = torch.as_tensor(known)
-        heads, relations = both.to(arcs.device)
-        return heads, relations
-
-    def add(self, scores: Tensor, known: Tensor, where: Tensor) -> Tensor:
-        """Scores [B,n,C] with those of `known` [B,n] raised, where there are such."""
-        value = (self.weight * where).to(scores.dtype).unsqueeze(-1)
-        return scores.scatter_add(-1, known.clamp(min=0).unsqueeze(-1), value)
+    predicates: Sequence[int] | None = None
+    heads: Sequence[int] | None = None
+    relations: Sequence[int] | None = None
+    constituents: Sequence[tuple[int, int]] | None = None
 
 
 class RoleDecoder:
@@ -210,8 +191,8 @@ def make_role_decoder(
     if how == "probabilities":
         between = transition_probs(counts[:-1])
     elif how == "viterbi":
-        between = transition_log_probs(counts[:-1], SMOOTHING)
-        start = transition_log_probs(counts[-1], SMOOTHING)
+        between = transition_probs(counts[:-1] + SMOOTHING).log()
+        start = transition_probs(counts[-1] + SMOOTHING).log()
     return RoleDecoder(
         labels,
         between,
@@ -228,30 +209,26 @@ def decode_frames(
     joint: Sequence[str],
     tags: Sequence[str],
     roles: RoleDecoder,
+    given: Callable[[int], Given] = lambda member: Given(),
     *,
-    predicates: Callable[[int], Sequence[int] | None] | None = None,
     heads: HeadDecoder | None = None,
-    earlier: EarlierHeads | None = None,
+    heads_weight: float = 0.0,
     root: int | None = None,
-    constituents: Callable[[int], Sequence[tuple[int, int]] | None] | None = None,
 ) -> dict[int, LisaParse]:
     """Tags, frames and, with a decoder for them, heads of every parsed sentence, by its index.
 
-    predicates: of the sentence of that index, by its words; None, of one or of all: those which the
-        model finds.
-    earlier: heads that count when heads are decoded. root: the relation to the root, which words
-    don't have to words.
-    constituents: of the sentence of that index, (start, end) by its words; None, of one or of all:
-        not known. Read by a decoder with a weight for them.
+    given: of the sentence of that index. heads_weight: added to the scores of given heads and,
+    where such a head is chosen, of its relation; all are logarithms of probabilities. root: the
+    relation to the root, which words don't have to words.
     """
     allowed = allowed_joint_labels(joint, tags)
     # [J, T] and [J]: which tag a joint label has, and whether it is of a predicate
     has_tag, is_predicate = allowed[:-1, -1].T.float(), allowed[-1, 1].float()
     parses: dict[int, LisaParse] = {}
     for batch in scores.batches:
+        known = [given(member) for member in batch.members]
         device = batch.scores.joint.device
         lengths = batch.lengths.to(device)
-        words = torch.arange(batch.scores.joint.shape[1], device=device) < lengths.unsqueeze(1)
         # marginal probabilities of tags and of being a predicate
         probabilities = torch.softmax(batch.scores.joint, -1)
         tag_probabilities = (
@@ -259,24 +236,11 @@ def decode_frames(
         )
         of_tags, best_tags = (t.cpu().numpy() for t in tag_probabilities.max(-1))
         certainty = probabilities @ is_predicate.to(device)
+        rows, at = _predicates(batch, certainty, known).nonzero(as_tuple=True)
         of_predicates = certainty.cpu().numpy()
-        found = (certainty > 0.5) & words
-        # of a model with an indicator: other predicates have rows of their own
-        only = None
-        if isinstance(batch, LisaBatch) and batch.predicates is not None:
-            only = batch.predicates.tolist()
-        for row, member in enumerate(batch.members):
-            given = None if predicates is None else predicates(member)
-            if only is not None:
-                given = [only[row]] if only[row] >= 0 else []
-            if given is not None:
-                found[row] = False
-                found[row, list(given)] = True
-                certainty[row, list(given)] = 1.0
-        rows, at = found.nonzero(as_tuple=True)
         arcs = relations = of_arcs = None
         if heads is not None and batch.scores.arcs is not None:
-            arcs, relations, of_arcs = _parse(batch, lengths, heads, earlier, root)
+            arcs, relations, of_arcs = _parse(batch, heads, known, heads_weight, root)
         for row, (member, n) in enumerate(zip(batch.members, lengths.tolist(), strict=True)):
             parse = LisaParse(
                 best_tags[row, :n],
@@ -287,76 +251,77 @@ def decode_frames(
                 predicate_probabilities=of_predicates[row, :n],
             )
             parses.setdefault(member, parse)
-        if not len(rows):
-            continue
-        role_scores = scores_of_roles(batch.scores, rows, at, _heads_of_paths(batch))
-        whole = None
-        if roles.nonconstituent_penalty and constituents is not None:
-            whole = _constituents(batch, constituents, words.shape[1])
-        there = None if whole is None else whole.to(device)[rows]
-        labels = roles(role_scores, at, lengths[rows], there)
-        chosen = torch.log_softmax(role_scores, -1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
-        _add_frames(parses, batch.members, lengths, rows, at, labels, chosen, certainty, roles)
+        if len(rows):
+            sure = certainty[rows, at].tolist()
+            found = _frames(batch, roles, rows, at, lengths[rows], known)
+            for row, sure_of, frame in zip(rows.tolist(), sure, found, strict=True):
+                verb = [label for *_, label in frame.spans].index(PREDICATE)
+                frame.scores[verb] = sure_of
+                parses[batch.members[row]].frames.append(frame)
     return parses
 
 
-def _constituents(
+def _predicates(
+    batch: SentenceBatch[LisaScores], certainty: Tensor, known: Sequence[Given]
+) -> Tensor:
+    """Which words are predicates [B,n], found or given; those given become certain [B,n]."""
+    words = torch.arange(certainty.shape[1], device=certainty.device)
+    found = (certainty > 0.5) & (words < batch.lengths.to(words.device).unsqueeze(1))
+    given = [of.predicates for of in known]
+    if isinstance(batch, LisaBatch) and batch.predicates is not None:
+        # of a model with an indicator: other predicates have rows of their own
+        given = [[word] if word >= 0 else [] for word in batch.predicates.tolist()]
+    for row, predicates in enumerate(given):
+        if predicates is not None:
+            found[row] = False
+            found[row, list(predicates)] = True
+            certainty[row, list(predicates)] = 1.0
+    return found
+
+
+def _frames(
     batch: SentenceBatch[LisaScores],
-    of: Callable[[int], Sequence[tuple[int, int]] | None],
-    n: int,
-) -> Tensor | None:
+    roles: RoleDecoder,
+    rows: Tensor,
+    predicates: Tensor,
+    lengths: Tensor,
+    known: Sequence[Given],
+) -> list[FoundFrame]:
+    """The frames of P predicates: words predicates [P] of the rows [P], of so many words [P]."""
+    scores = batch.scores
+    heads = None
+    if scores.paths is not None:
+        given = batch.heads if isinstance(batch, LisaBatch) else None
+        heads = scores.likely_heads(batch.lengths, given)
+    role_scores = scores.roles_of(rows, predicates, heads)
+    whole = None
+    if roles.nonconstituent_penalty and any(of.constituents is not None for of in known):
+        whole = _constituents(known, role_scores.shape[1]).to(rows.device)[rows]
+    labels = roles(role_scores, predicates, lengths, whole)
+    chosen = torch.log_softmax(role_scores, -1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+    values = chosen.cpu().numpy()
+    frames = []
+    for k, (numbers, predicate, n) in enumerate(
+        zip(labels.tolist(), predicates.tolist(), lengths.tolist(), strict=True)
+    ):
+        spans = bio_to_spans([roles.labels[label] for label in numbers[:n]])
+        spans = with_one_predicate(spans, predicate)
+        # a span is as probable as its words on average (geometric mean)
+        probable = [float(numpy.exp(values[k, start:end].mean())) for start, end, _ in spans]
+        frames.append(FoundFrame(predicate, spans, probable))
+    return frames
+
+
+def _constituents(known: Sequence[Given], n: int) -> Tensor:
     """Whether the words i to j may be an argument for nothing [B,n,n]: a word, a constituent, or
-    anything where these are not known. None if they are known of no sentence."""
-    found = [of(member) for member in batch.members]
-    if all(spans is None for spans in found):
-        return None
-    whole = torch.eye(n, dtype=torch.bool).repeat(len(found), 1, 1)
-    for row, spans in enumerate(found):
-        if spans is None:
+    anything where these are not known."""
+    whole = torch.eye(n, dtype=torch.bool).repeat(len(known), 1, 1)
+    for row, of in enumerate(known):
+        if of.constituents is None:
             whole[row] = True
-        for start, end in spans or ():
+        for start, end in of.constituents or ():
             whole[row, start, end - 1] = True
     return whole
-
-
-def _heads_of_paths(batch: SentenceBatch[LisaScores]) -> Tensor | None:
-    if batch.scores.paths is None:
-        return None
-    given = batch.heads if isinstance(batch, LisaBatch) else None
-    return likely_heads(batch.scores, batch.lengths, given)
-
-
-def _add_frames(
-    parses: dict[int, LisaParse],
-    members: list[int],
-    lengths: Tensor,
-    rows: Tensor,
-    at: Tensor,
-    labels: Tensor,
-    log_probs: Tensor,
-    certainty: Tensor,
-    roles: RoleDecoder,
-) -> None:
-    sizes = lengths.tolist()
-    numbers = labels.tolist()
-    values = log_probs.cpu().numpy()
-    sure = certainty[rows, at].tolist()
-    for k, (row, predicate) in enumerate(zip(rows.tolist(), at.tolist(), strict=True)):
-        n = sizes[row]
-        spans = with_one_predicate(
-            bio_to_spans([roles.labels[label] for label in numbers[k][:n]]), predicate
-        )
-        parses[members[row]].frames.append(
-            FoundFrame(
-                predicate,
-                spans,
-                [
-                    # a span is as probable as its words on average (geometric mean)
-                    sure[k] if label == PREDICATE else float(numpy.exp(values[k, start:end].mean()))
-                    for start, end, label in spans
-                ],
-            )
-        )
 
 
 def with_one_predicate(spans: list[LabelledSpan], predicate: int) -> list[LabelledSpan]:
@@ -381,30 +346,35 @@ def with_one_predicate(spans: list[LabelledSpan], predicate: int) -> list[Labell
 
 def _parse(
     batch: SentenceBatch[LisaScores],
-    lengths: Tensor,
     decoder: HeadDecoder,
-    earlier: EarlierHeads | None,
+    known: Sequence[Given],
+    weight: float,
     root: int | None,
 ) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
     """Heads [B,n], 0 the root and k word k, their relations [B,n] and both's probability [B,n]."""
-    scores = batch.scores
-    assert scores.arcs is not None
-    arcs = from_self_loops(scores.arcs)
-    known = None if earlier is None else earlier.padded(batch.members, arcs)
-    if earlier is not None and known is not None:
-        # one head a word: what is the same for all of a word's arcs changes no tree
-        arcs = earlier.add(arcs, known[0], known[0] >= 0)
-    heads = decoder(arcs, lengths)
-    rows, at = torch.ones_like(heads, dtype=torch.bool).nonzero(as_tuple=True)
-    relation_scores = label_scores(scores.relations, rows, at, to_self_loops(heads)[rows, at])
-    if earlier is not None and known is not None:
-        agreed = (heads == known[0]) & (known[1] >= 0)
-        relation_scores = earlier.add(
-            relation_scores.view(*heads.shape, -1), known[1], agreed
-        ).flatten(0, 1)
-    if root is not None and relation_scores.shape[-1] > 1:
-        relation_scores[:, root].masked_fill_(heads[rows, at] > 0, -torch.inf)
-    of_relations, names = torch.softmax(relation_scores, -1).max(-1)
-    of_heads = torch.softmax(mask_padding(arcs, lengths), -1).gather(-1, heads.unsqueeze(-1))
-    sure = of_heads.squeeze(-1) * of_relations.view(heads.shape)
-    return heads.cpu().numpy(), names.view(heads.shape).cpu().numpy(), sure.cpu().numpy()
+    assert batch.scores.arcs is not None
+    arcs = from_self_loops(batch.scores.arcs)
+    earlier = _padded([of.heads for of in known], arcs)
+    # one head a word: what is the same for all of a word's arcs changes no tree
+    arcs = _raised(arcs, earlier, weight * (earlier >= 0))
+    heads = decoder(arcs, batch.lengths.to(arcs.device))
+    names = _padded([of.relations for of in known], arcs)
+    agreed = (heads == earlier) & (names >= 0)
+    relations = _raised(batch.scores.relations_of(to_self_loops(heads)), names, weight * agreed)
+    if root is not None and relations.shape[-1] > 1:
+        relations[..., root].masked_fill_(heads > 0, -torch.inf)
+    of_relations, best = torch.softmax(relations, -1).max(-1)
+    of_heads = torch.softmax(mask_padding(arcs, batch.lengths), -1)
+    sure = of_heads.gather(-1, heads.unsqueeze(-1)).squeeze(-1) * of_relations
+    return heads.cpu().numpy(), best.cpu().numpy(), sure.cpu().numpy()
+
+
+def _padded(rows: Sequence[Sequence[int] | None], like: Tensor) -> Tensor:
+    """Numbers of words [B,n], -1 where there are none."""
+    return padded(like, (row if row is not None else () for row in rows))
+
+
+def _raised(scores: Tensor, choices: Tensor, values: Tensor) -> Tensor:
+    """Scores [B,n,C] with the value [B,n] added to that of each word's choice [B,n]."""
+    added = values.to(scores.dtype).unsqueeze(-1)
+    return scores.scatter_add(-1, choices.clamp(min=0).unsqueeze(-1), added)

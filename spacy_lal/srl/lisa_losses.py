@@ -1,4 +1,4 @@
-"""What LISA is trained on: one cross-entropy a task (Strubell et al. 2018, eq. 7)."""
+"""LISA's losses: one cross-entropy a task (Strubell et al. 2018, eq. 7)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ..layers.label_factors import label_scores
-from .network import LisaScores
-from .roles import scores_of_roles
+from .network import LisaScores, mask_words
 
 
 class GoldFrames(NamedTuple):
@@ -71,10 +70,9 @@ def parse_loss(
     no gold. Padding is nobody's head.
     """
     assert scores.arcs is not None
-    words = torch.arange(heads.shape[1], device=heads.device) < lengths.unsqueeze(1)
-    arcs = scores.arcs.masked_fill(~words.unsqueeze(1), -torch.inf)
     known = heads >= 0
-    arc_loss = F.cross_entropy(arcs[known], heads[known], reduction="sum")
+    arcs = mask_words(scores.arcs, lengths)[known]
+    arc_loss = F.cross_entropy(arcs, heads[known], reduction="sum")
     rows, at = (known & (labels >= 0)).nonzero(as_tuple=True)
     relations = label_scores(scores.relations, rows, at, heads[rows, at])
     return arc_loss, F.cross_entropy(relations, labels[rows, at], reduction="sum")
@@ -85,9 +83,9 @@ def role_loss(
 ) -> Tensor:
     """Cross-entropy of role labels with label smoothing, summed over predicates and words.
 
-    heads: see `scores_of_roles`.
+    heads: see `LisaScores.roles_of`.
     """
-    role_scores = scores_of_roles(scores, gold.sentences, gold.predicates, heads)
+    role_scores = scores.roles_of(gold.sentences, gold.predicates, heads)
     known = gold.roles >= 0
     return F.cross_entropy(
         role_scores[known], gold.roles[known], reduction="sum", label_smoothing=smoothing

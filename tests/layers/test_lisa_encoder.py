@@ -13,8 +13,10 @@ from torch.func import functional_call
 
 from spacy_lal.layers.dropout import set_dropout
 from spacy_lal.layers.label_factors import label_scores
-from spacy_lal.layers.lisa_encoder import Encoded, LisaEncoder
-from spacy_lal.layers.syntactic_attention import (
+from spacy_lal.layers.lisa_encoder import (
+    Encoded,
+    LisaEncoder,
+    LisaEncoderSettings,
     LisaLayer,
     SyntacticAttention,
     SyntacticScorer,
@@ -35,21 +37,14 @@ def words(lengths: Tensor, n: int) -> Tensor:
     return torch.arange(n) < lengths.unsqueeze(1)
 
 
+def small(**settings: Any) -> LisaEncoderSettings:
+    widths: dict[str, Any] = {"heads": 2, "head_width": 3, "feed_forward_width": 5}
+    return LisaEncoderSettings(**{**widths, "layer_dropout": None, **settings})
+
+
 def encoder(**settings: Any) -> LisaEncoder:
-    small: dict[str, Any] = {
-        "n_layers": 3,
-        "n_heads": 2,
-        "d_head": 3,
-        "d_ff": 5,
-        "ff_depth": 2,
-        "tag_layer": 1,
-        "syntax_layer": 2,
-        "syntactic_head": "biaffine",
-        "d_arc": 4,
-        "d_relation": 3,
-        "dropout": None,
-    }
-    made = LisaEncoder(5, 4, **{**small, **settings}).double().eval()
+    layers = {"layers": 3, "tag_layer": 1, "syntax_layer": 2, "arc_width": 4, "relation_width": 3}
+    made = LisaEncoder(small(**{**layers, **settings}), 5, 4).double().eval()
     if made.parser is not None:
         torch.nn.init.normal_(made.parser.arc)  # it begins as zero
     return made
@@ -112,7 +107,7 @@ def attention_by_loop(
 @pytest.mark.parametrize("syntactic", [False, True])
 @torch.no_grad()
 def test_attention_is_a_loop_over_heads(syntactic: bool) -> None:
-    attention = SyntacticAttention(3, 4, syntactic=syntactic).double()
+    attention = SyntacticAttention(small(heads=3, head_width=4), syntactic=syntactic).double()
     assert attention.n_own == 3 - syntactic
     x, mask = random(3, 6, 12), words(LENGTHS, 6)
     syntax = attend_to_heads(random(3, 6, 6), mask) if syntactic else None
@@ -124,7 +119,7 @@ def test_attention_is_a_loop_over_heads(syntactic: bool) -> None:
 
 @torch.no_grad()
 def test_all_heads_may_be_syntactic() -> None:
-    attention = SyntacticAttention(1, 4, syntactic=True).double()
+    attention = SyntacticAttention(small(heads=1, head_width=4), syntactic=True).double()
     x, mask = random(1, 5, 4), words(torch.tensor([5]), 5)
     heads = torch.tensor([[1, 1, 3, 1, 0]])
     found = attention(x, mask, attend_to_heads(random(1, 5, 5), mask, heads))
@@ -134,7 +129,7 @@ def test_all_heads_may_be_syntactic() -> None:
 
 @torch.no_grad()
 def test_layers_add_to_what_they_normalised() -> None:
-    layer = LisaLayer(2, 3, 5, depth=2).double().eval()
+    layer = LisaLayer(small()).double().eval()
     for norm in (layer.norm, layer.feed_forward_norm):
         torch.nn.init.normal_(norm.weight)
         torch.nn.init.normal_(norm.bias)
@@ -158,7 +153,7 @@ def test_layers_add_to_what_they_normalised() -> None:
 
 @torch.no_grad()
 def test_dropout_is_of_training_alone() -> None:
-    layer = LisaLayer(2, 3, 5).double().eval()
+    layer = LisaLayer(small()).double().eval()
     x, mask = random(1, 4, 6), words(torch.tensor([4]), 4)
     plain = layer(x, mask)
     set_dropout(layer, 0.5)
@@ -171,7 +166,7 @@ def test_dropout_is_of_training_alone() -> None:
 
 
 def test_scores_of_arcs_and_relations_one_by_one() -> None:
-    scorer = SyntacticScorer(6, 3, d_arc=5, d_relation=4).double().requires_grad_(False)
+    scorer = SyntacticScorer(small(arc_width=5, relation_width=4), 3).double().requires_grad_(False)
     x = random(2, 4, 6)
     assert not scorer(x)[0].any()
     torch.nn.init.normal_(scorer.arc)
@@ -295,7 +290,7 @@ def test_without_syntax_heads_change_nothing() -> None:
 
 def test_dropout_of_layers_may_be_their_own() -> None:
     for own, expected in ((None, 0.3), (0.1, 0.1), (0.0, 0.0)):
-        made = encoder(dropout=own)
+        made = encoder(layer_dropout=own)
         set_dropout(made, 0.3)
         assert made.parser.dropout.rate == 0.3
         rates = [layer.dropout.rate for layer in made.layers]
@@ -308,7 +303,7 @@ def test_dropout_of_layers_may_be_their_own() -> None:
 def test_gradients_by_finite_differences(
     syntactic_head: str, heads: list[list[int]] | None
 ) -> None:
-    made = encoder(syntactic_head=syntactic_head, ff_depth=1)
+    made = encoder(syntactic_head=syntactic_head, feed_forward_depth=1)
     names, parameters = zip(*made.named_parameters(), strict=True)
     mask = words(torch.tensor([3, 2]), 3)
     given = None if heads is None else torch.tensor(heads)
