@@ -23,8 +23,7 @@ from spacy_lal.annotate import loading  # noqa: E402
 from spacy_lal.cli import app as lal  # noqa: E402
 from spacy_lal.page import app as module  # noqa: E402
 from spacy_lal.page.app import make_app  # noqa: E402
-from spacy_lal.page.limits import Limits  # noqa: E402
-from spacy_lal.page.worker import Busy, TooSlow, Worker  # noqa: E402
+from spacy_lal.page.worker import Busy, Limits, TooSlow, Worker  # noqa: E402
 from spacy_lal.trees.tree import ConstituentTree  # noqa: E402
 
 TEXT = "The cat sat on the mat. Go home!"
