@@ -157,7 +157,9 @@ for _ in range(3):  # where others work beside, the quickest says most
         factory.load()
     seconds.append(time.process_time() - begun)
 new = {name.split(".")[0] for name in set(sys.modules) - before}
-print(json.dumps([len(factories), min(seconds), sorted(new), "torch" in before]))
+import spacy_lal.visualize, spacy_lal.cli, spacy_lal.cli.serve
+servers = [name for name in ("starlette", "uvicorn", "spacy_lal.page.app") if name in sys.modules]
+print(json.dumps([len(factories), min(seconds), sorted(new), "torch" in before, servers]))
 """
 
 HEAVY = {"transformers", "spacy_transformers", "ray", "pyarrow", "pandas", "fastapi", "uvicorn"}
@@ -167,8 +169,9 @@ def test_entry_points_cost_little(tmp_path: Path) -> None:
     """Beside spaCy's own imports, torch among them: 0.15 CPU seconds at most, nothing heavy."""
     command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    factories, seconds, new, had_torch = json.loads(done.stdout.splitlines()[-1])
+    factories, seconds, new, had_torch, servers = json.loads(done.stdout.splitlines()[-1])
     assert factories >= 5
     assert had_torch
     assert not HEAVY & set(new), new
     assert seconds <= 0.15
+    assert servers == []  # nor from the command line

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-import subprocess
-import sys
 import threading
 import xml.etree.ElementTree as ElementTree
 from importlib import import_module
@@ -218,15 +216,6 @@ def test_the_page_forbids_what_it_does_not_need(client):
         assert "http" not in text.replace("http://www.w3.org/1999/xhtml", "")
         assert "innerHTML" not in text
         assert "eval(" not in text
-
-
-def test_importing_the_package_imports_no_server():
-    code = (
-        "import sys, spacy_lal, spacy_lal.visualize, spacy_lal.cli, spacy_lal.cli.serve\n"
-        "print([m for m in ('starlette', 'uvicorn', 'spacy_lal.page.app') if m in sys.modules])"
-    )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.strip() == "[]"
 
 
 def test_a_taken_port_is_said_before_pipelines_are_loaded():
