@@ -12,7 +12,6 @@ from spacy.tokens import Doc
 
 from spacy_lal.annotations.constituents import get_constituents
 from spacy_lal.annotations.frames import get_frames
-from spacy_lal.batching.sentences import Reading
 from spacy_lal.pipeline.writers import SentenceParse
 from spacy_lal.silver.calibration import calibrate
 from spacy_lal.silver.certainty import (
