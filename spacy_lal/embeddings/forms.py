@@ -41,7 +41,6 @@ class WordAffixSettings(EmbeddingSettings):
     name: ClassVar[str] = "spacy-lal.WordAffixEmbed.v1"
     word_width: int = 128
     affix_width: int = 32
-    min_count: int = 2
     word_dropout: float = 0.25
     feature_dropout: float = 0.05
     plain_signs: bool = False
@@ -143,7 +142,6 @@ class WordCharSettings(EmbeddingSettings):
     word_width: int = 100
     char_width: int = 50
     char_hidden_width: int = 50
-    min_count: int = 2
     word_dropout: float = 0.0
     max_chars: int = 30
 

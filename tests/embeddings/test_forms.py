@@ -1,4 +1,4 @@
-"""Words by form and characters, inside a parser."""
+"""Words by form: with characters, inside a parser; with affixes, alone."""
 
 from __future__ import annotations
 
@@ -10,10 +10,16 @@ import spacy
 import torch
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_lal.bridge.shim import torch_shim
-from spacy_lal.embeddings.forms import WordCharSettings, build_word_char_embed_v1
+from spacy_lal.embeddings.forms import (
+    WordCharSettings,
+    build_word_affix_embed_v1,
+    build_word_char_embed_v1,
+)
+from spacy_lal.embeddings.vocabulary import learn_vocabulary
 from tests.pipeline.toy import TINY, TREES, examples, predicted, tiny_pipeline, train
 
 EMBED = {
@@ -166,3 +172,59 @@ def test_a_shared_tok2vec_pipe_is_refused() -> None:
 def test_no_characters_at_all_are_refused() -> None:
     with pytest.raises(ValueError, match="max_chars must be at least 1, got 0"):
         build_word_char_embed_v1(max_chars=0)
+
+
+TYPED = ["l'", "amico", "ha", "detto", '"', "no", '"', "-", "e", "poi", "..."]
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        ["l’", "amico", "ha", "detto", "“", "no", "”", "–", "e", "poi", "…"],
+        ["l‘", "amico", "ha", "detto", "«", "no", "»", "—", "e", "poi", "…"],
+        ["l‛", "amico", "ha", "detto", "„", "no", "“", "−", "e", "poi", "..."],
+    ],
+)
+@pytest.mark.parametrize("plain_signs", [True, False])
+def test_typographic_signs(printed: list[str], plain_signs: bool) -> None:
+    """Only where it is asked for do they look like the signs that were seen in training."""
+    vocab = spacy.blank("it").vocab
+    docs = [Doc(vocab, words=words) for words in (TYPED, printed)]
+    torch.manual_seed(0)
+    model = build_word_affix_embed_v1(
+        word_width=8, affix_width=4, min_count=1, plain_signs=plain_signs
+    )
+    learn_vocabulary(model, docs[:1])
+    model.initialize(X=docs[:1])
+    first, second = model.predict(docs)
+    changed = [one != other for one, other in zip(TYPED, printed, strict=True)]
+    same = [numpy.array_equal(one, other) for one, other in zip(first, second, strict=True)]
+    assert same == [plain_signs or not other for other in changed]
+
+
+def test_docs_of_several_vocabularies() -> None:
+    docs = [Doc(Vocab(), words=words) for words in (["Hello", "you"], ["Bye", "you"])]
+    model = build_word_affix_embed_v1(word_width=8, affix_width=4, min_count=1)
+    learn_vocabulary(model, docs)
+    model.initialize(X=docs)
+    for alone, together in zip(docs, model.predict(docs), strict=True):
+        numpy.testing.assert_array_equal(model.predict([alone])[0], together)
+
+
+def test_parts_of_compounds() -> None:
+    """Of a word that wasn't seen: what has its first and its last part looks like it there."""
+    vocab = Vocab()
+    model = build_word_affix_embed_v1(word_width=8, affix_width=4, min_count=1, compounds=True)
+    docs = [Doc(vocab, ["Bộ_trưởng", "hiệu_thư", "2_năm"])]
+    learn_vocabulary(model, docs)
+    model.initialize(X=docs)
+    seen = model.predict(docs)[0]
+    (new,) = model.predict([Doc(vocab, ["bộ_lạ_lùng_thư", "trưởng", "3_năm"])])
+    first, last = slice(-8, -4), slice(-4, None)
+    assert numpy.array_equal(new[0, first], seen[0, first])
+    assert numpy.array_equal(new[0, last], seen[1, last])
+    # alone, it is its own first and last part: one was only seen as a last one
+    assert numpy.array_equal(new[1, last], seen[0, last])
+    assert not any(numpy.array_equal(new[1, first], row[first]) for row in seen)
+    assert numpy.array_equal(new[2], seen[2])
+    assert new.shape == (3, model.get_dim("nO"))
