@@ -13,7 +13,7 @@ import typer
 from spacy.util import minibatch
 
 from spacy_lal.annotations.grammar_errors import CORRECT, get_errors
-from spacy_lal.evaluation.errors import before, detector_of
+from spacy_lal.evaluation.detection_scores import before, detector_of
 from spacy_lal.ged.model import layer_attention
 from spacy_lal.training.corpus import Corpus
 from spacy_lal.visualize.layer_attention import layer_attention_svg

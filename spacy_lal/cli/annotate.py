@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from wasabi import msg
 
-from .checks import check_apart, check_folder, clear_errors
-from .measuring import ThreadsOption
+from .checks import ThreadsOption, check_apart, check_folder, clear_errors
 
 if TYPE_CHECKING:
     from ..annotate.run import Done

@@ -36,7 +36,7 @@ def calibrate(
     """For each layer and threshold: how much is as sure, and how right that is.
 
     examples: one sentence a Doc; words and sentences are read, the rest is compared. Each row has
-    layer, threshold, sentences and words (shares of what has gold of the layer), score, its name.
+    layer, certainty, sentences and words (shares of what has gold of the layer), score, its name.
     Raises ValueError if there is nothing to compare, or a Doc has several sentences.
     """
     found = list(annotated(nlp, (example.predicted for example in examples)))
@@ -60,7 +60,7 @@ def calibrate(
             rows.append(
                 {
                     "layer": layer,
-                    "threshold": threshold,
+                    "certainty": threshold,
                     "sentences": len(sure) / len(scored),
                     "words": sum(len(example.reference) for example in sure) / words,
                     "score": score(sure)[name] if sure else None,

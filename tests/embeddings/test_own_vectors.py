@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy
 import pytest
 import spacy
+from click.testing import Result
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vectors import Vectors
@@ -159,7 +160,7 @@ def test_vectors_that_cannot_be_kept() -> None:
 
 
 def test_what_was_trained_with_the_pipelines_vectors(folder: Path, tmp_path: Path) -> None:
-    """`lal own-vectors`: the same trees without the pipeline's vectors."""
+    """`lal edit --own-vectors`: the same trees without the pipeline's vectors."""
     nlp = pipeline(folder)
     shared = {**nlp.config["components"]["lal_constituency"]["model"]["tok2vec"]}
     shared["@architectures"] = "spacy-lal.WithVectors.v1"
@@ -167,7 +168,7 @@ def test_what_was_trained_with_the_pipelines_vectors(folder: Path, tmp_path: Pat
     nlp.config["initialize"]["vectors"] = str(folder)
     train(nlp, steps=60)
     nlp.to_disk(tmp_path / "shared")
-    made = CliRunner().invoke(app, ["own-vectors", str(tmp_path / "shared"), str(tmp_path / "own")])
+    made = own_vectors(tmp_path / "shared", tmp_path / "own")
     assert made.exit_code == 0
     own = spacy.load(tmp_path / "own")
     assert 0 in own.vocab.vectors.shape
@@ -175,9 +176,13 @@ def test_what_was_trained_with_the_pipelines_vectors(folder: Path, tmp_path: Pat
     doc = own.make_doc(" ".join(WORDS))
     theirs = embedding_of_shared(nlp, doc)
     numpy.testing.assert_allclose(layer(own).predict([doc])[0], theirs, atol=0.05)
-    again = CliRunner().invoke(app, ["own-vectors", str(tmp_path / "own"), str(tmp_path / "twice")])
+    again = own_vectors(tmp_path / "own", tmp_path / "twice")
     assert again.exit_code == 1
     assert "no component of the pipeline has spacy-lal.WithVectors.v1" in again.stderr
+
+
+def own_vectors(model: Path, output: Path) -> Result:
+    return CliRunner().invoke(app, ["edit", str(model), str(output), "--own-vectors"])
 
 
 def embedding_of_shared(nlp: Language, doc: Doc) -> numpy.ndarray:

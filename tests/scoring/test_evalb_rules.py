@@ -5,12 +5,11 @@ import math
 from dataclasses import replace
 
 import pytest
-import typer
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from spacy_lal.cli.evalb import evalb
+from spacy_lal.cli.score import score_app
 from spacy_lal.scoring.evalb import (
     ERROR,
     OK,
@@ -206,9 +205,7 @@ def test_bad_parameter_lines_are_named(tmp_path, line, message):
 
 
 def run(*arguments):
-    app = typer.Typer()
-    app.command()(evalb)
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return CliRunner().invoke(score_app, ["trees", *map(str, arguments)])
 
 
 def test_command_prints_the_report(tmp_path):

@@ -167,7 +167,7 @@ def test_bad_settings(text: Path, tmp_path: Path) -> None:
         (["--trees", "0.9", "--lengths", "9,3"], "no sentence has 9 to 3 words"),
         (["--trees", "0.9"], "nonsense"),
     ):
-        command = ["silver", str(text), str(tmp_path / "out"), "--model", "nonsense", *options]
+        command = ["silver", "nonsense", str(text), str(tmp_path / "out"), *options]
         result = CliRunner().invoke(app, command)
         assert result.exit_code == 1
         assert message in result.output

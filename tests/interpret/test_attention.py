@@ -1,4 +1,4 @@
-"""`python -m spacy lal heads`."""
+"""`python -m spacy lal attention`."""
 
 import json
 import xml.etree.ElementTree as ElementTree
@@ -21,7 +21,7 @@ def files(nlp, tmp_path_factory):
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["heads", *map(str, arguments)])
+    return CliRunner().invoke(app, ["attention", *map(str, arguments)])
 
 
 def test_files(files):
@@ -83,4 +83,4 @@ def test_clear_errors(files, tmp_path):
     nlp.to_disk(tmp_path / "untrained")
     result = run(tmp_path / "untrained", files / "data.spacy")
     assert result.exit_code == 1
-    assert result.stderr.startswith("heads: ")
+    assert result.stderr.startswith("attention: ")

@@ -1,4 +1,4 @@
-"""`heads`: which label attention heads contribute to which constituents, and to which errors."""
+"""`attention`: contributions of label attention heads to constituents and to errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Rows = list[list[str]]
 
 
-def heads(
+def attention(
     model: Annotated[str, typer.Argument(help="A pipeline: a package's name or a folder.")],
     data: Annotated[Path, typer.Argument(help="A .spacy file or a folder of them.", exists=True)],
     output: Annotated[
@@ -53,7 +53,7 @@ def heads(
         "heads.svg",
         *(["errors.json", "errors.tsv"] if errors else []),
     ]
-    with clear_errors("heads"):
+    with clear_errors("attention"):
         check_outputs(
             [output / name for name in names] if output else [],
             data.rglob("*.spacy") if data.is_dir() else [data],
