@@ -136,7 +136,7 @@ def evaluate(
         from ..evaluation.detection_scores import evaluate_pairs
         from ..evaluation.parse_scores import evaluate_raw
         from ..pipeline.loading import load_pipeline
-        from ..silver.calibration import calibrate as calibrate_pipeline
+        from ..silver.certainty import calibrate as calibrate_pipeline
         from ..training.corpus import Corpus
 
         if gpu_id >= 0:

@@ -45,8 +45,8 @@ def silver(
     the same command continues after the last complete file.
     """
     with clear_errors("silver"):
-        from ..annotate.loading import load
-        from ..silver.shards import SilverSettings, write_shards
+        from ..annotate.annotating import load
+        from ..silver.sure_sentences import SilverSettings, write_shards
 
         named = {"tags": tags, "trees": trees, "heads": heads, "roles": roles}
         least = {layer: value for layer, value in named.items() if value is not None}

@@ -12,10 +12,10 @@ from typing import Any
 
 from spacy.tokens import Doc, Span
 
+from ..annotate.records import check_record, doc_record
 from ..annotations.constituents import UNKNOWN_TAG
 from ..annotations.grammar_errors import ERRORS_KEY
 from ..trees.tree import ROOT_LABELS, ConstituentTree
-from .records import check_record
 from .widths import right_to_left
 
 Phrase = tuple[int, int, str, float | None]
@@ -92,7 +92,6 @@ def _of_tree(tree: ConstituentTree) -> Sentence:
 
 
 def _of_doc(item: Doc | Span) -> list[Sentence]:
-    from ..annotate.records import doc_record  # here: it can load pipelines, which takes a second
 
     doc = item if isinstance(item, Doc) else item.doc
     record = doc_record({}, doc)
