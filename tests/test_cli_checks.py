@@ -320,7 +320,7 @@ def test_pipelines_are_not_overwritten(command: str, pipeline: Path, tmp_path: P
     more = {
         "package": ["--name", "x"],
         "find-threshold": [str(corpus)],
-        "edit": ["--set", "nlp.batch_size=8", "--own-vectors", "--mean-with", "none"],
+        "edit": ["--set", "nlp.batch_size=8", "--mean-with", "none"],
     }[command]
     before = {path: path.read_bytes() for path in pipeline.rglob("*") if path.is_file()}
     for output in (pipeline, tmp_path / "link/en_x"):
@@ -398,7 +398,13 @@ def test_vectors_that_are_read_stay(tmp_path: Path) -> None:
     nlp = spacy.blank("en")
     nlp.vocab.vectors = Vectors(data=numpy.ones((1, 4), "f"), keys=["he"])
     layers = toy_errors.MODEL["layers"]
-    tok2vec = {"@architectures": "spacy-lal.WithVectors.v1", "embed": layers["tok2vec"]}
+    tok2vec = {
+        "@architectures": "spacy.MultiHashEmbed.v2",
+        "width": 8,
+        "attrs": ["NORM"],
+        "rows": [50],
+        "include_static_vectors": True,
+    }
     model = {**toy_errors.MODEL, "layers": {**layers, "tok2vec": tok2vec}}
     nlp.add_pipe("gec_detector", config={"model": model})
     nlp.initialize(lambda: toy_errors.agreement_examples(nlp, 20))

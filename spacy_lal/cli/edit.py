@@ -1,4 +1,4 @@
-"""`edit` and `find-threshold`: a trained pipeline with other settings, vectors, weights."""
+"""`edit` and `find-threshold`: a trained pipeline with other settings or weights."""
 
 from __future__ import annotations
 
@@ -25,10 +25,6 @@ def edit(
             "repeat it for several.",
         ),
     ] = None,
-    own_vectors: Annotated[
-        bool,
-        typer.Option("--own-vectors", help="Store the word vectors inside the components."),
-    ] = False,
     mean_with: Annotated[
         str,
         typer.Option(
@@ -44,26 +40,23 @@ def edit(
         typer.Option("--share", help="Of the other pipeline in the mean.", min=0, max=1),
     ] = 0.5,
 ) -> None:
-    """Write MODEL to OUTPUT with other settings, with its own vectors, or with other weights.
+    """Write MODEL to OUTPUT with other settings or other weights.
 
     A mean of a training's weights and of those that it began with (Wortsman et al. 2022, Model
     soups) forgets less. What the other pipeline doesn't have, such as further words, is in it as
     `warm_start` has it.
     """
     from ..bridge.warm_start import mean_weights
-    from ..pipeline import own_vectors as vectors
     from ..pipeline.loading import load_pipeline
 
     with clear_errors("edit", Path(model)):
         changed = dict(_setting(text) for text in settings or ())
-        if not (changed or own_vectors or mean_with):
-            raise ValueError("nothing to change: give --set, --own-vectors or --mean-with")
+        if not (changed or mean_with):
+            raise ValueError("nothing to change: give --set or --mean-with")
         check_folder(output, [Path(model), *([Path(mean_with)] if mean_with else [])])
         nlp = load_pipeline(model, config=changed)
         for place, value in changed.items():
             _set_in_cfg(nlp, place, value)
-        if own_vectors:
-            nlp = vectors.own_vectors(nlp)
         if mean_with:
             mine, before, other = (
                 _model(pipeline, component)

@@ -79,7 +79,10 @@ def measure_roles(
     try:
         if unique is not None:
             pipe.unique_core_roles = unique
-        pipe.overwrite_heads, pipe.last_word = False, None  # heads are those that roles go by
+        pipe.overwrite_heads, pipe.overwrite_parser = (
+            False,
+            None,
+        )  # heads are those that roles go by
         runs = list(_runs(nlp, pipe, examples, parses, predicates, decoders or [pipe.decoder]))
     finally:
         vars(pipe).update(before)
@@ -148,7 +151,7 @@ def _trees_of(
     nlp: Language, pipe: LisaSRL, examples: list[Example]
 ) -> list[list[LabelledSpan]] | None:
     """The constituents that the pipeline's parser finds; None if arguments don't depend on them."""
-    if not pipe.constituents_weight:
+    if not pipe.nonconstituent_penalty:
         return None
     with nlp.select_pipes(disable=[pipe.name]):
         docs = nlp.pipe([_copy(nlp, example.predicted) for example in examples])

@@ -19,10 +19,10 @@ from ..annotations.constituents import (
     set_dependencies,
 )
 from ..annotations.frames import FRAMES_KEY, FrameSpans, get_frames, set_frames
-from ..batching.parses import SentenceParse
+from ..parsing.component import ParserPipe
 from ..parsing.constituency import ConstituencyPipe
-from ..parsing.parser import ParserPipe
 from ..parsing.scorer import score_constituency
+from ..pipeline.writers import SentenceParse
 from ..scoring.attachment import score_attachment
 from ..srl.decoding import LisaParse
 from ..srl.scorer import score_frames

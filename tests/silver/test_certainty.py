@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 
 from spacy_lal.annotations.constituents import get_constituents
 from spacy_lal.annotations.frames import get_frames
-from spacy_lal.batching.parses import SentenceParse
+from spacy_lal.pipeline.writers import SentenceParse
 from spacy_lal.silver.certainty import (
     LAYERS,
     calibrate,
