@@ -168,8 +168,7 @@ def headed_examples(nlp: Language) -> list[Example]:
 def joint_pipeline(**config: object) -> Language:
     nlp = spacy.blank("en")
     model = {**TINY, "dependencies": DEPENDENCIES}
-    settings = {"model": model, "joint_dependencies": True, **config}
-    nlp.add_pipe("lal_constituency", config=settings)
+    nlp.add_pipe("lal_constituency", config={"model": model, **config})
     return nlp
 
 
