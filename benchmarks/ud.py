@@ -27,11 +27,12 @@ from spacy.tokens import Doc
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import create_train_batches
 from spacy.util import load_config, registry
-from spacy_lal.parsing.lal_dependency import DECODERS, LabelAttentionDependency
 from thinc.api import Config
 from wasabi import msg
 
 from spacy_lal.evaluation.parse_scores import measure_parses
+from spacy_lal.parsing.decoders import HEAD_DECODERS
+from spacy_lal.parsing.dependency import LabelAttentionDependency
 from spacy_lal.structure.arborescence import is_projective
 from spacy_lal.training.corpus import Corpus
 
@@ -175,7 +176,7 @@ def scored(nlp: Language, test: Path) -> list[dict[str, Any]]:
     """What it comes to on the test set: with each decoder, if it is ours."""
     pipes = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, LabelAttentionDependency)]
     found = []
-    for decoder in (*DECODERS,) if pipes else ("transitions",):
+    for decoder in (*HEAD_DECODERS,) if pipes else ("transitions",):
         for pipe in pipes:
             pipe.decoder = decoder
         scores = measure_parses(nlp, list(Corpus(test)(nlp)))

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from ..annotations.constituents import CONSTITUENTS_KEY, set_constituents, set_dependencies
-from ..annotations.frames import FRAMES_KEY, FrameSpans, get_frames, set_frames, span_scores
+from ..annotations import CONSTITUENTS_KEY, set_constituents, set_dependencies
+from ..annotations.frames import FRAMES_KEY, FrameSpans, get_frames, set_frames
 from ..annotations.grammar_errors import (
     CORRECT,
     ERRORS_KEY,
@@ -22,6 +22,7 @@ from ..annotations.grammar_errors import (
     grammar_errors,
     set_errors,
 )
+from ..annotations.span_groups import span_scores
 
 Record = dict[str, Any]
 """A text and what is known of it: "text", "id", "offset" (its characters that come before), the

@@ -20,9 +20,8 @@ from ..annotations.constituents import CONSTITUENTS_KEY
 from ..parsing.constituency import ASSIGNS, ConstituencyPipe
 from ..pipeline.writers import Parses, write_tags
 from ..published.benepar import MODEL, read_benepar
+from ..trees.brackets import BRACKETS
 
-BRACKETS = dict(zip("(){}[]", ("-LRB-", "-RRB-", "-LCB-", "-RCB-", "-LSB-", "-RSB-"), strict=True))
-"""What brackets are written as in trees."""
 OWN = "the extensions and the factory of benepar itself are there: import one of the two packages"
 """What an ImportError says if benepar itself was imported before."""
 

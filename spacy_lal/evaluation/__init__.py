@@ -12,7 +12,7 @@ from spacy.language import Language
 from ..annotations.frames import FRAMES_KEY
 from ..ged.gec_detector import ErrorDetector
 from ..scoring.evalb import EvalbParameters
-from ..srl.semantic_roles import LisaSRL
+from ..srl.component import LisaSRL
 from ..training.corpus import Corpus
 from .detection_scores import best_threshold, detector_of, measure_errors, score_words
 from .parse_scores import is_parsed, measure_parses

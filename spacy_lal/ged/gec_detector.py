@@ -79,8 +79,8 @@ def make_gec_detector(
 
     model: maps Docs to scores of every token's labels [tokens of all Docs, labels].
     spans_key: name of the span group with the errors. `Token._.is_error` and the other extension
-        attributes read only "errors"; `spacy_lal.annotations.grammar_errors(doc, key)` reads any
-        group.
+        attributes read only "errors"; `grammar_errors(doc, key)` of `annotations/grammar_errors.py`
+        reads any group.
     threshold: a token is marked if the probability that it is an error is at least this. It is
         stored with the component as `cfg["threshold"]`, where `spacy find-threshold` and you set
         it: the threshold of a trained component takes precedence over that of its config.

@@ -15,7 +15,7 @@ from spacy.cli._util import app as spacy_cli
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_lal.annotations.constituents import get_frames
+from spacy_lal.annotations import get_frames
 from tests.pipeline.contract import copy_of
 
 from .running import FEW_STEPS, ROOT, load_benchmark, read_docs, scores_of, weight_types
