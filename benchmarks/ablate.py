@@ -32,7 +32,7 @@ from thinc.api import Config
 from wasabi import msg
 
 from spacy_lal.bridge.shim import torch_shims
-from spacy_lal.evaluation.parses import measure
+from spacy_lal.evaluation.parse_scores import measure_parses
 from spacy_lal.parsing.component import ParserPipe
 from spacy_lal.training.corpus import Corpus
 
@@ -129,7 +129,7 @@ def run(config: Config, test: Path, prm: str, gpu_id: int, scratch: Path) -> dic
     train(nlp, scratch, use_gpu=gpu_id)
     cpu = time.process_time() - cpu - sum(evaluations)
     best = spacy.load(scratch / "model-best")
-    scores, speed = measure(best, list(Corpus(test)(best)), prm)
+    scores = measure_parses(best, list(Corpus(test)(best)), prm)
     models = [pipe.model for _, pipe in best.pipeline if isinstance(pipe, ParserPipe)]
     shims = [shim for model in models for _, shim in torch_shims(model)]
     top = max(curve, key=lambda point: (point["score"], -point["step"]))
@@ -144,7 +144,7 @@ def run(config: Config, test: Path, prm: str, gpu_id: int, scratch: Path) -> dic
         "training_cpu_seconds": round(cpu, 1),
         "training_words": words[-1],
         "training_words_per_cpu_second": round(words[-1] / cpu, 1),
-        "test_words_per_cpu_second": speed["words_per_cpu_second"],
+        "test_words_per_cpu_second": scores["words_per_cpu_second"],
     }
 
 

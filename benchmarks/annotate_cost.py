@@ -21,9 +21,8 @@ import measure
 from spacy.language import Language
 
 from spacy_lal.annotate import shards as work
-from spacy_lal.annotate import writers
-from spacy_lal.annotate.loading import load
-from spacy_lal.annotate.readers import Texts
+from spacy_lal.annotate.annotating import load
+from spacy_lal.annotate.texts import Texts
 
 NOUNS = [
     "cat",
@@ -119,14 +118,14 @@ def annotate(nlp: Language, text: Path, output: Path, spent: dict[str, float]) -
     """All shards, in this process. Returns the words."""
     settings = work.AnnotateSettings()
     words = 0
-    shards = work.shards(Texts(str(text)), settings)
+    shards = work.cut_shards(Texts(str(text)), settings)
     while True:
         begun = time.process_time()
         shard = next(shards, None)
         spent["read"] += time.process_time() - begun
         if shard is None:
             return words
-        words += work.annotate_shard(nlp, shard, output, settings)["words"]
+        words += work.make_shard(nlp, shard, output, settings)["words"]
 
 
 def clocked(nlp: Language, spent: dict[str, float]) -> None:
@@ -145,7 +144,7 @@ def clocked(nlp: Language, spent: dict[str, float]) -> None:
     pipe = nlp.pipe
     nlp.make_doc = clock("tokens", nlp.make_doc)  # type: ignore[method-assign]
     nlp.pipe = clock("pipeline", lambda *a, **n: list(pipe(*a, **n)))  # type: ignore
-    lines: Any = writers.LinesShard
+    lines: Any = work.TextWriter
     lines.add = clock("record", lines.add)
 
 

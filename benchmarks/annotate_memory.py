@@ -22,8 +22,7 @@ from pathlib import Path
 import typer
 from spacy.language import Language
 
-from spacy_lal.annotate.batches import annotated
-from spacy_lal.annotate.loading import load
+from spacy_lal.annotate.annotating import load, through_pipeline
 from spacy_lal.annotate.records import doc_record
 
 ROWS = 20
@@ -34,7 +33,7 @@ def main(model: str, sentences: int = 20_000, zone: bool = True, longest: int = 
     if not zone:
         nlp.memory_zone = nullcontext  # type: ignore[method-assign, assignment]
     records = ({"id": str(k), "text": text} for k, text in enumerate(texts(sentences, longest)))
-    found = annotated(nlp, records, doc_record)
+    found = through_pipeline(nlp, records, doc_record)
     print("sentences  strings  MB resident  MB malloc  Python blocks  CPU s")
     print(row(0, nlp))
     for k in range(1, ROWS + 1):

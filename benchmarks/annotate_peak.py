@@ -16,10 +16,9 @@ from pathlib import Path
 import typer
 from annotate_memory import resident, words
 
-from spacy_lal.annotate.batches import annotated
-from spacy_lal.annotate.loading import load
-from spacy_lal.annotate.pieces import Record, pieces
+from spacy_lal.annotate.annotating import load, through_pipeline
 from spacy_lal.annotate.records import doc_record
+from spacy_lal.annotate.texts import Record, pieces
 
 
 def main(model: str, size: float = 1.0, threads: int = 1) -> None:
@@ -34,7 +33,7 @@ def main(model: str, size: float = 1.0, threads: int = 1) -> None:
         begun, before = time.process_time(), resident()
         reset_peak()
         records = (piece for text in texts for piece in pieces({"text": text}))
-        found = annotated(nlp, records, lambda record, doc: _size(doc_record(record, doc)))
+        found = through_pipeline(nlp, records, lambda record, doc: _size(doc_record(record, doc)))
         sizes = [one.value for one in found]
         count = sum(one or 0 for one in sizes)
         print(

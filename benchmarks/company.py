@@ -19,8 +19,13 @@ import typer
 from tables import markdown
 
 from spacy_lal.annotations.grammar_errors import CORRECT, error_scores, get_errors
-from spacy_lal.evaluation.errors import detection, detector_of, lowest_threshold
-from spacy_lal.evaluation.pairs import outcomes, read_pairs
+from spacy_lal.evaluation.detection_scores import (
+    detection,
+    detector_of,
+    lowest_threshold,
+    outcomes,
+    read_pairs,
+)
 from spacy_lal.ged.gec_detector import ErrorDetector
 from spacy_lal.pipeline.loading import load_pipeline
 from spacy_lal.training.corpus import Corpus

@@ -20,7 +20,8 @@ import typer
 from tables import detectors
 from wasabi import msg
 
-from spacy_lal.evaluation.errors import evaluate
+from spacy_lal.evaluation import evaluate
+from spacy_lal.pipeline.loading import load_pipeline
 
 MODEL = "--components.gec_detector.model"
 
@@ -59,7 +60,10 @@ def main(
                 begin = time.perf_counter()
                 subprocess.run(command, check=True)
                 seconds = time.perf_counter() - begin
-                result = evaluate(f"{scratch}/model-last", [test], dev)
+                report = evaluate(load_pipeline(f"{scratch}/model-last"), [test], tune=dev)
+            row = results.in_percent(report["results"][0])
+            row |= {key: row[f"ged_{key}"] for key in ("p", "r", "f05")}
+            result = {"threshold": report["threshold"], "results": [row]}
             about = {"setting": setting, "value": value, "seed": int(seed)}
             about |= {"options": options, "seconds": round(seconds)}
             results.add(run, about | result, table)

@@ -23,7 +23,8 @@ import typer
 from tables import roles
 from wasabi import msg
 
-from spacy_lal.evaluation.roles import evaluate
+from spacy_lal.evaluation import evaluate
+from spacy_lal.pipeline.loading import load_pipeline
 
 MODEL = "--components.lisa_srl.model"
 ARMS = {
@@ -66,8 +67,10 @@ def main(
                 seconds = time.perf_counter() - start
                 parses = ["model", parser, "gold"] if arm == "lisa" else ["model"]
                 decoders = ["probabilities", "viterbi", "valid", "greedy"]
-                best = f"{scratch}/model-best"
-                result = evaluate(best, test, parses, ["model", "gold"], decoders)
+                best = load_pipeline(f"{scratch}/model-best")
+                report = evaluate(best, [test], roles={"parses": parses, "decoders": decoders})
+            rows = [results.in_percent(row) for row in report["results"][0]["roles"]]
+            result = {"corpus": test.name, "results": rows}
             about = {"arm": arm, "seed": int(seed), "options": options, "seconds": seconds}
             results.add(run, about | result, table)
     typer.echo(roles(table, group))

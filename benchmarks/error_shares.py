@@ -32,7 +32,7 @@ from spacy_lal.artificial_errors.sites import (
     key_of,
     with_case_of,
 )
-from spacy_lal.evaluation.pairs import Pair, read_pairs
+from spacy_lal.evaluation.detection_scores import Pair, read_pairs
 
 ARTICLES = "articles and determiners"
 CONFUSED = "confused words, word choice"

@@ -9,8 +9,8 @@ bracketed trees, one a line, under a root of their own, with one child each.
 Training stops after the first epoch at whose end `--minutes` of processor time were spent on
 training steps; scoring the development set costs nothing of them. The weights that were best there
 parse the test set. The parser reads words and characters, no tags, in supar's default size, with
-its published optimizer and decaying rate. `lal evalb` scores the file of predicted trees with any
-parameters.
+its published optimizer and decaying rate. `lal score trees` scores the file of predicted trees with
+any parameters.
 """
 
 from __future__ import annotations

@@ -7,11 +7,15 @@ import tarfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import typer
 
 T = TypeVar("T")
+
+ThreadsOption = Annotated[
+    int, typer.Option("--threads", min=0, help="Threads of torch; 0 for torch's default.")
+]
 
 
 @contextmanager

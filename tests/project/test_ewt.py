@@ -9,7 +9,7 @@ from pathlib import Path
 import srsly
 import torch
 
-from .running import ATTACHMENT, FEW_STEPS, read_docs, weight_types
+from .running import ATTACHMENT, FEW_STEPS, read_docs, scores_of, weight_types
 from .sizes import LABEL_ATTENTION, sizes
 from .toy_treebanks import toy_ewt
 
@@ -19,14 +19,14 @@ def test_train_const_and_joint(project: Path, tmp_path: Path, run_here: Callable
     variables = toy_ewt(tmp_path) | {"train_options": FEW_STEPS}
     run_here("train-joint", "projects/ewt", **variables)
     check_package(project / "packages/en_lal_joint_sm", here / "metrics/joint.json")
-    metrics = srsly.read_json(here / "metrics/joint.json")
+    metrics = scores_of(here / "metrics/joint.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (10, "nk")
     assert set(metrics) > ATTACHMENT
     assert weight_types(project / "packages/en_lal_joint_sm") == {torch.float16}
     assert "Skipping 'anneal'" in run_here("train-const", "projects/ewt", **variables)
     check_package(project / "packages/en_lal_const_sm", here / "metrics/parser.json")
     assert weight_types(project / "packages/en_lal_const_sm") == {torch.float32}
-    assert not set(srsly.read_json(here / "metrics/parser.json")) & ATTACHMENT
+    assert not set(scores_of(here / "metrics/parser.json")) & ATTACHMENT
 
 
 def test_train_crf_and_spanformer(
@@ -37,7 +37,7 @@ def test_train_crf_and_spanformer(
     options = {"warm_start": "null", "train_options": f"{FEW_STEPS} {small}"}
     logged = run_here("train-crf", "projects/ewt", **variables, **options)
     assert "parameters begin" not in logged
-    metrics = srsly.read_json(project / "projects/ewt/metrics/crf.json")
+    metrics = scores_of(project / "projects/ewt/metrics/crf.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (10, "nk")
     small = sizes("spanformer", rows__hidden_width=16)
     source = "training/crf/model-best"
@@ -46,7 +46,7 @@ def test_train_crf_and_spanformer(
     taken = re.search(rf"(\d+) of (\d+) parameters begin as those of {source}", logged)
     assert taken is not None
     assert 0.5 < int(taken[1]) / int(taken[2]) < 1
-    assert srsly.read_json(project / "projects/ewt/metrics/spanformer.json")["sentences"] == 10
+    assert scores_of(project / "projects/ewt/metrics/spanformer.json")["sentences"] == 10
 
 
 def test_self_train_crf(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
@@ -71,7 +71,7 @@ def test_self_train_crf(project: Path, tmp_path: Path, run_here: Callable[..., s
     words = sum(map(len, gold))
     assert 2 * words <= sum(map(len, docs)) < 2 * words + max(map(len, docs))
     assert [doc.text for doc in docs[: len(gold)]] != [doc.text for doc in gold]
-    assert srsly.read_json(project / "projects/ewt/metrics/crf.json")["sentences"] == 10
+    assert scores_of(project / "projects/ewt/metrics/crf.json")["sentences"] == 10
 
 
 def check_package(path: Path, metrics: Path) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy
 import pytest
 import spacy
-import srsly
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.vectors import Vectors
@@ -18,7 +17,7 @@ from spacy_lal.annotations.constituents import get_constituents, sentence_trees
 from spacy_lal.bridge.shim import torch_shims
 from spacy_lal.formats.docs import language_vocab
 
-from .running import FEW_STEPS, ROOT, read_docs
+from .running import FEW_STEPS, ROOT, read_docs, scores_of
 from .sizes import settings
 
 
@@ -112,7 +111,7 @@ def test_french(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> 
     (parsed,) = read_docs(corpus / "gsd-parsed.spacy", "fr")
     assert [token.head.i for token in parsed] == [1, 2, 2, 4, 2, 2, 5, 5, 2]
     assert len(list(sentence_trees(parsed))) == 1
-    metrics = srsly.read_json(project / "projects/sequoia/metrics/again.json")
+    metrics = scores_of(project / "projects/sequoia/metrics/again.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (2, "sequoia")
     assert "conll18_las" in metrics
     nlp = spacy.load(project / "projects/sequoia/training/again/model-best")
@@ -158,11 +157,11 @@ def test_trees_alone(
     if name == "icon":
         options = f"{FEW_STEPS} {small()}"
         run_here("part", f"projects/{name}", part="1", train_options=options)
-        assert srsly.read_json(folder / "metrics/part-1.json")["sentences"] == 2
+        assert scores_of(folder / "metrics/part-1.json")["sentences"] == 2
         # one of three sentences, so it knows two words less
         assert known_words(folder / "training/part-1/model-best") == 4
         assert known_words(folder / "training/base/model-best") == 6
-    metrics = srsly.read_json(folder / "metrics/base-nk.json")
+    metrics = scores_of(folder / "metrics/base-nk.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (2, "nk")
     nlp = spacy.load(folder / "training/base/model-best")
     assert nlp.lang == lang
@@ -205,7 +204,7 @@ def test_indonesian_with_text(project: Path, tmp_path: Path, run_here: Callable[
     assert [token.text for token in parsed] == words
     assert "constituents" in parsed.spans
     run_here("evaluate", "projects/icon", run="with-text", **given)
-    metrics = srsly.read_json(folder / "metrics/with-text.json")
+    metrics = scores_of(folder / "metrics/with-text.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (2, "icon")
     run_here("package", "projects/icon", run="with-text", **given)
     (config,) = (project / "packages/id_lal_sm").rglob("config.cfg")
@@ -249,9 +248,9 @@ def test_indonesian_with_heads(project: Path, tmp_path: Path, run_here: Callable
     docs = read_docs(folder / "corpus/heads.spacy", "id")
     assert [doc[0].text for doc in docs] == ["kuda", "kucing", "ayam", "sapi", "gajah"]
     assert not any(token.tag_ for doc in docs for token in doc)
-    metrics = srsly.read_json(folder / "metrics/with-heads.json")
+    metrics = scores_of(folder / "metrics/with-heads.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (2, "icon")
-    heads = srsly.read_json(folder / "metrics/with-heads-heads.json")
+    heads = scores_of(folder / "metrics/with-heads-heads.json")
     assert (heads["sentences"], heads["words"]) == (1, 4)
     assert 0 <= heads["conll18_las"] <= heads["conll18_uas"] <= 1
     nlp = spacy.load(folder / "training/with-heads/model-best")
@@ -330,6 +329,6 @@ def test_vietnamese(project: Path, tmp_path: Path, run_here: Callable[..., str])
     assert len(read_docs(folder / "corpus/ud.spacy", "vi")) == 2
     parsed = read_docs(folder / "corpus/ud-parsed.spacy", "vi")
     assert all(doc.has_annotation("DEP") and "constituents" in doc.spans for doc in parsed)
-    metrics = srsly.read_json(folder / "metrics/joint.json")
+    metrics = scores_of(folder / "metrics/joint.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (2, "niivtb")
     assert "conll18_las" in metrics
