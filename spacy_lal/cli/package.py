@@ -49,44 +49,29 @@ def package(
     output: Annotated[
         Path, typer.Argument(help="Where to put the folder LANG_NAME; a package there is replaced.")
     ],
-    name: Annotated[str, typer.Option("--name", help="Name, without the language.")],
-    version: Annotated[str, typer.Option("--version", help="Version.")] = "0.1.0",
+    name: Annotated[str, typer.Option(help="Name, without the language.")],
+    version: Annotated[str, typer.Option(help="Version.")] = "0.1.0",
     meta: Annotated[
         Path | None,
-        typer.Option(
-            "--meta", help="JSON with description, author, license, sources.", exists=True
-        ),
+        typer.Option(help="JSON with description, author, license, sources.", exists=True),
     ] = None,
     metrics: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--metrics",
-            help="Scores that `evaluate --json` wrote.",
-            exists=True,
-        ),
+        list[Path] | None, typer.Option(help="Scores that `evaluate --json` wrote.", exists=True)
     ] = None,
     half: Annotated[bool, typer.Option("--half", help="Store weights as 16-bit numbers.")] = False,
     bytes_of: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--bytes-of",
-            help="A component whose matrices are stored as 8-bit numbers, row by row; "
-            "tok2vec too, if it holds a pretrained encoder.",
-        ),
+        list[str] | None, typer.Option(help="A component whose matrices are stored in 8 bits.")
     ] = None,
     no_vectors: Annotated[
-        bool,
-        typer.Option(
-            "--no-vectors",
-            help="Leave out the vocabulary's word vectors, if the components have their own.",
-        ),
+        bool, typer.Option("--no-vectors", help="Leave out the vocabulary's word vectors.")
     ] = False,
 ) -> None:
     """Package MODEL as OUTPUT/LANG_NAME, to be installed with `pip install OUTPUT/LANG_NAME`.
 
     Absolute paths in the config's [paths] are shortened to their last part. A language model that a
     detector learned beside errors is left out: only training reads it. So are the words of the
-    training data.
+    training data. 8-bit numbers are row by row; tok2vec has some, too, if it holds a pretrained
+    encoder. Vectors can only be left out if no component reads those of the vocabulary.
     """
     from ..bridge.compact import has_weights, store_bytes, store_half
 
