@@ -1,4 +1,4 @@
-"""What a detector's `company` gives: F0.5 with several weights, each at a threshold of its own.
+"""What `error_cooccurrence` of a detector gives: F0.5 with weights, each at its own threshold.
 
     python benchmarks/company.py MODEL CORPUS... --correct FILE [--correct FILE] [--weights 0,0.2]
         [--pairs tests/textbook/pairs.tsv] [--most 0.02] [--json FILE]
@@ -26,7 +26,7 @@ from spacy_lal.evaluation.detection_scores import (
     outcomes,
     read_pairs,
 )
-from spacy_lal.ged.gec_detector import ErrorDetector
+from spacy_lal.ged.component import ErrorDetector
 from spacy_lal.pipeline.loading import load_pipeline
 from spacy_lal.training.corpus import Corpus
 
@@ -64,7 +64,7 @@ def main(
             # on text without errors, what counts is how little is marked
             row[path.stem] = detection(gold, marked).f() if gold.any() else float(marked.mean())
     for row in rows if pairs is not None else ():
-        pipe.company = row["company"]
+        pipe.error_cooccurrence = row["company"]
         found = list(outcomes(nlp, read_pairs(pairs), row["threshold"], pipe.spans_key))
         row[pairs.stem] = sum(one.found for one in found) / len(found)
     print(markdown([*rows[0]], [_cells(row) for row in rows]))
@@ -83,7 +83,7 @@ def _scores(
     found = [p for at in range(0, len(docs), size) for p in pipe.predict(docs[at : at + size])]
     scores = []
     for weight in weights:
-        pipe.company = weight
+        pipe.error_cooccurrence = weight
         pipe.set_annotations(docs, found)
         scores.append(numpy.concatenate([error_scores(doc, pipe.spans_key) for doc in docs]))
     return numpy.array([label != CORRECT for doc in labels for label in doc]), scores

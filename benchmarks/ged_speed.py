@@ -21,7 +21,7 @@ from measure import (
     write,
 )
 
-from spacy_lal.ged.gec_detector import ErrorDetector
+from spacy_lal.ged.component import ErrorDetector
 
 LEAST_WORDS_PER_SECOND = 5_000
 

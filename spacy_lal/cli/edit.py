@@ -11,6 +11,8 @@ from wasabi import msg
 
 from .checks import ModelArgument, check_folder, clear_errors
 
+READING = ("sentences", "max_batch_spans", "prediction")
+"""Settings of models that no weights depend on."""
 OutputArgument = Annotated[Path, typer.Argument(help="Where to write the new pipeline.")]
 
 
@@ -56,8 +58,6 @@ def edit(
 def _setting(text: str) -> tuple[str, Any]:
     """The place and value of a setting. Raises ValueError for one that can't be changed."""
     from spacy.cli._util import parse_config_overrides
-
-    from ..ged.gec_detector import READING
 
     place, equals, value = text.partition("=")
     if not equals:

@@ -73,7 +73,7 @@ def package(
     training data. 8-bit numbers are row by row; tok2vec has some, too, if it holds a pretrained
     encoder. Vectors can only be left out if no component reads those of the vocabulary.
     """
-    from ..bridge.compact import has_weights, store_bytes, store_half
+    from ..bridge.storage import has_weights, store_bytes, store_half
 
     with clear_errors("package"):
         contents: dict[str, Any] = {}

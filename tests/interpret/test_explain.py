@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 from spacy.util import fix_random_seed
 
 import spacy_lal
+from spacy_lal.batching.sentences import Reading
 from spacy_lal.bridge.shim import torch_shim
 from spacy_lal.interpret import Explanation, explain, explain_docs
 from spacy_lal.layers.input_encoders import row_mask
@@ -163,12 +164,12 @@ def test_whitespace_and_empty_docs(nlp):
 def test_pieces_of_long_sentences(nlp):
     shorter = copy.deepcopy(nlp)
     pipe = shorter.get_pipe("lal_constituency")
-    pipe.model.attrs["max_sentence_length"] = 5
+    pipe.model.attrs["reading"] = Reading(max_sentence_length=5)
     doc = doc_of(nlp, starts=(0,))
     pieces = explain(shorter, doc)
     assert [len(piece.tokens) for piece in pieces] == [5, 5, 2]
     assert numpy.concatenate([p.tokens for p in pieces]).tolist() == list(range(len(doc)))
-    pipe.model.attrs["long_sentences"] = "flat"
+    pipe.model.attrs["reading"] = Reading(max_sentence_length=5, long_sentences="flat")
     assert explain(shorter, doc) == []
     assert len(explain(shorter, doc_of(nlp, "Go home !", (0,)))) == 1
 
