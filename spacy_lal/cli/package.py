@@ -43,6 +43,9 @@ LEAST = 20
 SCORES = ("const_", "spans_", "tag_", "dep_", "ptb_", "conll18_", "srl_", "ged_")
 """What the names of scores begin with that go into meta.json."""
 
+OF_META = ("description", "author", "email", "url", "license", "sources", "notes", "requirements")
+"""What `--meta` says of a package; all else in meta.json follows from the pipeline."""
+
 
 def package(
     model: Annotated[Path, typer.Argument(help="Folder of a trained pipeline.", exists=True)],
@@ -53,7 +56,9 @@ def package(
     version: Annotated[str, typer.Option(help="Version.")] = "0.1.0",
     meta: Annotated[
         Path | None,
-        typer.Option(help="JSON with description, author, license, sources.", exists=True),
+        typer.Option(
+            help="Description, author, license, sources, notes, requirements.", exists=True
+        ),
     ] = None,
     metrics: Annotated[
         list[Path] | None, typer.Option(help="Scores that `evaluate --json` wrote.", exists=True)
@@ -82,6 +87,13 @@ def package(
             values = srsly.read_json(path)
             if not isinstance(values, dict):
                 raise ValueError(f"{path} holds no JSON object")
+            if path == meta:
+                values = {key: values[key] for key in OF_META if key in values}
+                values["requirements"] = [
+                    needed
+                    for needed in values.get("requirements", ())
+                    if not needed.startswith("spacy-lal")
+                ]
             contents |= values
         if metrics:
             contents["performance"] = {}
@@ -99,7 +111,7 @@ def package(
             raise ValueError(f"--version {version!r} is no version, such as 0.1.0") from None
         contents |= {"name": name, "version": version}
         target = output / f"{contents['lang']}_{name}"
-        check_folder(target, [model, *([meta] if meta else []), *(metrics or ())])
+        check_folder(target, [model, *(metrics or ())])
         _check_replaced(target)
         with tempfile.TemporaryDirectory() as scratch:
             source = Path(scratch) / "model"

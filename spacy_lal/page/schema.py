@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from pydantic.json_schema import models_json_schema
 
 from ..annotate.records import AnnotatedText
-from .limits import Limits
+from .worker import Limits
 
 
 class RankedTree(BaseModel):
