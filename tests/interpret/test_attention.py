@@ -53,7 +53,7 @@ def test_limit_and_method(files):
     result = run(files / "model", data, "--limit", 1, "--method", "softmax", "-o", out)
     assert result.exit_code == 0, result.output
     found = json.loads((out / "heads.json").read_text())
-    assert (found["method"], found["spans"]) == ("softmax", 5)
+    assert (found["method"], found["overall"]["spans"]) == ("softmax", 5)
     assert not (out / "errors.json").exists()
 
 
