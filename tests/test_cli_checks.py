@@ -341,7 +341,7 @@ def test_settings_are_stored(tmp_path: Path) -> None:
     assert run([*command, str(output), *both]).exit_code == 0
     changed = spacy.load(output)
     assert changed.config["components"]["lal_constituency"]["sentences"] == "doc"
-    assert changed.get_pipe("lal_constituency").settings["sentences"] == "doc"
+    assert changed.get_pipe("lal_constituency").reading.sentences == "doc"
     assert changed.batch_size == 8
     mine, theirs = (
         (folder / "lal_constituency/model.safetensors").read_bytes()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from wasabi import msg
 
-from .checks import ThreadsOption, check_apart, check_folder, clear_errors
+from .checks import ModelArgument, ThreadsOption, check_apart, check_folder, clear_errors
 
 if TYPE_CHECKING:
     from ..annotate.run import Done
@@ -20,7 +20,7 @@ SOME_FAILED = 3
 
 
 def annotate(
-    model: Annotated[str, typer.Argument(help="A pipeline's name or folder.")],
+    model: ModelArgument,
     texts: Annotated[
         str,
         typer.Argument(

@@ -10,7 +10,7 @@ import typer
 from wasabi import msg
 
 from ..formats.files import whole_file
-from .checks import check_outputs, clear_errors
+from .checks import ModelArgument, check_outputs, clear_errors
 
 if TYPE_CHECKING:
     from ..interpret import ErrorAnalysis, TopHeads
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def attention(
-    model: Annotated[str, typer.Argument(help="A pipeline: a package's name or a folder.")],
+    model: ModelArgument,
     data: Annotated[Path, typer.Argument(help="A .spacy file or a folder of them.", exists=True)],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for JSON and SVG files.")

@@ -13,9 +13,8 @@ import typer
 
 T = TypeVar("T")
 
-ThreadsOption = Annotated[
-    int, typer.Option("--threads", min=0, help="Threads of torch; 0 for torch's default.")
-]
+ModelArgument = Annotated[str, typer.Argument(help="A pipeline: a package's name or a folder.")]
+ThreadsOption = Annotated[int, typer.Option(min=0, help="Threads of torch; 0 for its default.")]
 
 
 @contextmanager

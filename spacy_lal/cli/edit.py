@@ -9,38 +9,25 @@ import typer
 from spacy.language import Language
 from wasabi import msg
 
-from .checks import check_folder, clear_errors
+from .checks import ModelArgument, check_folder, clear_errors
 
+READING = ("sentences", "max_batch_spans", "prediction")
+"""Settings of models that no weights depend on."""
 OutputArgument = Annotated[Path, typer.Argument(help="Where to write the new pipeline.")]
 
 
 def edit(
-    model: Annotated[str, typer.Argument(help="A pipeline: a package's name or a folder.")],
+    model: ModelArgument,
     output: OutputArgument,
     settings: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set",
-            help="A setting of the config and its value, as components.lisa_srl.decoder=viterbi; "
-            "repeat it for several.",
-        ),
+        typer.Option("--set", help="As components.lisa_srl.decoder=viterbi; repeat it."),
     ] = None,
-    mean_with: Annotated[
-        str,
-        typer.Option(
-            "--mean-with",
-            help="The pipeline that MODEL's training began with: take the mean of both's weights.",
-        ),
-    ] = "",
-    component: Annotated[
-        str, typer.Option("--component", help="Of which component the mean is taken.")
-    ] = "gec_detector",
-    share: Annotated[
-        float,
-        typer.Option("--share", help="Of the other pipeline in the mean.", min=0, max=1),
-    ] = 0.5,
+    mean_with: Annotated[str, typer.Option(help="What MODEL's training began with.")] = "",
+    component: Annotated[str, typer.Option(help="Of which the mean is.")] = "gec_detector",
+    share: Annotated[float, typer.Option(min=0, max=1, help="Of the other in the mean.")] = 0.5,
 ) -> None:
-    """Write MODEL to OUTPUT with other settings or other weights.
+    """Write MODEL to OUTPUT with other settings (--set) or other weights (--mean-with).
 
     A mean of a training's weights and of those that it began with (Wortsman et al. 2022, Model
     soups) forgets less. What the other pipeline doesn't have, such as further words, is in it as
@@ -72,8 +59,6 @@ def _setting(text: str) -> tuple[str, Any]:
     """The place and value of a setting. Raises ValueError for one that can't be changed."""
     from spacy.cli._util import parse_config_overrides
 
-    from ..ged.gec_detector import READING
-
     place, equals, value = text.partition("=")
     if not equals:
         raise ValueError(f"--set {text}: write a setting and its value, as components.a.b=3")
@@ -102,32 +87,22 @@ def _model(nlp: Language, component: str) -> Any:
 
 
 def find_threshold(
-    model: Annotated[str, typer.Argument(help="A pipeline with `gec_detector`: name or folder.")],
+    model: ModelArgument,
     output: OutputArgument,
     correct: Annotated[
         list[Path] | None,
-        typer.Argument(
-            help=".spacy files without errors, one per kind of text: `corrupt --rate 0`.",
-            exists=True,
-        ),
+        typer.Argument(help=".spacy files without errors: `corrupt --rate 0`.", exists=True),
     ] = None,
     most: Annotated[
-        float,
-        typer.Option(
-            "--most", min=0, max=1, help="Share of each file's tokens that may be marked."
-        ),
+        float, typer.Option(min=0, max=1, help="Share of each file's tokens to be marked.")
     ] = 0.015,
     tune: Annotated[
         Path | None,
-        typer.Option(
-            "--tune",
-            help="A .spacy file with errors: no threshold below the one with its best F0.5.",
-            exists=True,
-        ),
+        typer.Option(help="With errors: no threshold below its best one.", exists=True),
     ] = None,
 ) -> None:
-    """Write MODEL to OUTPUT with the lowest threshold that is high enough for each of CORRECT,
-    and not below the best of another file.
+    """Write MODEL, which has a `gec_detector`, to OUTPUT with the lowest threshold that is high
+    enough for each of CORRECT, and not below that with the best F0.5 on another file.
 
     Learners' text has an error every tenth token, other text has not, and a user reads both.
     """

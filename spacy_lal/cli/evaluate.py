@@ -11,7 +11,7 @@ import typer
 from wasabi import msg
 
 from ..formats.files import whole_file
-from .checks import ThreadsOption, check_outputs, clear_errors, input_files
+from .checks import ModelArgument, ThreadsOption, check_outputs, clear_errors, input_files
 
 _RAW_COLUMNS = {
     "words_f": "words",
@@ -26,88 +26,48 @@ _RAW_COLUMNS = {
 
 
 def evaluate(
-    model: Annotated[str, typer.Argument(help="A pipeline's name or folder.")],
+    model: ModelArgument,
     corpora: Annotated[
         list[Path] | None, typer.Argument(help=".spacy files, or folders of them.", exists=True)
     ] = None,
-    json: Annotated[
-        Path | None, typer.Option("--json", help="Write the numbers here, as JSON.")
-    ] = None,
-    prm: Annotated[
-        str, typer.Option("--prm", help="EVALB parameters: a name or a .prm file.")
-    ] = "nk",
+    json: Annotated[Path | None, typer.Option(help="Write the numbers here, as JSON.")] = None,
+    prm: Annotated[str, typer.Option(help="EVALB parameters: a name or a .prm file.")] = "nk",
     parses: Annotated[
-        str,
-        typer.Option(
-            "--parses",
-            help="Parses by which roles are found, comma-separated: model, gold, or pipelines that "
-            "find heads. Default: model.",
-        ),
+        str, typer.Option(help="Parses for roles: model, gold, or pipelines. Default: model.")
     ] = "",
-    predicates: Annotated[
-        str, typer.Option("--predicates", help="Whose predicates: model, gold. Default: both.")
-    ] = "",
+    predicates: Annotated[str, typer.Option(help="For roles: model, gold. Default: both.")] = "",
     decoders: Annotated[
-        str,
-        typer.Option(
-            "--decoders",
-            help="Of roles: probabilities, viterbi, valid, greedy. Default: the model's.",
-        ),
+        str, typer.Option(help="Of roles: probabilities, viterbi, valid, greedy.")
     ] = "",
     unique: Annotated[
         bool | None,
         typer.Option(
             "--unique-core-roles/--repeated-core-roles",
             help="Whether a frame may have a core role twice; default: the model's setting.",
-            show_default=False,
         ),
     ] = None,
     tune: Annotated[
         Path | None,
-        typer.Option(
-            "--tune",
-            help="Detect errors at the threshold that gives the best F0.5 on this .spacy file.",
-            exists=True,
-        ),
+        typer.Option(help="Mark errors from the threshold on that is best here.", exists=True),
     ] = None,
     join: Annotated[
-        int,
-        typer.Option(
-            "--join",
-            min=1,
-            help="Sentences per Doc in which errors are detected; if several, without boundaries.",
-        ),
+        int, typer.Option(min=1, help="For errors: sentences a Doc; if several, unmarked.")
     ] = 1,
     pairs: Annotated[
         Path | None,
-        typer.Option(
-            "--pairs",
-            help="Instead of corpora: columns kind, wrong, right; [brackets] around wrong words.",
-            exists=True,
-        ),
+        typer.Option(help="Columns kind, wrong, right; [brackets] around errors.", exists=True),
     ] = None,
-    raw: Annotated[
-        bool, typer.Option("--raw", help="Let MODEL read the corpora's paragraphs as strings.")
-    ] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="MODEL reads paragraphs as strings.")] = False,
     trees: Annotated[
         Path | None,
-        typer.Option(
-            "--trees",
-            help="With --raw: a .spacy file with trees and tags of the same sentences.",
-            exists=True,
-        ),
+        typer.Option(help="With --raw: trees and tags of the same sentences.", exists=True),
     ] = None,
     calibrate: Annotated[
-        bool,
-        typer.Option(
-            "--calibrate", help="Show how often MODEL is right where it is sure, for `silver`."
-        ),
+        bool, typer.Option("--calibrate", help="How right MODEL is where it is sure, for `silver`.")
     ] = False,
-    gpu_id: Annotated[int, typer.Option("--gpu-id", help="GPU, or -1 for the CPU.")] = -1,
+    gpu_id: Annotated[int, typer.Option(help="GPU, or -1 for the CPU.")] = -1,
     threads: ThreadsOption = 0,
-    batch_size: Annotated[
-        int, typer.Option("--batch-size", min=0, help="Docs per batch; 0 for the pipeline's.")
-    ] = 0,
+    batch_size: Annotated[int, typer.Option(min=0, help="Docs; 0 for the pipeline's.")] = 0,
 ) -> None:
     """Scores of MODEL on CORPORA, of each layer that both have, and its speed.
 

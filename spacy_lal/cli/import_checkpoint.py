@@ -30,26 +30,16 @@ def import_checkpoint(
         ),
     ],
     output: Annotated[Path, typer.Argument(help="Folder of the pipeline to write.")],
-    kind: Annotated[
-        Kind | None, typer.Option("--kind", help="Default: what the file looks like.")
-    ] = None,
+    kind: Annotated[Kind | None, typer.Option(help="Default: what it looks like.")] = None,
     encoder: Annotated[
-        Path | None,
-        typer.Option(
-            "--encoder",
-            help="Folder with config.json and tokenizer.json of a .pt file's transformer.",
-        ),
+        Path | None, typer.Option(help="Folder of a transformer's config.json and tokenizer.json.")
     ] = None,
     escaped: Annotated[
-        bool,
-        typer.Option(
-            "--escaped", help='For benepar: tokens will be as in treebanks: "-LRB-", "``".'
-        ),
+        bool, typer.Option("--escaped", help='benepar: tokens as in treebanks, "-LRB-", "``".')
     ] = False,
-    lang: Annotated[str, typer.Option("--lang", help="Language code of the pipeline.")] = "en",
+    lang: Annotated[str, typer.Option(help="Language code of the pipeline.")] = "en",
     licence: Annotated[
-        str | None,
-        typer.Option("--license", help="Licence of the published weights, for meta.json."),
+        str | None, typer.Option("--license", help="Licence of the weights, for meta.json.")
     ] = None,
 ) -> None:
     """Write a pipeline that finds the trees and heads which CHECKPOINT finds.

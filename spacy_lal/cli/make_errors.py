@@ -36,36 +36,21 @@ def corrupt(
         Path, typer.Argument(help="The .spacy file to write; with --learn, the error model (JSON).")
     ],
     model: Annotated[
-        Path | None, typer.Option("--model", help="An error model, by --learn.", exists=True)
+        Path | None, typer.Option(help="An error model, by --learn.", exists=True)
     ] = None,
-    rate: Annotated[
-        float, typer.Option("--rate", min=0.0, max=1.0, help="Share of tokens to make wrong.")
-    ] = 0.1,
-    copies: Annotated[
-        int, typer.Option("--copies", min=1, help="Copies of each text, each with its own errors.")
-    ] = 1,
-    types: Annotated[
-        bool, typer.Option("--types", help="Label errors as R, M and U, not as ERROR.")
-    ] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Another seed makes other errors.")] = 0,
-    learn: Annotated[
-        bool, typer.Option("--learn", help="Learn how errors are made, and write an error model.")
-    ] = False,
-    lang: Annotated[str, typer.Option("--lang", help="With --learn: language code.")] = "en",
+    rate: Annotated[float, typer.Option(min=0, max=1, help="Share of tokens to make wrong.")] = 0.1,
+    copies: Annotated[int, typer.Option(min=1, help="Of each text, with errors of its own.")] = 1,
+    types: Annotated[bool, typer.Option("--types", help="Labels R, M and U, not ERROR.")] = False,
+    seed: Annotated[int, typer.Option(help="Another seed makes other errors.")] = 0,
+    learn: Annotated[bool, typer.Option("--learn", help="Write an error model.")] = False,
+    lang: Annotated[str, typer.Option(help="With --learn: language code.")] = "en",
     corrections: Annotated[
         tuple[Path, Path] | None,
-        typer.Option(
-            "--corrections",
-            help="With --learn, two files: tokenised sentences as written, and corrected, one per "
-            "line.",
-            exists=True,
-        ),
+        typer.Option(help="With --learn: sentences as written, and corrected.", exists=True),
     ] = None,
     m2: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--m2", help="With --learn: corrected sentences in M2; repeat it.", exists=True
-        ),
+        typer.Option("--m2", help="With --learn: corrections in M2; repeat it.", exists=True),
     ] = None,
 ) -> None:
     """Put errors into correct text, and label them; or learn how errors are made (--learn).
@@ -74,7 +59,8 @@ def corrupt(
     sentence boundaries are kept, all other annotation is dropped. A Doc that already has labels
     of errors is written once, unchanged.
 
-    From corrections it learns which errors there are and how frequent they are; correct text, if
+    Corrections are two files of tokenised sentences, one per line, or M2. From them it learns which
+    errors there are and how frequent they are; correct text, if
     given, adds words. From correct text alone it makes errors that are usual in any language, and
     for English those that are typical of its learners.
     """

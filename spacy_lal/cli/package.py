@@ -43,52 +43,42 @@ LEAST = 20
 SCORES = ("const_", "spans_", "tag_", "dep_", "ptb_", "conll18_", "srl_", "ged_")
 """What the names of scores begin with that go into meta.json."""
 
+OF_META = ("description", "author", "email", "url", "license", "sources", "notes", "requirements")
+"""What `--meta` says of a package; all else in meta.json follows from the pipeline."""
+
 
 def package(
     model: Annotated[Path, typer.Argument(help="Folder of a trained pipeline.", exists=True)],
     output: Annotated[
         Path, typer.Argument(help="Where to put the folder LANG_NAME; a package there is replaced.")
     ],
-    name: Annotated[str, typer.Option("--name", help="Name, without the language.")],
-    version: Annotated[str, typer.Option("--version", help="Version.")] = "0.1.0",
+    name: Annotated[str, typer.Option(help="Name, without the language.")],
+    version: Annotated[str, typer.Option(help="Version.")] = "0.1.0",
     meta: Annotated[
         Path | None,
         typer.Option(
-            "--meta", help="JSON with description, author, license, sources.", exists=True
+            help="Description, author, license, sources, notes, requirements.", exists=True
         ),
     ] = None,
     metrics: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--metrics",
-            help="Scores that `evaluate --json` wrote.",
-            exists=True,
-        ),
+        list[Path] | None, typer.Option(help="Scores that `evaluate --json` wrote.", exists=True)
     ] = None,
     half: Annotated[bool, typer.Option("--half", help="Store weights as 16-bit numbers.")] = False,
     bytes_of: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--bytes-of",
-            help="A component whose matrices are stored as 8-bit numbers, row by row; "
-            "tok2vec too, if it holds a pretrained encoder.",
-        ),
+        list[str] | None, typer.Option(help="A component whose matrices are stored in 8 bits.")
     ] = None,
     no_vectors: Annotated[
-        bool,
-        typer.Option(
-            "--no-vectors",
-            help="Leave out the vocabulary's word vectors, if the components have their own.",
-        ),
+        bool, typer.Option("--no-vectors", help="Leave out the vocabulary's word vectors.")
     ] = False,
 ) -> None:
     """Package MODEL as OUTPUT/LANG_NAME, to be installed with `pip install OUTPUT/LANG_NAME`.
 
     Absolute paths in the config's [paths] are shortened to their last part. A language model that a
     detector learned beside errors is left out: only training reads it. So are the words of the
-    training data.
+    training data. 8-bit numbers are row by row; tok2vec has some, too, if it holds a pretrained
+    encoder. Vectors can only be left out if no component reads those of the vocabulary.
     """
-    from ..bridge.compact import has_weights, store_bytes, store_half
+    from ..bridge.storage import has_weights, store_bytes, store_half
 
     with clear_errors("package"):
         contents: dict[str, Any] = {}
@@ -97,6 +87,13 @@ def package(
             values = srsly.read_json(path)
             if not isinstance(values, dict):
                 raise ValueError(f"{path} holds no JSON object")
+            if path == meta:
+                values = {key: values[key] for key in OF_META if key in values}
+                values["requirements"] = [
+                    needed
+                    for needed in values.get("requirements", ())
+                    if not needed.startswith("spacy-lal")
+                ]
             contents |= values
         if metrics:
             contents["performance"] = {}
@@ -114,7 +111,7 @@ def package(
             raise ValueError(f"--version {version!r} is no version, such as 0.1.0") from None
         contents |= {"name": name, "version": version}
         target = output / f"{contents['lang']}_{name}"
-        check_folder(target, [model, *([meta] if meta else []), *(metrics or ())])
+        check_folder(target, [model, *(metrics or ())])
         _check_replaced(target)
         with tempfile.TemporaryDirectory() as scratch:
             source = Path(scratch) / "model"

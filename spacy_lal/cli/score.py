@@ -40,14 +40,10 @@ def score_trees(
         str, typer.Option("--prm", "-p", help=f"{', '.join(evalb.NAMED)}, or a .prm file.")
     ] = "nk",
     cutoff: Annotated[
-        int | None,
-        typer.Option("--cutoff", "-c", help="Longest sentence that the second summary counts."),
+        int | None, typer.Option("--cutoff", "-c", help="Longest sentence of the second summary.")
     ] = None,
     max_errors: Annotated[
-        int | None,
-        typer.Option(
-            "--max-errors", "-e", help="Stop if there are more sentence errors than this."
-        ),
+        int | None, typer.Option("--max-errors", "-e", help="Stop after more sentence errors.")
     ] = None,
 ) -> None:
     """Labelled bracketing recall, precision and F1 of bracketed trees, one a line, as EVALB prints
@@ -75,18 +71,13 @@ def score_roles(
     gold: GoldArgument,
     predicted: PredictedArgument,
     end_to_end: Annotated[
-        bool,
-        typer.Option("--end-to-end", help="Arguments of predicates that aren't gold are wrong."),
+        bool, typer.Option("--end-to-end", help="Arguments of other predicates are wrong.")
     ] = False,
     any_lemma: Annotated[
-        bool,
-        typer.Option(
-            "--any-lemma", help="The same token is the same predicate, whatever its lemma."
-        ),
+        bool, typer.Option("--any-lemma", help="The same token is the same predicate.")
     ] = False,
     confusion: Annotated[
-        bool,
-        typer.Option("--confusion", "-C", help="Add unlabelled scores and a confusion matrix."),
+        bool, typer.Option("--confusion", "-C", help="Unlabelled scores, a confusion matrix.")
     ] = False,
 ) -> None:
     """Precision, recall and F1 of semantic roles, as srl-eval.pl of CoNLL-2005 prints them.

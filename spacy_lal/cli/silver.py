@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from wasabi import msg
 
-from .checks import ThreadsOption, check_folder, clear_errors
+from .checks import ModelArgument, ThreadsOption, check_folder, clear_errors
 
 Least = Annotated[
     float | None,
@@ -17,7 +17,7 @@ Least = Annotated[
 
 
 def silver(
-    model: Annotated[str, typer.Argument(help="The pipeline that annotates: name or folder.")],
+    model: ModelArgument,
     text: Annotated[
         Path,
         typer.Argument(

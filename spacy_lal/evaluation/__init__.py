@@ -10,7 +10,7 @@ import torch
 from spacy.language import Language
 
 from ..annotations.frames import FRAMES_KEY
-from ..ged.gec_detector import ErrorDetector
+from ..ged.component import ErrorDetector
 from ..scoring.evalb import EvalbParameters
 from ..srl.component import LisaSRL
 from ..training.corpus import Corpus

@@ -30,7 +30,7 @@ from spacy.training import Example
 
 from ..annotations.grammar_errors import CORRECT, error_scores, get_errors, set_errors
 from ..formats.files import FormatError, read_text
-from ..ged.gec_detector import ErrorDetector
+from ..ged.component import ErrorDetector
 from ..ged.scorer import Detection
 from ..pipeline.pipes import pipes_before, run_pipes
 from ..training.corpus import Corpus

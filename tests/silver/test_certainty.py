@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy
 import pytest
 import torch
@@ -10,7 +12,6 @@ from spacy.tokens import Doc
 
 from spacy_lal.annotations.constituents import get_constituents
 from spacy_lal.annotations.frames import get_frames
-from spacy_lal.batching.sentences import Reading
 from spacy_lal.pipeline.writers import SentenceParse
 from spacy_lal.silver.certainty import (
     LAYERS,
@@ -135,7 +136,8 @@ def test_calibration(teacher: Language, monkeypatch: pytest.MonkeyPatch) -> None
     assert all_of_it["score"] == pytest.approx(sum(right) / len(right))
     # what is parsed in pieces is never sure, but it is there
     for _, pipe in teacher.pipeline:
-        monkeypatch.setitem(pipe.model.attrs, "reading", Reading(max_sentence_length=5))
+        reading = replace(pipe.model.attrs["reading"], max_sentence_length=5)
+        monkeypatch.setitem(pipe.model.attrs, "reading", reading)
     lengths = [len(example.reference) for example in examples]
     found = calibrate(teacher, headed_examples(teacher), (0.0,))
     short = sum(n for n in lengths if n <= 5) / sum(lengths)
