@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = (
-    "tests/test_registry.py tests/test_trees.py tests/test_frames.py tests/test_imports.py "
+    "tests/test_registry.py tests/trees tests/annotations tests/test_imports.py "
     "tests/structure/test_sequence.py tests/pipeline/test_damaged.py tests/formats"
 )
 """Quick ones that need no pipeline: reading, dynamic programs, storage, every factory."""

@@ -103,7 +103,7 @@ def _heads_tsv(found: TopHeads) -> Rows:
     """A row for each category and head."""
     rows = [["category", "spans", "head", "contribution", "first"]]
     for c, category in enumerate(found.categories):
-        for head in range(found.n_heads):
+        for head in range(found.contributions.shape[1]):
             rows.append(
                 [
                     category,

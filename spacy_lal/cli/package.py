@@ -78,7 +78,7 @@ def package(
     detector learned beside errors is left out: only training reads it. So are the words of the
     training data.
     """
-    from ..bridge.compact import has_weights, store_bytes, store_half
+    from ..bridge.storage import has_weights, store_bytes, store_half
 
     with clear_errors("package"):
         contents: dict[str, Any] = {}

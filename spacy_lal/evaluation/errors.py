@@ -18,7 +18,7 @@ from spacy.training import Example
 from wasabi import msg
 
 from ..annotations.grammar_errors import CORRECT, error_scores, get_errors, set_errors
-from ..ged.gec_detector import ErrorDetector
+from ..ged.component import ErrorDetector
 from ..ged.scorer import Detection
 from ..pipeline.loading import load_pipeline
 from ..pipeline.pipes import pipes_before, run_pipes

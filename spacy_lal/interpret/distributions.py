@@ -11,8 +11,8 @@ from spacy.tokens import Doc
 from thinc.api import to_numpy
 
 from ..drawing.charts import layer_attention_svg, layers_of_words_svg, probabilities_svg
-from ..ged.gec_detector import ErrorDetector
-from ..ged.model import layer_attention
+from ..ged.component import ErrorDetector
+from ..ged.network import layer_attention
 from ..parsing.constituency import ConstituencyPipe
 from ..pipeline.pipes import only_pipe, through_earlier_pipes
 from ..structure.chart import unpack

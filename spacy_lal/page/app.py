@@ -15,9 +15,8 @@ from spacy.language import Language
 from .. import __version__
 from ..drawing.html import all_styles
 from .answers import Question, answer, views
-from .limits import Limits
 from .schema import openapi
-from .worker import Busy, TooSlow, Worker
+from .worker import Busy, Limits, TooSlow, Worker
 
 try:
     from starlette.applications import Starlette

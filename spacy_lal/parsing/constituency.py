@@ -235,6 +235,8 @@ class ConstituencyPipe(ParserPipe):
         """
         self._check_initialised()
         self.require_probabilities("kbest")
+        if k < 1:
+            raise ValueError(f"k must be at least 1, got {k}")
         scores = self.model.predict([doc])
         found: list[list[ConstituentTree]] = [[] for _ in scores.sentences]
         for batch in scores.batches:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy
 import pytest
 import torch
@@ -134,7 +136,8 @@ def test_calibration(teacher: Language, monkeypatch: pytest.MonkeyPatch) -> None
     assert all_of_it["score"] == pytest.approx(sum(right) / len(right))
     # what is parsed in pieces is never sure, but it is there
     for _, pipe in teacher.pipeline:
-        monkeypatch.setitem(pipe.model.attrs, "max_sentence_length", 5)
+        reading = replace(pipe.model.attrs["reading"], max_sentence_length=5)
+        monkeypatch.setitem(pipe.model.attrs, "reading", reading)
     lengths = [len(example.reference) for example in examples]
     found = calibrate(teacher, headed_examples(teacher), (0.0,))
     short = sum(n for n in lengths if n <= 5) / sum(lengths)

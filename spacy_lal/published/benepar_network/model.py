@@ -10,8 +10,8 @@ from torch import tensor
 from ...batching.batches import READING, ParserScores, SentenceBatch, batch_by_spans, walk_back
 from ...bridge.shim import TorchShim, torch_shim
 from ...bridge.weights import Header
-from ...encoders.batches import alike
-from ...encoders.transformers import padding_of
+from ...encoders.hugging_face import padding_of
+from ...encoders.windows import alike
 from .characters import CharacterReader
 from .network import BeneparNetwork, reads_shifted
 from .settings import BeneparReading

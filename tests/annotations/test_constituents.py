@@ -15,7 +15,7 @@ from spacy_lal.annotations import (
 )
 from spacy_lal.formats.docs import language_vocab
 
-from .carriers import CARRIERS
+from ..carriers import CARRIERS
 
 VOCAB = language_vocab("en")
 

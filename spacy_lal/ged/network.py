@@ -8,21 +8,14 @@ from thinc.api import Model, torch2xp, xp2torch
 from thinc.types import Floats2d, Floats3d
 from torch import Tensor
 
+from ..bridge.architecture import with_settings
 from ..bridge.shim import TorchShim, torch_shim
-from ..bridge.weights import Header
-from ..layers.layer_attention import LayerAttention, Pooling
+from ..layers.layer_attention import LayerAttention, LayerAttentionSettings
 
 
-def _build(header: Header) -> LayerAttention:
-    settings = {name: value for name, value in header.items() if name != "labels"}
-    return LayerAttention(n_classes=len(header["labels"]), **settings)
-
-
+@with_settings(LayerAttentionSettings)
 def build_mhmla_v1(
-    layers: Model[list[Doc], Floats3d],
-    heads: int = 12,
-    pooling: Pooling = "attention",
-    attention_dropout: float = 0.3,
+    layers: Model[list[Doc], Floats3d], settings: LayerAttentionSettings
 ) -> Model[list[Doc], Floats2d]:
     """Multi-head multi-layer attention (Kaneko and Komachi 2019): scores of every token's labels.
 
@@ -32,9 +25,6 @@ def build_mhmla_v1(
     layers: an encoder that gives all its layers, [layers, tokens of all Docs, width]:
         `spacy-lal.BiLSTMLayers.v1`, `spacy-lal.EncoderLayers.v1` or
         `spacy-lal.TransformerLayers.v1`; or `spacy-lal.WithWordLayer.v1` on top of one of them.
-    heads: the number of heads J, which share the width. pooling: "attention"; or one of the paper's
-        baselines, "average" (AvgL) and "last" (the last layer alone).
-    attention_dropout: dropout rate of the layers' outputs, of the keys and of the attention.
     """
     return Model(
         "mhmla",
@@ -42,11 +32,8 @@ def build_mhmla_v1(
         init=_init,
         layers=[layers],
         refs={"layers": layers, "tok2vec": layers.maybe_get_ref("tok2vec")},
-        shims=[TorchShim(_build)],
-        attrs={
-            "settings": {"n_heads": heads, "pooling": pooling, "dropout": attention_dropout},
-            "labels": [],
-        },
+        shims=[TorchShim(settings.build)],
+        attrs={"labels": []},
     )
 
 
@@ -57,12 +44,7 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
         raise ValueError("the number of layers is not known: give nlp.initialize() example Docs")
     n_layers, _, width = layers.predict(X[:1]).shape
     torch_shim(model).initialize(
-        {
-            "d": int(width),
-            "n_layers": int(n_layers),
-            "labels": model.attrs["labels"],
-            **model.attrs["settings"],
-        }
+        {"d": int(width), "n_layers": int(n_layers), "labels": model.attrs["labels"]}
     )
 
 
@@ -72,7 +54,7 @@ def _forward(
     shim = torch_shim(model)
     stack, backprop_layers = model.get_ref("layers")(docs, is_train)
     h = xp2torch(stack, device=shim.device).requires_grad_(is_train)
-    logits = shim.begin_update(h, dropout=0.0) if is_train else shim.predict(h)
+    logits = shim.run(h, is_train=is_train)
 
     def backprop(d_logits: Floats2d) -> list[Doc]:
         logits.backward(xp2torch(d_logits, device=logits.device))
@@ -85,6 +67,5 @@ def layer_attention(model: Model[list[Doc], Floats2d], docs: list[Doc]) -> Float
     """alpha of every layer, token and head [layers, tokens of all Docs, heads], eq. 7, figure 2."""
     shim = torch_shim(model)
     stack = model.get_ref("layers").predict(docs)
-    network = cast(LayerAttention, shim.module)
-    alpha = network.attention(xp2torch(stack, device=shim.device))
+    alpha = cast(LayerAttention, shim.module).attention(xp2torch(stack, device=shim.device))
     return cast(Floats3d, torch2xp(alpha.detach()))

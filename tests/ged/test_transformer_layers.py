@@ -16,9 +16,9 @@ from thinc.api import Model
 
 from spacy_lal.ged import transformer_layers
 from spacy_lal.ged.transformer_layers import build_transformer_layers_v1
+from tests.pipeline.toy_errors import agreement_examples
 
 from ..tiny_transformers import write_bert
-from .toy_errors import agreement_examples
 
 pytestmark = pytest.mark.spacy_transformers
 

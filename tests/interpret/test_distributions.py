@@ -10,7 +10,7 @@ import torch
 from spacy.tokens import Doc
 
 from spacy_lal.annotations.constituents import CONSTITUENTS_KEY
-from spacy_lal.ged.model import layer_attention
+from spacy_lal.ged.network import layer_attention
 from spacy_lal.interpret import layers_of_words, span_probabilities
 from spacy_lal.visualize import render
 from tests.all_trees import binary_trees

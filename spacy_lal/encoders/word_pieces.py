@@ -6,12 +6,16 @@ import json
 from typing import NamedTuple
 
 import numpy
-from numpy.typing import NDArray
 from spacy.tokens import Doc, Token
 
-from ..bridge.tokenizers import Tokenizer
+from .windows import Numbers
 
-Numbers = NDArray[numpy.int64]
+try:
+    from tokenizers import Encoding, Tokenizer
+except ImportError as error:
+    raise ImportError(
+        "pretrained encoders need tokenizers: pip install 'spacy-lal[encoders]'"
+    ) from error
 
 MOST_CHARACTERS = 1000
 """Of a word; what is behind them is not read."""
@@ -30,7 +34,7 @@ class Special(NamedTuple):
 
 def special_pieces(tokenizer: Tokenizer) -> Special:
     """Those that a tokenizer puts before and behind a text."""
-    encoding = tokenizer.encode("a")
+    encoding: Encoding = tokenizer.encode("a")
     inside = [k for k, special in enumerate(encoding.special_tokens_mask) if not special]
     first, behind = (inside[0], inside[-1] + 1) if inside else (len(encoding.ids),) * 2
     ids, types = encoding.ids, encoding.type_ids
@@ -88,8 +92,7 @@ class WordPieces:
 
     def _encode(self, words: list[str]) -> list[list[int]]:
         # one by one: a batch would start threads, which a process can't be forked beside
-        found = [self._tokenizer.encode(word, add_special_tokens=False) for word in words]
-        return [encoding.ids for encoding in found]
+        return [self._tokenizer.encode(word, add_special_tokens=False).ids for word in words]
 
 
 def _after_space(token: Token) -> bool:

@@ -17,7 +17,7 @@ from spacy_lal.annotations.frames import (
 )
 from spacy_lal.formats.docs import language_vocab
 
-from .carriers import CARRIERS
+from ..carriers import CARRIERS
 
 VOCAB = language_vocab("en")  # a bare Vocab doesn't know what whitespace is
 

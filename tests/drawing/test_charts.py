@@ -1,10 +1,11 @@
-"""Pictures of heads are valid, self-contained and the same every time."""
+"""Pictures of attention are valid, self-contained and the same every time."""
 
 import xml.etree.ElementTree as ElementTree
 
 import numpy
 import pytest
 
+from spacy_lal.drawing.charts import layer_attention_svg
 from spacy_lal.interpret import Explanation
 from spacy_lal.interpret.head_analysis import averaged
 
@@ -82,3 +83,31 @@ def test_no_such_head():
     for head in (-1, 3):
         with pytest.raises(ValueError, match="0 to 2"):
             explanation(["Go"]).attention_svg(heads=[head])
+
+
+ALPHA = numpy.array([[0.25, 0.0], [0.75, 1.0]])
+
+
+def test_a_cell_for_every_layer_and_head_and_the_mean():
+    svg = layer_attention_svg(ALPHA)
+    assert svg == layer_attention_svg(ALPHA)
+    assert titles(svg) == [
+        "layer 1, head 1: 0.250",
+        "layer 2, head 1: 0.750",
+        "layer 1, head 2: 0.000",
+        "layer 2, head 2: 1.000",
+        "layer 1, mean: 0.125",
+        "layer 2, mean: 0.875",
+    ]
+    root = ElementTree.fromstring(svg)
+    cells = {rect.find(f"{SVG}title").text: rect for rect in root.iter(f"{SVG}rect") if len(rect)}
+    # the highest layer on top; nothing is white, all is the darkest
+    lower, higher = cells["layer 1, head 2: 0.000"], cells["layer 2, head 2: 1.000"]
+    assert float(higher.get("y")) < float(lower.get("y"))
+    assert (lower.get("fill"), higher.get("fill")) == ("#ffffff", "#08306b")
+
+
+def test_names_of_layers():
+    assert "embeddings, head 1" in layer_attention_svg(ALPHA, names=["embeddings", "first"])
+    with pytest.raises(ValueError, match="each of the 2 layers: got 3 names"):
+        layer_attention_svg(ALPHA, names=["a", "b", "c"])

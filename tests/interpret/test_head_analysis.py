@@ -39,11 +39,6 @@ def test_averages_by_hand():
     assert first.first == 1.0
     assert [share.head for share in heads.top_overall(2)] == [2, 0]
     assert heads.top_overall(1)[0].first == pytest.approx(1 / 4)
-    assert [head for head, _ in heads.distinctive("NP", 1)] == [0]
-    assert heads.distinctive("NP", 1)[0][1] == pytest.approx(0.4 - 1.3 / 4)
-    assert heads.categories_of(2, 1) == ["VP"]
-    assert heads.categories_of(0, 2) == ["NP", "VP"]
-    assert heads.categories_of(1, 1) == []
     json.dumps(heads.to_dict())
 
 

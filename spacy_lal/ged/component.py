@@ -1,7 +1,8 @@
 """`gec_detector`: grammatical errors by attention over layers (Kaneko and Komachi 2019)."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from numbers import Real
 from typing import cast
 
@@ -11,16 +12,14 @@ from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
-from spacy.vocab import Vocab
 from thinc.api import Config, Model, torch2xp, xp2torch
 from thinc.types import Floats2d
 
-from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, set_errors
+from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, get_errors, set_errors
 from ..batching.sentences import sentence_starts
 from ..pipeline.component import WeightsPipe
-from ..pipeline.examples import count
-from .company import in_company
-from .errors_of_docs import gold_errors, read_errors
+from ..pipeline.examples import Counts, Reader, count, same_tokens
+from ..pipeline.factory import register_factory
 
 DEFAULT_MODEL = Config().from_str(
     """
@@ -41,41 +40,16 @@ DEFAULT_MODEL = Config().from_str(
 )["model"]
 """The model of a component whose config names none."""
 
-READING = ("sentences", "max_batch_spans")
-"""Attributes of encoders that no weights depend on."""
+DOUBT = 0.05
+"""An error this probable says nothing of the sentence's other words."""
+CERTAIN = 1.0 - 1e-9
+"""The odds of anything above would be infinite."""
 
 Probabilities = list[NDArray[numpy.float32]]
 
 
-@Language.factory(
-    "gec_detector",
-    assigns=["doc.spans"],
-    default_config={
-        "model": DEFAULT_MODEL,
-        "spans_key": ERRORS_KEY,
-        "threshold": 0.5,
-        "error_weight": 1.0,
-        "company": 0.0,
-        "scorer": {"@scorers": "spacy-lal.detection_scorer.v1"},
-    },
-    default_score_weights={
-        "ged_f05": 1.0,
-        "ged_p": 0.0,
-        "ged_r": 0.0,
-        "ged_per_type": None,
-    },
-)
-def make_gec_detector(
-    nlp: Language,
-    name: str,
-    model: Model[list[Doc], Floats2d],
-    spans_key: str,
-    threshold: float,
-    error_weight: float,
-    company: float,
-    scorer: Callable | None,
-) -> "ErrorDetector":
-    """Construct the component.
+class ErrorDetector(WeightsPipe):
+    """`gec_detector` writes `doc.spans[spans_key]`, with the probability of every token.
 
     model: maps Docs to scores of every token's labels [tokens of all Docs, labels].
     spans_key: name of the span group with the errors. `Token._.is_error` and the other extension
@@ -86,62 +60,31 @@ def make_gec_detector(
         it: the threshold of a trained component takes precedence over that of its config.
     error_weight: weight of the loss of a token that is an error; that of a correct token is 1. A
         higher weight finds more errors, with lower precision.
-    company: how much the surest error of a sentence raises the probability of the other tokens
-        (see `in_company`); at 0 each token's is the model's own.
+    error_cooccurrence: how much the surest error of a sentence raises the probability of the other
+        tokens (see `with_cooccurrence`); at 0 each token's is the model's own.
     """
-    return ErrorDetector(
-        nlp.vocab,
-        model,
-        name,
-        spans_key=spans_key,
-        threshold=threshold,
-        error_weight=error_weight,
-        company=company,
-        scorer=scorer,
-    )
-
-
-def _checked_threshold(threshold: float) -> float:
-    """Users set it, in a dictionary."""
-    if not isinstance(threshold, Real) or not 0 <= threshold <= 1:
-        raise ValueError(f"threshold must be from 0 to 1, got {threshold!r}")
-    return threshold
-
-
-class ErrorDetector(WeightsPipe):
-    """Writes `doc.spans[spans_key]`, with the probability of every token; see `set_errors`."""
 
     def __init__(
         self,
-        vocab: Vocab,
-        model: Model[list[Doc], Floats2d],
+        nlp: Language,
         name: str,
+        model: Model[list[Doc], Floats2d],
         *,
         spans_key: str = ERRORS_KEY,
         threshold: float = 0.5,
         error_weight: float = 1.0,
-        company: float = 0.0,
+        error_cooccurrence: float = 0.0,
         scorer: Callable | None = None,
     ) -> None:
         _checked_threshold(threshold)
         if error_weight <= 0:
             raise ValueError(f"error_weight must be above 0, got {error_weight}")
-        if not 0 <= company < float("inf"):
-            raise ValueError(f"company must be a number from 0 on, got {company}")
+        if not 0 <= error_cooccurrence < float("inf"):
+            raise ValueError(f"error_cooccurrence must be from 0 on, got {error_cooccurrence}")
         self.spans_key = spans_key
         self.error_weight = error_weight
-        self.company = company
-        self._reading = [
-            (node, {name: node.attrs[name] for name in READING if name in node.attrs})
-            for node in model.walk()
-        ]
-        super().__init__(vocab, model, name, scorer, labels=[], threshold=threshold)
-
-    def _configure_model(self) -> None:
-        """The config decides how text is read, whatever was stored with the weights."""
-        super()._configure_model()
-        for node, settings in self._reading:
-            node.attrs.update(settings)
+        self.error_cooccurrence = error_cooccurrence
+        super().__init__(nlp.vocab, model, name, scorer, labels=[], threshold=threshold)
 
     def _outputs(self) -> dict[str, list[str]]:
         return {"labels": [CORRECT, *self.labels]}
@@ -238,16 +181,92 @@ class ErrorDetector(WeightsPipe):
         """Write the errors, and the probability of every token to be one. Whitespace is none."""
         threshold = _checked_threshold(self.cfg["threshold"])
         for doc, doc_probabilities in zip(docs, scores, strict=True):
-            spaces = [token.is_space for token in doc]
+            spaces = numpy.fromiter((token.is_space for token in doc), bool, len(doc))
             # as many digits as a threshold has, which may lie between two scores
             errors = doc_probabilities[:, 1:].sum(1).astype(numpy.float64)
             errors[spaces] = 0.0
-            if self.company:
-                errors = in_company(errors, sentence_starts(doc, "split"), self.company)
-            marked = (errors >= threshold) & ~numpy.asarray(spaces, dtype=bool)
+            if self.error_cooccurrence:
+                starts = sentence_starts(doc, "split")
+                errors = with_cooccurrence(errors, starts, self.error_cooccurrence)
+            marked = (errors >= threshold) & ~spaces
             types = doc_probabilities[:, 1:].argmax(1).tolist() if len(doc) else []
             labels = [
                 self.labels[k] if here else CORRECT
                 for k, here in zip(types, marked.tolist(), strict=True)
             ]
             set_errors(doc, labels, errors.tolist(), key=self.spans_key)
+
+
+def read_errors(key: str) -> Reader:
+    """Types of errors."""
+
+    def read(doc: Doc, counts: Counts) -> None:
+        if key not in doc.spans:
+            counts.lacking["errors"] += 1
+            return
+        types = (label for label in get_errors(doc, key) if label != CORRECT)
+        counts.names["labels"].update(types)
+
+    return read
+
+
+def gold_errors(example: Example, key: str) -> list[str | None]:
+    """The label of every predicted token; None where there is no gold.
+
+    A token that is made of several gold ones is an error if one of them is.
+    """
+    if key not in example.reference.spans:
+        return [None] * len(example.predicted)
+    labels = get_errors(example.reference, key)
+    if same_tokens(example):
+        return list(labels)
+    found: list[str | None] = []
+    for i in range(len(example.predicted)):
+        parts = [labels[int(k)] for k in example.alignment.x2y[i]]
+        found.append(
+            next((label for label in parts if label != CORRECT), CORRECT if parts else None)
+        )
+    return found
+
+
+def with_cooccurrence(
+    probabilities: NDArray[numpy.float64], starts: Sequence[int], weight: float
+) -> NDArray[numpy.float64]:
+    """Raise the odds of every token by those of the surest other token of its sentence.
+
+    Errors come together. probabilities: of the tokens of a Doc to be errors [tokens]. starts: where
+    sentences begin. With o for odds, p / (1 - p): o_i' = o_i * max(1, o_j / o(DOUBT))^weight, where
+    j is the token with the highest probability in the sentence besides i. What is 0 stays 0, and
+    nothing falls.
+    """
+    found = probabilities.copy()
+    for start, end in pairwise([*starts, len(probabilities)]):
+        if end - start < 2:
+            continue
+        of_sentence = probabilities[start:end]
+        surest = int(of_sentence.argmax())
+        others = numpy.full(end - start, of_sentence[surest])
+        others[surest] = numpy.delete(of_sentence, surest).max()
+        others = numpy.minimum(others, CERTAIN)
+        odds = others / (1.0 - others) * ((1.0 - DOUBT) / DOUBT)
+        gain = numpy.maximum(1.0, odds) ** weight
+        raised = of_sentence * gain / (1.0 - of_sentence + of_sentence * gain)
+        found[start:end] = numpy.maximum(of_sentence, raised)
+    return found
+
+
+def _checked_threshold(threshold: float) -> float:
+    """Users set it, in a dictionary."""
+    if not isinstance(threshold, Real) or not 0 <= threshold <= 1:
+        raise ValueError(f"threshold must be from 0 to 1, got {threshold!r}")
+    return threshold
+
+
+make_gec_detector = register_factory(
+    "gec_detector",
+    ErrorDetector,
+    assigns=["doc.spans"],
+    score_weights={"ged_f05": 1.0, "ged_p": 0.0, "ged_r": 0.0, "ged_per_type": None},
+    model=DEFAULT_MODEL,
+    scorer={"@scorers": "spacy-lal.detection_scorer.v1"},
+)

@@ -15,8 +15,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_lal.annotations.grammar_errors import error_scores, get_errors, set_errors
-
-from .toy_errors import MODEL, agreement_examples
+from tests.pipeline.toy_errors import MODEL, agreement_examples
 
 WRONG, RIGHT = "he walk today .", "they walk now ."
 
