@@ -22,7 +22,7 @@ from ..srl.component import LisaSRL
 from ..visualize import render
 
 HEADS = 5
-"""Of each constituent, how many heads' contributions are told."""
+"""Number of heads whose contributions to a constituent are shown."""
 NEEDS_PIPELINE = {"label_attention", "layers", "probabilities"}
 """Views whose pictures need the pipeline besides the Doc."""
 
@@ -37,7 +37,7 @@ class Question:
 
 
 def views(nlp: Language) -> list[str]:
-    """What the page can show of a pipeline's results, in the order of its buttons."""
+    """Views of a pipeline's results, in the order of the page's buttons."""
     found: list[str] = []
     pipes = [pipe for _, pipe in nlp.pipeline]
     for pipe in pipes:
@@ -92,7 +92,7 @@ def answer(nlp: Language, question: Question) -> dict[str, Any]:
 
 
 def _best(nlp: Language, text: str, k: int) -> list[list[dict[str, Any]]]:
-    """Of each sentence the k best trees, with their pictures."""
+    """The k best trees of each sentence, with their pictures."""
     pipe = next(pipe for _, pipe in nlp.pipeline if isinstance(pipe, ConstituencyPipe))
     (doc,) = through_earlier_pipes(nlp, pipe, [nlp.make_doc(text)])
     return [

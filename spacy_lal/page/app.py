@@ -135,7 +135,7 @@ def make_app(
 
 
 async def _body(request: Request, limits: Limits) -> bytes:
-    """What the request brings: of the right kind, not too much of it, and in time."""
+    """The body of a request: JSON, of bounded size, and in time."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     # other sites' pages can't send JSON unasked
     if kind != "application/json":

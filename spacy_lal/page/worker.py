@@ -60,11 +60,11 @@ class Worker:
 
     @property
     def waiting(self) -> int:
-        """How much is being done and waits."""
+        """Number of texts being done or waiting."""
         return self._inside
 
     async def do(self, work: Callable[[], T]) -> T:
-        """What the work returns. Raises `Busy` or `TooSlow`, and what the work raises."""
+        """The result of the work. Raises `Busy` or `TooSlow`, and what the work raises."""
         if self._inside > self._places:  # one of them is being done
             raise Busy
         with self._lock:
