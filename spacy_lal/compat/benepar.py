@@ -24,7 +24,7 @@ from ..trees.brackets import BRACKETS
 from ..trees.nest import nest
 
 OWN = "the extensions and the factory of benepar itself are there: import one of the two packages"
-"""What an ImportError says if benepar itself was imported before."""
+"""Message of the ImportError if benepar itself was imported before."""
 
 if Language.has_factory("benepar") or Doc.has_extension("_constituent_data"):
     raise ImportError(OWN)

@@ -63,7 +63,7 @@ def _sentence(record: Record, first: int, last: int) -> Sentence:
     place = {token: k for k, token in enumerate(tokens)}
 
     def phrases(spans: Sequence[Record]) -> list[Phrase]:
-        """Those that lie within and have words."""
+        """The spans that lie within and have words."""
         found: list[Phrase] = []
         for span in spans:
             inside = [place[i] for i in range(span["start"], span["end"]) if i in place]

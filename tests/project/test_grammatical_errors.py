@@ -264,7 +264,7 @@ def test_compare_ged(project: Path, tmp_path: Path, run_here: Callable[..., str]
     run_here("compare", "projects/multiged", **variables)
     table = project / "docs/training/results.jsonl"
     names = set(load_benchmark("results").read(table, "ged/"))
-    assert names == {f"multiged-de-heads-{value}-{seed}" for value in (1, 4) for seed in (1, 2)}
+    assert names == {f"multiged-de/heads-{value}-{seed}" for value in (1, 4) for seed in (1, 2)}
     text = load_benchmark("tables").detectors("multiged-de", "heads", ["1", "4"], table)
     rows = re.findall(r"^\| (\w+) \| (\w+) \|", text, re.MULTILINE)
     assert rows == [("heads", "seeds"), ("1", "2"), ("4", "2")]
@@ -293,7 +293,7 @@ def test_compare_ged_on_a_small_encoder(
     )
     names = set(load_benchmark("results").read(project / "docs/training/results.jsonl", "ged/"))
     poolings = ("attention", "last", "average")
-    assert names >= {f"realec-minilm-pooling-{pooling}-1" for pooling in poolings}
+    assert names >= {f"realec-minilm/pooling-{pooling}-1" for pooling in poolings}
 
 
 def test_open_text(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:

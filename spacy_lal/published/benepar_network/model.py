@@ -90,10 +90,7 @@ def _forward(
                 on = shim.device
                 lengths = tensor([words[k] for k in group], device=on)
                 given = tuple(t.to(on) for t in inputs), rows.to(on), lengths
-                if is_train:
-                    scores = shim.begin_update(*given, dropout=attrs["dropout_rate"])
-                else:
-                    scores = shim.predict(*given)
+                scores = shim.run(*given, is_train=is_train, dropout=attrs["dropout_rate"])
                 yield SentenceBatch([parsed[k] for k in group], lengths, scores)
 
     # when predicting, each batch's charts go as soon as they are decoded
