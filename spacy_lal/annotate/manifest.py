@@ -1,4 +1,4 @@
-"""What an output folder was made with, and which of its shards are complete."""
+"""The settings that an output folder was made with, and its complete shards."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHARDS = "shards.jsonl"
 """The file in the output folder with a line for every complete shard."""
 
 Counts = dict[str, Any]
-"""Of a shard: "shard" (its number), "digest" (of its texts), "texts", "words", "failed"."""
+"""Numbers of a shard: "shard" (its own), "digest" (of its texts), "texts", "words", "failed"."""
 
 
 def check_same(folder: Path, name: str, settings: Mapping[str, Any]) -> None:

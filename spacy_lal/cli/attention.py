@@ -73,7 +73,7 @@ def attention(
 
 
 def _print_heads(found: TopHeads, k: int) -> None:
-    """Of all spans, then of each category: its count, its top heads, the head most often first."""
+    """Print count, top heads and the head most often first of all spans and each category."""
 
     def row(name: str, spans: int, top: list[Any], firsts: Any) -> list[str]:
         head = int(firsts.argmax())

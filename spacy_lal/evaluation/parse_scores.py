@@ -34,7 +34,7 @@ ATTACHMENT = ("dep_uas", "dep_las", "ptb_uas", "ptb_las", "conll18_uas", "conll1
 """The scores of heads that a report has."""
 Given = Literal["nothing", "sentences", "tokens", "both"]
 GIVEN: tuple[Given, ...] = ("nothing", "sentences", "tokens", "both")
-"""How much of the gold annotation of raw text a pipeline is given."""
+"""Parts of the gold annotation of raw text that a pipeline may be given."""
 
 
 def is_parsed(doc: Doc) -> bool:

@@ -28,7 +28,7 @@ SETTINGS = "silver.json"
 
 @dataclass(frozen=True)
 class SilverSettings:
-    """What is kept.
+    """Settings that decide which sentences and layers are kept.
 
     least: by layer how sure of it the pipeline must be; a layer that isn't named is left out. A
     sentence stays with at least one layer, which is not its tags alone. shortest, longest: words
