@@ -15,7 +15,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from measure import bare, component, load, options, parsed, read_examples, write
+from measure import bare, component, load, options, parsed, read_examples, table, write
 from spacy.training import Example
 
 from spacy_lal.batching.sentences import sentence_starts
@@ -52,7 +52,6 @@ def main() -> None:
             # no constituent is ever worth it
             ("heads alone", MinimumBayesRisk(threshold=0.999999)),
         ]
-    print(f"{'decoder':20}" + "".join(f"{key.split('_')[-1]:>8}" for key in keys))
     for name, decoder in decoders:
         pipe.decoder = decoder
         examples = read_examples(arguments.data, nlp, arguments.limit)
@@ -62,8 +61,8 @@ def main() -> None:
         if pipe.joint:
             scores.update(score_attachment(pairs))
         found = {key: 100 * value for key in keys if (value := scores[key]) is not None}
-        print(f"{name:20}" + "".join(f"{value:8.2f}" for value in found.values()), flush=True)
         rows.append({"decoder": name, **found})
+    print(table(rows))
     bare_docs = bare([example.reference for example in examples], boundaries=False)
     cut = sum(len(sentence_starts(doc, "split")) > 1 for doc in bare_docs)
     print(f"cut by the splitting rule: {cut} of {len(bare_docs)}")

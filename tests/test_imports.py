@@ -11,7 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import spacy_lal
+from spacy_lal.trees import ConstituentTree
 
 PACKAGE = Path(spacy_lal.__file__).parent
 FLOORS = [
@@ -117,6 +120,18 @@ def test_no_circles() -> None:
     assert circles(graph()) == []
 
 
+def test_public_names_are_loaded_when_asked_for() -> None:
+    script = "import sys, spacy_lal; print({'torch', 'spacy', 'numpy'} & {*sys.modules})"
+    command = [sys.executable, "-c", script]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "set()\n"
+    assert set(spacy_lal.__all__) <= set(dir(spacy_lal))
+    for name in spacy_lal.__all__:
+        assert getattr(spacy_lal, name) is not None
+    assert spacy_lal.ConstituentTree is ConstituentTree
+    with pytest.raises(AttributeError, match="explicate"):
+        _ = spacy_lal.explicate
+
+
 SCRIPT = """
 import json, sys, time
 from importlib.metadata import entry_points
@@ -142,7 +157,9 @@ for _ in range(3):  # where others work beside, the quickest says most
         factory.load()
     seconds.append(time.process_time() - begun)
 new = {name.split(".")[0] for name in set(sys.modules) - before}
-print(json.dumps([len(factories), min(seconds), sorted(new), "torch" in before]))
+import spacy_lal.visualize, spacy_lal.cli, spacy_lal.cli.serve
+servers = [name for name in ("starlette", "uvicorn", "spacy_lal.page.app") if name in sys.modules]
+print(json.dumps([len(factories), min(seconds), sorted(new), "torch" in before, servers]))
 """
 
 HEAVY = {"transformers", "spacy_transformers", "ray", "pyarrow", "pandas", "fastapi", "uvicorn"}
@@ -152,8 +169,9 @@ def test_entry_points_cost_little(tmp_path: Path) -> None:
     """Beside spaCy's own imports, torch among them: 0.15 CPU seconds at most, nothing heavy."""
     command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    factories, seconds, new, had_torch = json.loads(done.stdout.splitlines()[-1])
+    factories, seconds, new, had_torch, servers = json.loads(done.stdout.splitlines()[-1])
     assert factories >= 5
     assert had_torch
     assert not HEAVY & set(new), new
     assert seconds <= 0.15
+    assert servers == []  # nor from the command line

@@ -61,8 +61,7 @@ NAMES = {
     ],
 }
 ENCODERS = [
-    f"spacy-lal.{name}.v1"
-    for name in ("BeneparParser", "EncoderLayers", "PretrainedEncoder", "ReleasedParser")
+    f"spacy-lal.{name}.v1" for name in ("BeneparParser", "PretrainedEncoder", "ReleasedParser")
 ]
 FACTORIES = [
     "gec_detector",

@@ -42,8 +42,8 @@ def serve(
             raise ImportError("needs a web server: pip install 'spacy-lal[demo]'") from None
         from spacy.util import get_installed_models
 
-        from ..annotate.loading import load
-        from ..page.limits import Limits
+        from ..annotate.annotating import load
+        from ..page.worker import Limits
 
         listening = _listen(host, port)
         names = models or sorted(name for name in get_installed_models() if "_lal_" in name)

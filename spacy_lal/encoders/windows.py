@@ -8,11 +8,15 @@ from typing import NamedTuple
 
 import numpy
 from numpy.typing import NDArray
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span
 
-from ..batching.sentences import sentence_starts
+from ..batching.sentences import SentencePolicy, sentence_starts
 
 Numbers = NDArray[numpy.int64]
+MOST_PIECES = 1024
+"""Of windows that are read together: their number times the pieces of the longest."""
+MOST_PADDING = 1.1
+"""How many times as large as its pieces a batch may be, once it has a quarter of `MOST_PIECES`."""
 
 
 class Window(NamedTuple):
@@ -73,6 +77,12 @@ def overlapping(start: int, end: int, ends: Numbers, room: int) -> Iterator[Wind
     yield Window(start, end)
 
 
+def sentence_spans(doc: Doc, policy: SentencePolicy) -> list[Span]:
+    """The sentences of a Doc, which cover it."""
+    starts = sentence_starts(doc, policy)
+    return [doc[start:end] for start, end in pairwise([*starts, len(doc)])]
+
+
 def deepest(windows: list[Window], n_tokens: int) -> Numbers:
     """For each token the number of the window that has it farthest from its edges; -1 for none."""
     found = numpy.full(n_tokens, -1)
@@ -84,3 +94,21 @@ def deepest(windows: list[Window], n_tokens: int) -> Numbers:
         farthest[start:end][better] = distance[better]
         found[start:end][better] = number
     return found
+
+
+def alike(sizes: list[int], most: int = MOST_PIECES) -> Iterator[list[int]]:
+    """The numbers of windows, by size in pieces, in batches of at most so many, padded."""
+    batch: list[int] = []
+    total = 0
+    for number in sorted(range(len(sizes)), key=sizes.__getitem__):
+        size = sizes[number]
+        padded = (len(batch) + 1) * size
+        if batch and (
+            padded > most or (total >= most // 4 and padded > MOST_PADDING * (total + size))
+        ):
+            yield batch
+            batch, total = [], 0
+        batch.append(number)
+        total += size
+    if batch:
+        yield batch

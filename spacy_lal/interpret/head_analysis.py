@@ -21,10 +21,13 @@ from ..structure.binarise import collapse_unaries
 from .contributions import Normalisation
 from .explanation import Explanation, constituency_pipe, explain_docs, ranked
 
+Contributions = Iterator[tuple[str, numpy.ndarray]]
+"""Labels of spans, and each head's contribution to them [H]."""
+
 
 class HeadShare(NamedTuple):
-    """A head's part in a category: its average contribution to the category's spans, and the
-    fraction of them to which it contributes most of all heads."""
+    """A head's average contribution to a category's spans, and the fraction of them to which it
+    contributes most of all heads."""
 
     head: int
     contribution: float
@@ -51,10 +54,6 @@ class TopHeads:
     firsts: numpy.ndarray
 
     @property
-    def n_heads(self) -> int:
-        return int(self.contributions.shape[1])
-
-    @property
     def overall(self) -> numpy.ndarray:
         """The average contribution of each head to all spans [H]."""
         average: numpy.ndarray = self.counts @ self.contributions / max(1, self.counts.sum())
@@ -63,30 +62,11 @@ class TopHeads:
     def top(self, category: str, k: int = 5) -> list[HeadShare]:
         """The k heads that contribute most to a category, on average."""
         c = self.categories.index(category)
-        return [
-            HeadShare(h, float(self.contributions[c, h]), float(self.firsts[c, h] / self.counts[c]))
-            for h in ranked(self.contributions[c])[:k]
-        ]
+        return _shares(self.contributions[c], self.firsts[c] / self.counts[c], k)
 
     def top_overall(self, k: int = 5) -> list[HeadShare]:
         """The k heads that contribute most to spans of any category, on average."""
-        firsts = self.firsts.sum(0) / max(1, self.counts.sum())
-        overall = self.overall
-        return [HeadShare(h, float(overall[h]), float(firsts[h])) for h in ranked(overall)[:k]]
-
-    def distinctive(self, category: str, k: int = 5) -> list[tuple[int, float]]:
-        """The k heads whose average contribution to a category exceeds that to all spans most,
-        and by how much."""
-        more = self.contributions[self.categories.index(category)] - self.overall
-        return [(h, float(more[h])) for h in ranked(more)[:k]]
-
-    def categories_of(self, head: int, k: int = 5) -> list[str]:
-        """The categories that have a head among their top k, the commonest first."""
-        return [
-            category
-            for category, averages in zip(self.categories, self.contributions, strict=True)
-            if head in ranked(averages)[:k]
-        ]
+        return _shares(self.overall, self.firsts.sum(0) / max(1, self.counts.sum()), k)
 
     def svg(self, n: int | None = 12, k: int = 3) -> str:
         """Bars of contributions to each of the n commonest categories, or all, if n is None.
@@ -104,39 +84,35 @@ class TopHeads:
 
     def to_dict(self, k: int = 5) -> dict[str, Any]:
         """Everything, as JSON takes it."""
+
+        def described(spans: int, top: list[HeadShare], contributions: numpy.ndarray) -> Any:
+            return {
+                "spans": spans,
+                "top": [share._asdict() for share in top],
+                "contributions": contributions.tolist(),
+            }
+
         return {
             "method": self.method,
-            "heads": self.n_heads,
-            "spans": int(self.counts.sum()),
-            "overall": {
-                "top": [share._asdict() for share in self.top_overall(k)],
-                "contributions": self.overall.tolist(),
-            },
+            "heads": self.contributions.shape[1],
+            "overall": described(int(self.counts.sum()), self.top_overall(k), self.overall),
             "categories": {
-                category: {
-                    "spans": int(self.counts[c]),
-                    "top": [share._asdict() for share in self.top(category, k)],
-                    "distinctive": [
-                        {"head": head, "more": more} for head, more in self.distinctive(category, k)
-                    ],
-                    "contributions": self.contributions[c].tolist(),
-                    "firsts": self.firsts[c].tolist(),
-                }
-                for c, category in enumerate(self.categories)
-            },
-            "categories_of_heads": {
-                str(head): found
-                for head in range(self.n_heads)
-                if (found := self.categories_of(head, k))
+                category: described(int(count), self.top(category, k), contributions)
+                | {"firsts": firsts.tolist()}
+                for category, count, contributions, firsts in zip(
+                    self.categories, self.counts, self.contributions, self.firsts, strict=True
+                )
             },
         }
 
 
+def _shares(contributions: numpy.ndarray, firsts: numpy.ndarray, k: int) -> list[HeadShare]:
+    top = ranked(contributions)[:k]
+    return [HeadShare(head, float(contributions[head]), float(firsts[head])) for head in top]
+
+
 def top_heads(
-    nlp: Language | ParserPipe,
-    docs: Iterable[Doc],
-    *,
-    method: Normalisation = "normalised",
+    nlp: Language | ParserPipe, docs: Iterable[Doc], *, method: Normalisation = "normalised"
 ) -> TopHeads:
     """Average contributions of label attention heads to the constituents predicted in docs.
 
@@ -144,7 +120,7 @@ def top_heads(
     """
     constituency_pipe(nlp)
 
-    def spans() -> Iterator[tuple[str, numpy.ndarray]]:
+    def spans() -> Contributions:
         for explained in explain_docs(nlp, docs, method=method):
             for _, explanation in explained:
                 assert explanation.contributions is not None
@@ -156,14 +132,13 @@ def top_heads(
 
 def averaged(spans: Iterable[tuple[str, numpy.ndarray]], method: Normalisation) -> TopHeads:
     """Average the contributions [H] of spans by their labels."""
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     totals: dict[str, numpy.ndarray] = {}
     firsts: dict[str, numpy.ndarray] = {}
     n_heads = 0
     for label, contributions in spans:
-        n_heads = len(contributions)
         if label not in counts:
-            counts[label] = 0
+            n_heads = len(contributions)
             totals[label] = numpy.zeros(n_heads)
             firsts[label] = numpy.zeros(n_heads, dtype=numpy.int64)
         counts[label] += 1
@@ -180,9 +155,12 @@ def averaged(spans: Iterable[tuple[str, numpy.ndarray]], method: Normalisation) 
     )
 
 
+# Errors
+
+
 class HeadInError(NamedTuple):
-    """A head's part in a wrong constituent: its contribution, and the words, START and STOP
-    among them, that it attends to most, with their attention weights."""
+    """A head's contribution to a wrong constituent, and the words, START and STOP among them, that
+    it attends to most, with their attention weights."""
 
     head: int
     contribution: float
@@ -237,7 +215,7 @@ class ErrorAnalysis:
         found: dict[tuple[str, str | None], list[SpanError]] = {}
         for error in self.errors:
             found.setdefault((error.predicted, error.gold), []).append(error)
-        rows = [(predicted, gold, errors) for (predicted, gold), errors in found.items()]
+        rows = [(*labels, errors) for labels, errors in found.items()]
         return sorted(rows, key=lambda row: (-len(row[2]), row[0], row[1] or ""))
 
     def first_heads(self, errors: Iterable[SpanError]) -> list[tuple[int, int]]:
@@ -246,16 +224,14 @@ class ErrorAnalysis:
         return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
     def agreement(self) -> dict[str, float | None]:
-        """In which part of the wrong labels the span's first head is one of the top k heads of
-        the *predicted* label's, and of the *gold* label's correct constituents.
+        """Share of the wrong labels whose span has a first head among the top k heads of the
+        *predicted* label's, and of the *gold* label's correct constituents.
 
         Out of those errors both of whose labels have correct constituents; None without any.
         """
         top = {
-            label: set(ranked(averages)[: self.k])
-            for label, averages in zip(
-                self.top_heads.categories, self.top_heads.contributions, strict=True
-            )
+            category: {share.head for share in self.top_heads.top(category, self.k)}
+            for category in self.top_heads.categories
         }
         known = [e for e in self.wrong_labels if e.predicted in top and e.gold in top]
         if not known:
@@ -303,7 +279,7 @@ def error_analysis(
     errors: list[SpanError] = []
     missed = 0
 
-    def correct_spans() -> Iterator[tuple[str, numpy.ndarray]]:
+    def correct_spans() -> Contributions:
         nonlocal missed
         docs = (examples[d].predicted for d in known)
         for d, explained in zip(known, explain_docs(nlp, docs, method=method), strict=True):
@@ -316,17 +292,10 @@ def error_analysis(
                     if gold.get((i, j)) == label:
                         yield label, explanation.contributions[row]
                         continue
-                    tokens = explanation.tokens
-                    errors.append(
-                        SpanError(
-                            d,
-                            (int(tokens[i]), int(tokens[j - 1]) + 1),
-                            " ".join(explanation.words[i + 1 : j + 1]),
-                            label,
-                            gold.get((i, j)),
-                            _heads(explanation, row, k, words),
-                        )
-                    )
+                    tokens = int(explanation.tokens[i]), int(explanation.tokens[j - 1]) + 1
+                    text = " ".join(explanation.words[i + 1 : j + 1])
+                    heads = _heads(explanation, row, k, words)
+                    errors.append(SpanError(d, tokens, text, label, gold.get((i, j)), heads))
 
     top = averaged(correct_spans(), method)
     return ErrorAnalysis(len(known), int(top.counts.sum()), errors, missed, top, k)
@@ -336,19 +305,14 @@ def _heads(explanation: Explanation, row: int, k: int, words: int) -> list[HeadI
     assert explanation.contributions is not None
     start, end, _ = explanation.spans[row]
     contributions = explanation.contributions[row]
-    attention = explanation.span_attention(start, end)
-    return [
-        HeadInError(
-            head,
-            float(contributions[head]),
-            [(explanation.words[t], float(attention[head, t])) for t in ranked(attention[head])][
-                :words
-            ],
-        )
-        for head in ranked(contributions)[:k]
-    ]
+    found = []
+    for head in ranked(contributions)[:k]:
+        attention = explanation.span_attention(start, end)[head]
+        most = [(explanation.words[t], float(attention[t])) for t in ranked(attention)[:words]]
+        found.append(HeadInError(head, float(contributions[head]), most))
+    return found
 
 
 def attended_words(errors: Iterable[SpanError]) -> Counter[str]:
-    """How often each word is the one that an error's first head attends to most."""
+    """Counts of the words that the errors' first heads attend to most."""
     return Counter(error.heads[0].words[0][0] for error in errors)

@@ -12,7 +12,7 @@ from spacy.language import Language
 from torch import Tensor
 
 from ..bridge.shim import torch_shim
-from ..encoders.transformers import first_position, is_bert
+from ..encoders.hugging_face import first_position, is_bert
 from ..parsing.constituency import ConstituencyPipe
 from .benepar_names import EMBEDDINGS, renamed
 from .benepar_network.characters import SENTENCE, SENTENCE_END, UNKNOWN, WORD, WORD_END

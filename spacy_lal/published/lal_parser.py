@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from ..bridge.tokenizers import Tokenizer
+from ..encoders.word_pieces import Tokenizer
 from ..layers.released import dependency_scorer_state, encoder_state, lstm_name, span_scorer_state
 from ..structure.binarise import JOIN
 from .imported import Imported

@@ -288,7 +288,7 @@ def _table(field: dict[str, Any]) -> dict[str, Any]:
 
 def _same_pieces(checkpoint: Path, vocabulary: dict[str, int], encoder: EncoderFolder) -> None:
     """Raise ValueError if the folder's tokenizer has another vocabulary than the checkpoint."""
-    from ..bridge.tokenizers import Tokenizer
+    from ..encoders.word_pieces import Tokenizer
 
     found = Tokenizer.from_str(encoder.tokenizer).get_vocab(with_added_tokens=True)
     if found != vocabulary:

@@ -6,7 +6,7 @@ import json
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..encoders.transformers import import_transformers
+from ..encoders.hugging_face import import_transformers
 
 TOKENIZERS = "tokenizers>=0.21"
 """What a package of an imported pipeline needs besides this one."""

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ..bridge.tokenizers import Tokenizer
-from ..encoders.folder import old_name
-from ..encoders.transformers import HuggingFace, build_transformer
+from ..encoders.hugging_face import HuggingFace, build_transformer, old_name
+from ..encoders.word_pieces import Tokenizer
 from .tokenizers import FAST, read_tokenizer
 
 CONFIG = "config.json"

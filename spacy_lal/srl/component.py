@@ -171,10 +171,6 @@ class LisaSRL(ParserPipe):
             raise ValueError(f"{name} must be one of {CHOICES[name]}, not {value!r}")
         super().__setattr__(name, value)
 
-    def _configure_model(self) -> None:
-        super()._configure_model()
-        self._role_decoders: dict[tuple[str, bool, float], RoleDecoder] = {}
-
     def _check_cfg(self) -> None:
         super()._check_cfg()
         n = len(self.cfg["roles"])
@@ -235,7 +231,6 @@ class LisaSRL(ParserPipe):
             for (before, after), times in sorted(counts.follows.items())
             if before in index and after in index
         ]
-        self._role_decoders = {}
         return labels if syntax else {**labels, "relations": []}
 
     def _sample(self, docs: list[Doc]) -> LisaInput:
@@ -285,7 +280,7 @@ class LisaSRL(ParserPipe):
         examples = list(examples)
         validate_examples(examples, f"{self.name}.get_loss")
         gold = LisaGold(self.cfg, self.spans_key, examples)
-        self._warn_unknown("roles", gold.role_counts())
+        self._warn_unknown("roles", gold.role_counts)
         batches = list(scores.batches)
         batch_frames = [
             gold.frames(
@@ -404,13 +399,13 @@ class LisaSRL(ParserPipe):
         return given
 
     def _role_decoder(self) -> RoleDecoder:
-        key = self.decoder, self.unique_core_roles, self.nonconstituent_penalty
-        if key not in self._role_decoders:
-            roles, transitions = self.cfg["roles"], self.cfg["transitions"]
-            self._role_decoders[key] = make_role_decoder(
-                key[0], roles, transitions, unique=key[1], nonconstituent_penalty=key[2]
-            )
-        return self._role_decoders[key]
+        return make_role_decoder(
+            self.decoder,
+            tuple(self.cfg["roles"]),
+            tuple(map(tuple, self.cfg["transitions"])),
+            self.unique_core_roles,
+            self.nonconstituent_penalty,
+        )
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write frames; tags, sentence starts and heads to Docs that have none, or, with

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy
@@ -172,15 +173,15 @@ class RoleDecoder:
         return labels.to(scores.device)
 
 
+@lru_cache(maxsize=8)
 def make_role_decoder(
     how: RoleDecoding,
-    labels: Sequence[str],
-    transitions: Iterable[tuple[int, int, int]],
-    *,
+    labels: tuple[str, ...],
+    transitions: tuple[tuple[int, int, int], ...],
     unique: bool,
-    nonconstituent_penalty: float = 0.0,
+    nonconstituent_penalty: float,
 ) -> RoleDecoder:
-    """The decoder of that name; see `make_lisa_srl`.
+    """The decoder of that name; see `LisaSRL`.
 
     transitions: [previous, following, count] of labels in the training data, -1 before the first.
     """

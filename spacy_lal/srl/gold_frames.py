@@ -65,20 +65,15 @@ def gold_frames(example: Example, key: str) -> list[GoldFrame] | None:
     """
     if key not in example.reference.spans:
         return None
-    frames = get_frames(example.reference, key)
-    own = [
-        (frame.predicate.i, [(span.start, span.end, span.label_) for span in frame.spans])
-        for frame in frames
-    ]
-    if same_tokens(example):
-        return [GoldFrame(i, [(*span, True) for span in spans]) for i, spans in own]
-    alignment = example.alignment
+    same = same_tokens(example)
     found = []
-    for predicate, spans in own:
-        there = alignment.y2x[predicate]
-        if len(there):
-            projected = project_constituents(spans, alignment.y2x, alignment.x2y)
-            found.append(GoldFrame(int(there[0]), list(projected)))
+    for frame in get_frames(example.reference, key):
+        spans = [(span.start, span.end, span.label_) for span in frame.spans]
+        if same:
+            found.append(GoldFrame(frame.predicate.i, [(*span, True) for span in spans]))
+        elif len(there := example.alignment.y2x[frame.predicate.i]):
+            x2y, y2x = example.alignment.x2y, example.alignment.y2x
+            found.append(GoldFrame(int(there[0]), list(project_constituents(spans, y2x, x2y))))
     return found
 
 
@@ -106,20 +101,18 @@ class LisaGold(WordGold):
         super().__init__(cfg, examples)
         self.roles = {name: k for k, name in enumerate(cfg["roles"])}
         self.allowed = allowed_joint_labels(cfg["joint"], cfg["tags"])
-        self.frames_of_docs = [gold_frames(example, spans_key) for example in examples]
+        found = [gold_frames(example, spans_key) for example in examples]
+        # the BIO labels of first words
+        self.role_counts = Counter(
+            f"B-{label}"
+            for frames in found
+            for frame in frames or ()
+            for *_, label, _ in frame.spans
+        )
         self.by_predicate = [
             None if frames is None else {frame.predicate: frame for frame in frames}
-            for frames in self.frames_of_docs
+            for frames in found
         ]
-
-    def role_counts(self) -> Counter[str]:
-        """How often the BIO label of a first word stands in the frames."""
-        return Counter(
-            f"B-{label}"
-            for frames in self.frames_of_docs
-            for frame in frames or ()
-            for _, _, label, _ in frame.spans
-        )
 
     def frames(
         self, members: list[Sentence], like: Tensor, predicates: Tensor | None
@@ -141,10 +134,9 @@ class LisaGold(WordGold):
     def words(self, members: list[Sentence], like: Tensor) -> tuple[Tensor, Tensor]:
         """Tags [B,n] and the joint labels that may be right [B,n,J]."""
         tags = self.numbers("tags", members, like)
-        predicates = padded(like, (self._is_predicate(sentence) for sentence in members))
-        return tags, self.allowed.to(like.device)[tags, predicates]
-
-    def _is_predicate(self, sentence: Sentence) -> list[int]:
-        known = self.by_predicate[sentence.doc]
-        words = sentence.words.tolist()
-        return [-1 if known is None else int(token in known) for token in words]
+        known = (self.by_predicate[sentence.doc] for sentence in members)
+        is_predicate = (
+            [] if frames is None else [int(token in frames) for token in sentence.words.tolist()]
+            for frames, sentence in zip(known, members, strict=True)
+        )
+        return tags, self.allowed.to(like.device)[tags, padded(like, is_predicate)]

@@ -1,15 +1,14 @@
-"""Learning curves and calibration diagrams: that points are where their numbers say."""
+"""Learning curves: points are where their numbers say."""
 
 from __future__ import annotations
 
-import re
 from xml.etree import ElementTree
 
 import pytest
 
 from .running import load_benchmark
 
-PLOTS = load_benchmark("plots")
+PLOTS = load_benchmark("pictures")
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -41,16 +40,3 @@ def test_what_lies_below_the_scale() -> None:
     with pytest.raises(ValueError, match="no curve has a score of 80 or more"):
         PLOTS.curves_svg({"a": [curve]}, title="F1", lowest=80)
     assert lines_of(PLOTS.curves_svg({"a": [[(0, 0.0)]]}, title="F1"))
-
-
-def test_calibration() -> None:
-    """Honest probabilities lie on the dashed diagonal."""
-    svg = PLOTS.calibration_svg({"honest": [(0.0, 0.0), (0.5, 0.5), (1.0, 1.0)]}, title="Trees")
-    (points,) = lines_of(svg)
-    found = re.search(r"x1='([\d.]+)' y1='([\d.]+)' x2='([\d.]+)' y2='([\d.]+)'[^>]*dash", svg)
-    assert found is not None
-    x1, y1, x2, y2 = map(float, found.groups())
-    assert points[0] == (x1, y1)
-    assert points[2] == (x2, y2)
-    assert points[1] == pytest.approx(((x1 + x2) / 2, (y1 + y2) / 2))
-    assert svg.count("<circle") == 3

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import spacy
-import srsly
 from spacy.cli._util import parse_config_overrides
 from spacy.tokens import Doc
 from spacy.util import load_config
@@ -15,7 +14,7 @@ from spacy.util import load_config
 from spacy_lal.annotations.constituents import get_constituents, sentence_trees
 
 from ..tiny_transformers import write_bert, write_phobert, write_xlmr, write_xlnet
-from .running import ATTACHMENT, FEW_STEPS, ROOT, read_docs
+from .running import ATTACHMENT, FEW_STEPS, ROOT, read_docs, scores_of
 from .sizes import LABEL_ATTENTION, OF_VECTORS, SELF_ATTENTION, SMALL, sizes
 from .toy_treebanks import toy_words, write_vectors
 from .two_steps import trained_two_steps
@@ -40,7 +39,7 @@ def test_train_ptb(project: Path, run_here: Callable[..., str]) -> None:
     assert [token.tag_ for token in ship][-3:] == ["IN", "MD", "."]  # the tagger's mistake
     assert [token.head.text for token in ship][:3] == ["Reed", "repaired", "repaired"]
     assert get_constituents(ship)[:2] == [(0, 9, "S"), (0, 2, "NP")]
-    metrics = srsly.read_json(project / "metrics/ptb.json")
+    metrics = scores_of(project / "metrics/ptb.json")
     assert metrics["sentences"] == 3
     assert 0 <= metrics["const_evalb_f"] <= 1
     assert not set(metrics) & ATTACHMENT  # this config's parser finds no heads
@@ -68,7 +67,7 @@ def test_train_on_a_transformer(
     assert f"by rules: {'semantic' if treebank == 'ptb' else 'ctb'}" in printed
     of = {"ptb": "ptb", "ctb": ""}[treebank]
     name = of or "test"
-    metrics = srsly.read_json(project / folder / f"metrics/{name}.json")
+    metrics = scores_of(project / folder / f"metrics/{name}.json")
     assert metrics["sentences"] == {"ptb": 3, "ctb": 2}[treebank]
     assert set(metrics) > {*ATTACHMENT, "const_evalb_f", "const_complete"}
     docs = read_docs(
@@ -104,7 +103,7 @@ PTB_TEXTS = {
 def test_train_vtb(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     """A slow tokenizer aligns words of several syllables; what it doesn't know stops nothing."""
     write_phobert(tmp_path, toy_words("vtb"))
-    own = {"rows__width": 16, "encoder__partition_width": 8}
+    own = {"input_encoder__width": 16, "encoder__partition_width": 8}
     small = sizes("lal_constituency", **own, **LABEL_ATTENTION, **SELF_ATTENTION)
     transformer = f"--components.transformer.model.name {tmp_path}"
     run_here(
@@ -119,7 +118,7 @@ def test_train_vtb(project: Path, tmp_path: Path, run_here: Callable[..., str]) 
         "(TOP (S (NP (L Các) (N cô_giáo)) (VP (V mua) (NP (M ba) (Nc quyển) (N truyện))) (, ,)"
         " (VP (V hát)) (. .)))",
     ]
-    assert srsly.read_json(project / "projects/vtb/metrics/test.json")["sentences"] == 2
+    assert scores_of(project / "projects/vtb/metrics/test.json")["sentences"] == 2
     nlp = spacy.load(project / "projects/vtb/training/model-best")
     doc = nlp("thuyền_trưởng  mở cửa_gà g .")
     assert [leaf for tree in doc._.trees for leaf in tree.leaves] == doc.text.split()
@@ -158,29 +157,33 @@ def test_train_ftb(project: Path, tmp_path: Path, run_here: Callable[..., str]) 
         vectors=str(tmp_path / "vectors"),
         train_options=f"{FEW_STEPS} {small}",
     )
-    metrics = srsly.read_json(project / "projects/ftb/metrics/test.json")
+    metrics = scores_of(project / "projects/ftb/metrics/test.json")
     assert (metrics["sentences"], metrics["words"]) == (2, 13)
     nlp = spacy.load(project / "projects/ftb/training/model-best")
     assert nlp.vocab.vectors.shape == (6, 4)
     assert nlp.get_pipe("spanformer").labels[0] == "AP"
 
 
-@pytest.mark.parametrize(
-    ("name", "widths"),
-    [
-        ("spanformer", OF_VECTORS),
-        pytest.param("spanformer_xlmr", {}, marks=pytest.mark.spacy_transformers),
-    ],
-)
-def test_config_trains(name: str, widths: dict[str, int], tmp_path: Path) -> None:
-    options = sizes("spanformer", **widths)
-    if name == "spanformer_xlmr":
-        write_xlmr(tmp_path, toy_words("ftb"))
-        options += f" --components.transformer.model.name {tmp_path}"
-    else:
-        write_vectors(tmp_path / "vectors", "en")
-        options += f" --paths.vectors {tmp_path / 'vectors'}"
+@pytest.mark.spacy_transformers
+def test_spanformer_on_xlmr(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    write_xlmr(tmp_path, toy_words("ftb"))
+    run_here(
+        "xlm-r",
+        "projects/ftb",
+        data="../../assets/toy/ftb",
+        transformer=str(tmp_path),
+        train_options=f"{FEW_STEPS} {sizes('spanformer')}",
+    )
+    nlp = spacy.load(project / "projects/ftb/training/model-best")
+    assert nlp.pipe_names == ["transformer", "spanformer"]
+    doc = nlp("La  dame vend un livre\n.")
+    assert [leaf for tree in doc._.trees for leaf in tree.leaves] == doc.text.split()
+
+
+def test_config_trains(tmp_path: Path) -> None:
+    write_vectors(tmp_path / "vectors", "en")
+    options = f"{sizes('spanformer', **OF_VECTORS)} --paths.vectors {tmp_path / 'vectors'}"
     overrides = parse_config_overrides(options.split())
-    nlp = trained_two_steps(load_config(ROOT / f"configs/{name}.cfg", overrides))
+    nlp = trained_two_steps(load_config(ROOT / "configs/spanformer.cfg", overrides))
     doc = nlp("La  dame vend un livre\n.")
     assert [leaf for tree in doc._.trees for leaf in tree.leaves] == doc.text.split()

@@ -1,7 +1,7 @@
 """The released LAL parser, imported, finds what it found: scores, trees, heads, relations.
 
 Its own code made the checkpoints and what is expected of them, sentence by sentence
-(`scripts/lal_parser_fixtures.py`); here all sentences are one batch.
+(`tests/fixtures/makers/make_lal_parser.py`); here all sentences are one batch.
 """
 
 import pytest

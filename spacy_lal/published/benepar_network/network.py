@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from ...bridge.weights import Header
-from ...encoders.transformers import build_transformer
+from ...encoders.hugging_face import build_transformer
 from ...layers.char_lstm import CharLSTM
 from ...layers.dropout import FeatureDropout
 from ...layers.input_encoders import row_mask, with_positions

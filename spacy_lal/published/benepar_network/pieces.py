@@ -10,9 +10,8 @@ import numpy
 from numpy.typing import NDArray
 from torch import Tensor, from_numpy
 
-from ...bridge.tokenizers import Tokenizer
-from ...encoders.pieces import special_pieces
 from ...encoders.windows import Window, deepest, overlapping
+from ...encoders.word_pieces import Tokenizer, special_pieces
 from .text import Text
 
 Numbers = NDArray[numpy.int64]

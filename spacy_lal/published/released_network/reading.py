@@ -15,7 +15,7 @@ import numpy
 import torch
 from torch import Tensor
 
-from ...bridge.tokenizers import Encoding, Tokenizer
+from ...encoders.word_pieces import Encoding, Tokenizer
 from ...layers.char_lstm import MOST_CHARACTERS
 from ...trees.brackets import BRACKETS, STRAIGHT_QUOTES, UNBRACKETS
 

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from ...encoders.hugging_face import build_transformer, width_and_depth
 from ...encoders.network import LayerMix
-from ...encoders.transformers import build_transformer, width_and_depth
 from ...layers.bilstm import BiLSTM
 from ...layers.char_lstm import CharLSTM
 from ...layers.layer_norm import LayerNorm

@@ -1,0 +1,191 @@
+"""Words as the pieces that a transformer's tokenizer makes of them, in batches of windows."""
+
+from __future__ import annotations
+
+import json
+from typing import Literal, NamedTuple
+
+import numpy
+import torch
+from spacy.tokens import Doc, Token
+from torch import Tensor
+
+from .windows import Numbers, alike, cut, deepest
+
+try:
+    from tokenizers import Encoding, Tokenizer
+except ImportError as error:
+    raise ImportError(
+        "pretrained encoders need tokenizers: pip install 'spacy-lal[encoders]'"
+    ) from error
+
+Pooling = Literal["first", "last", "mean"]
+
+STEP = 8
+"""Padded lengths in training are multiples of this."""
+MOST_CHARACTERS = 1000
+"""Of a word; what is behind them is not read."""
+MOST_KNOWN = 200_000
+"""Words whose pieces are remembered."""
+
+
+class Special(NamedTuple):
+    """The pieces that stand around every window, and their token types."""
+
+    before: list[int]
+    behind: list[int]
+    types_before: list[int]
+    types_behind: list[int]
+
+
+def special_pieces(tokenizer: Tokenizer) -> Special:
+    """Those that a tokenizer puts before and behind a text."""
+    encoding: Encoding = tokenizer.encode("a")
+    inside = [k for k, special in enumerate(encoding.special_tokens_mask) if not special]
+    first, behind = (inside[0], inside[-1] + 1) if inside else (len(encoding.ids),) * 2
+    ids, types = encoding.ids, encoding.type_ids
+    return Special(ids[:first], ids[behind:], types[:first], types[behind:])
+
+
+class WordPieces:
+    """A fast tokenizer that reads word by word.
+
+    tokenizer: the contents of a tokenizer.json. A word is read with the space before it where
+    that makes a difference (byte-level BPE), and never with its neighbours.
+    """
+
+    def __init__(self, tokenizer: str) -> None:
+        self._tokenizer = Tokenizer.from_str(tokenizer)
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self.special = special_pieces(self._tokenizer)
+        model = json.loads(tokenizer)["model"]
+        # of a unigram model its number, of others the piece itself
+        unknown = model.get("unk_id")
+        if unknown is None and model.get("unk_token"):
+            unknown = self._tokenizer.token_to_id(model["unk_token"])
+        self._unknown = [] if unknown is None else [unknown]
+        self._reads_spaces = self._encode([" a"]) != self._encode(["a"])
+        self._known: dict[str, list[int]] = {}
+
+    def of_docs(self, docs: list[Doc], most: int) -> tuple[Numbers, Numbers]:
+        """The pieces of all tokens, one after the other, and how many each token has [tokens].
+
+        A whitespace token has none, another one at least one if the tokenizer has a piece for
+        the unknown, and at most `most`.
+        """
+        words = [
+            " " + token.text if self._reads_spaces and _after_space(token) else token.text
+            for doc in docs
+            for token in doc
+        ]
+        known = self._known
+        new = [word for word in dict.fromkeys(words) if word not in known]
+        if new:
+            if len(known) > MOST_KNOWN:
+                # another thread may be reading the old one
+                known = self._known = {}
+                new = list(dict.fromkeys(words))
+            found = self._encode([word[:MOST_CHARACTERS] for word in new])
+            known.update(
+                (word, [] if word.isspace() else pieces or self._unknown)
+                for word, pieces in zip(new, found, strict=True)
+            )
+        pieces = [known[word][:most] for word in words]
+        counts = numpy.fromiter(map(len, pieces), dtype=numpy.int64, count=len(pieces))
+        flat = numpy.fromiter((p for word in pieces for p in word), dtype=numpy.int64)
+        return flat, counts
+
+    def _encode(self, words: list[str]) -> list[list[int]]:
+        # one by one: a batch would start threads, which a process can't be forked beside
+        return [self._tokenizer.encode(word, add_special_tokens=False).ids for word in words]
+
+
+def _after_space(token: Token) -> bool:
+    before = token.nbor(-1) if token.i else None
+    return before is not None and bool(before.whitespace_ or before.is_space)
+
+
+class PieceBatch(NamedTuple):
+    """Windows of like length, padded together.
+
+    pieces, types, mask [B, l]: the ids of pieces, their token types, and 1 where there is one.
+    rows [k]: the wanted pieces, counted over the flattened batch; tokens [k]: whose they are,
+    counted over all Docs. With "first" and "last" a token has one, with "mean" all of its own.
+    """
+
+    pieces: Tensor
+    types: Tensor
+    mask: Tensor
+    rows: Tensor
+    tokens: Tensor
+
+
+def piece_batches(
+    docs: list[Doc],
+    pieces: WordPieces,
+    window: int,
+    pooling: Pooling,
+    padding: int,
+    *,
+    few_shapes: bool,
+) -> list[PieceBatch]:
+    """The windows of all Docs, those of like length together.
+
+    window: of pieces, special ones included. padding: the id that stands behind a window.
+    few_shapes: pad lengths to multiples of 8, and batches to about a multiple of 256 pieces. oneDNN
+    makes and keeps a program for every shape of bfloat16 products that it meets; endless shapes
+    take gigabytes and most of the time.
+    """
+    special = pieces.special
+    before, around = len(special.before), len(special.before) + len(special.behind)
+    flat, counts = pieces.of_docs(docs, (window - around) // 2)
+    ends = numpy.concatenate([[0], counts.cumsum()])
+    windows = cut(docs, counts, window - around)
+    owner = deepest(windows, len(counts))
+    sizes = [int(ends[w.end] - ends[w.start]) + around for w in windows]
+    batches = []
+    for numbers in alike(sizes):
+        length = sizes[numbers[-1]]
+        height = len(numbers)
+        if few_shapes:
+            # no longer than a window, which may be all positions that the transformer has
+            length = min(-(-length // STEP) * STEP, window)
+            step = max(1, 256 // length)
+            height = -(-height // step) * step
+        ids = numpy.full((height, length), padding)
+        types = numpy.zeros((height, length), dtype=numpy.int64)
+        mask = numpy.zeros((height, length), dtype=numpy.int64)
+        # rows of mere padding attend to one piece, for attention to nothing is not a number
+        mask[len(numbers) :, 0] = 1
+        rows, tokens = [], []
+        for row, number in enumerate(numbers):
+            w, size = windows[number], sizes[number]
+            behind = size - len(special.behind)
+            ids[row, :before], types[row, :before] = special.before, special.types_before
+            ids[row, before:behind] = flat[ends[w.start] : ends[w.end]]
+            ids[row, behind:size], types[row, behind:size] = special.behind, special.types_behind
+            mask[row, :size] = 1
+            own = w.start + numpy.flatnonzero(owner[w.start : w.end] == number)
+            wanted, whose = _wanted(own, ends, counts, pooling)
+            rows.append(row * length + before + wanted - ends[w.start])
+            tokens.append(whose)
+        arrays = (ids, types, mask, numpy.concatenate(rows), numpy.concatenate(tokens))
+        batches.append(PieceBatch(*map(torch.from_numpy, arrays)))
+    return batches
+
+
+def _wanted(
+    tokens: Numbers, ends: Numbers, counts: Numbers, pooling: Pooling
+) -> tuple[Numbers, Numbers]:
+    """Of these tokens that have pieces, the pieces that give their vectors, and whose they are."""
+    tokens = tokens[counts[tokens] > 0]
+    if pooling == "first":
+        return ends[tokens], tokens
+    if pooling == "last":
+        return ends[tokens + 1] - 1, tokens
+    whose = numpy.repeat(tokens, counts[tokens])
+    inside = numpy.arange(len(whose)) - numpy.repeat(
+        counts[tokens].cumsum() - counts[tokens], counts[tokens]
+    )
+    return ends[whose] + inside, whose
