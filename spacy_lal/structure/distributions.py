@@ -30,9 +30,8 @@ from .chart import (
     packed_spans,
     root_positions,
     span_position,
-    spans_within,
 )
-from .k_best_trees import KBest, k_best
+from .k_best_trees import k_best
 from .lexicalised import joint_values
 from .pruned import best_joint
 
@@ -74,7 +73,7 @@ class BinaryTrees:
     """
 
     def __init__(self, scores: Tensor, lengths: Tensor) -> None:
-        self._n, self.lengths = checked_lengths(scores, lengths)
+        _, self.lengths = checked_lengths(scores, lengths)
         self.scores = scores
 
     @cached_property
@@ -102,29 +101,8 @@ class BinaryTrees:
         """
         return best_tree(self.marginals, self.lengths)
 
-    def kmax(self, k: int) -> tuple[Tensor, Tensor]:
-        """The k most probable trees, best first: their scores [B, k] and masks [B, k, S].
-
-        Where there are fewer, scores are -inf and masks False.
-        """
-        best = k_best(self.scores.unsqueeze(-1), None, self.lengths, k)
-        return best.scores, best.spans
-
     def log_prob(self, tree: Tensor) -> Tensor:
-        """log p [B] of the trees whose spans are True in `tree` [B, S].
-
-        Raises ValueError unless these are 2n-1 spans inside each sentence. That they don't cross is
-        not looked at.
-        """
-        inner = (tree & spans_within(self._n, self.lengths)).sum(1)
-        wrong = (inner != 2 * self.lengths - 1) | (tree.sum(1) != inner)
-        if wrong.any():
-            row = int(wrong.nonzero()[0])
-            raise ValueError(
-                f"a tree of {int(self.lengths[row])} words has {2 * int(self.lengths[row]) - 1} "
-                f"spans inside the sentence, not {int(inner[row])} inside and "
-                f"{int(tree[row].sum() - inner[row])} outside (row {row})"
-            )
+        """log p [B] of the trees whose 2n-1 spans are True in `tree` [B, S]."""
         return self.scores.masked_fill(~tree, 0.0).sum(1) - self.log_partition
 
 
@@ -459,7 +437,7 @@ def _best_labels(
         constituents = constituents.clone()
         constituents[..., group - 1] = -torch.inf
     values, label = constituents.topk(min(k, constituents.shape[-1]), -1)
-    found: KBest = k_best(values, empty, lengths, k)
+    found = k_best(values, empty, lengths, k)
     there = found.scores[0].isfinite()
     choice = found.labels[0, there]
     labels = label[0].gather(-1, (choice.T - 1).clamp(min=0)).T + 1
