@@ -36,7 +36,7 @@ from .lexicalised import joint_values
 from .pruned import best_joint
 
 WIDER = 2
-"""How many times more trees than asked for are ranked, where the search is not by probability."""
+"""Trees ranked, per tree asked for, where the search is not by probability."""
 
 
 class FoundTrees(NamedTuple):
@@ -158,7 +158,7 @@ class Trees(ABC):
 
     @abstractmethod
     def span_labels(self) -> tuple[Tensor, Tensor]:
-        """Of every span the probability that it is a constituent, and its best label [B, S]."""
+        """The probability that a span is a constituent, and its best label, both [B, S]."""
 
     def kmax(self, k: int) -> list[KTrees]:
         """The k most probable trees of each sentence. Raises ValueError for k < 1."""
