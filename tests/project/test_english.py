@@ -313,12 +313,8 @@ def test_make_en_lal_bio_sm(
     begin.add_pipe("senter", source=boundaries, first=True)
     begin.to_disk(tmp_path / "begin")
     widths = {"hidden_width": 32, "tok2vec__word_width": 16, "tok2vec__affix_width": 4}
-    widths |= {"tok2vec__min_count": 1, "dependencies__arc_width": 16}
-    widths |= {
-        "dependencies__relation_width": 8,
-        "input_encoder__hidden_width": 16,
-        "input_encoder__depth": 2,
-    }
+    widths |= {"tok2vec__min_count": 1, "input_encoder__hidden_width": 16}
+    widths |= {"input_encoder__depth": 2}
     widths |= {"input_encoder__tag_width": 8, "encoder__heads": 4, "encoder__key_width": 8}
     widths |= {"encoder__value_width": 8, "encoder__projection_width": 4}
     few = f"{FEW_STEPS} {FEW_WORDS} {settings('lal_constituency', **widths)}"
