@@ -282,7 +282,7 @@ def test_bad_input_is_one_line_and_no_folder(tmp_path: Path, damage: Any, messag
     damage(folder)
     with pytest.raises((ValueError, OSError), match=message):
         read_benepar(folder)
-    result = CliRunner().invoke(app, ["import", "benepar", str(folder), str(tmp_path / "out")])
+    result = CliRunner().invoke(app, ["import", str(folder), str(tmp_path / "out")])
     assert result.exit_code == 1
     assert len(result.output.strip().splitlines()) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["bad"]
@@ -326,5 +326,5 @@ def test_from_scratch_it_says_where_weights_come_from() -> None:
     )
     doc = nlp.make_doc("a b")
     doc.spans["constituents"] = [Span(doc, 0, 2, "NP")]
-    with pytest.raises(ValueError, match=r"import them with `python -m spacy lal import benepar`"):
+    with pytest.raises(ValueError, match=r"import them with `python -m spacy lal import`"):
         nlp.initialize(lambda: [Example(nlp.make_doc("a b"), doc)])

@@ -33,7 +33,7 @@ def build_benepar_parser_v1(
 ) -> Model[list[Doc], ParserScores]:
     """The parser of Kitaev and Klein 2018 and Kitaev et al. 2019, with weights of benepar 0.2.
 
-    It is made by `python -m spacy lal import benepar`, which takes sizes, encoder, tokenizer and
+    It is made by `python -m spacy lal import`, which takes sizes, encoder, tokenizer and
     vocabularies from a checkpoint; all of them are stored with the weights. It can be trained
     further, but not from scratch.
 
@@ -60,7 +60,7 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
     if torch_shim(model).header is None:
         raise ValueError(
             "spacy-lal.BeneparParser.v1 begins with published weights: import them with "
-            "`python -m spacy lal import benepar`, and let the config take the component from there"
+            "`python -m spacy lal import`, and let the config take the component from there"
         )
 
 
@@ -90,10 +90,7 @@ def _forward(
                 on = shim.device
                 lengths = tensor([words[k] for k in group], device=on)
                 given = tuple(t.to(on) for t in inputs), rows.to(on), lengths
-                if is_train:
-                    scores = shim.begin_update(*given, dropout=attrs["dropout_rate"])
-                else:
-                    scores = shim.predict(*given)
+                scores = shim.run(*given, is_train=is_train, dropout=attrs["dropout_rate"])
                 yield SentenceBatch([parsed[k] for k in group], lengths, scores)
 
     # when predicting, each batch's charts go as soon as they are decoded

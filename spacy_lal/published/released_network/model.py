@@ -73,7 +73,8 @@ def _forward(
             members = [parsed[k] for k in group]
             batch = shim.reader.read([_text(docs, sentences[k]) for k in members])
             lengths = torch.tensor([sizes[k] for k in group], device=shim.device)
-            yield SentenceBatch(members, lengths, shim.predict(batch.to(shim.device), lengths))
+            scores = shim.run(batch.to(shim.device), lengths, is_train=False)
+            yield SentenceBatch(members, lengths, scores)
 
     def backprop(d_scores: ParserScores) -> list[Doc]:
         return []
