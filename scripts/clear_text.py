@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Annotated
+from typing import Annotated
 
 import typer
 from wasabi import msg
@@ -89,7 +89,7 @@ def main(
     chosen = sorted(sampled(blocks, sample, random.Random(seed)) if sample else blocks)
     output.parent.mkdir(parents=True, exist_ok=True)
     total = 0
-    with _writer(output) as out:
+    with OPENERS.get(output.suffix, open)(output, "wt", encoding="utf8") as out:
         for block in chosen:
             out.writelines(blocks[block])
             total += sum(len(line.split()) for line in blocks[block])
@@ -176,10 +176,6 @@ def sampled(blocks: dict[int, list[str]], words: int, rng: random.Random) -> lis
         chosen.append(block)
         words -= sum(len(line.split()) for line in blocks[block])
     return chosen
-
-
-def _writer(path: Path) -> IO[str]:
-    return OPENERS.get(path.suffix, open)(path, "wt", encoding="utf8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """More sentences as "She lent my sister some money", which treebanks of the web hardly have.
 
-    python scripts/double_objects.py OUTPUT CORPUS... [--recipients 2] [--no-contrasts]
+    python double_objects.py OUTPUT CORPUS... [--recipients 2] [--no-contrasts]
         [--seed 1]
 
 There, who gets something is nearly always a pronoun, and a parser of roles learns that two phrases
