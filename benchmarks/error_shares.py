@@ -23,15 +23,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_lal.artificial_errors.corrupt import apply_changes, draw_changes, sentence_random
-from spacy_lal.artificial_errors.error_model import SWAP, ErrorModel
-from spacy_lal.artificial_errors.sites import (
-    INSERT,
-    Change,
-    change_at,
-    find_sites,
-    key_of,
-    with_case_of,
-)
+from spacy_lal.artificial_errors.error_model import ErrorModel, Noise, key_of
+from spacy_lal.artificial_errors.sites import INSERT, Change, change_at, find_sites, with_case_of
 from spacy_lal.evaluation.pairs import Pair, read_pairs
 
 ARTICLES = "articles and determiners"
@@ -140,7 +133,7 @@ def makes(model: ErrorModel, pair: Pair, nlp: Language, tries: int = 300) -> boo
     reached = [words]
     for site in find_sites(words, spaces, model):
         replaced = [other.split() for other in site.choice[0]]
-        for at in range(1 if replaced or site.how in (INSERT, SWAP) else tries):
+        for at in range(1 if replaced or site.how in (INSERT, Noise.SWAP) else tries):
             if replaced:
                 changes = [
                     Change(site.start, site.end, with_case_of(words[site.start : site.end], new))
