@@ -101,7 +101,7 @@ class _SpanScores(torch.autograd.Function):
 
     By hand, because plain torch takes 1.1 to 2 times as long and 2.5 to 4 times the memory, or,
     if it recomputes chunks, too, 1.3 to 1.7 times as long: `benchmarks/autograd.py`,
-    docs/decisions/042-hand-written-autograd.md.
+    docs/decisions/005-hand-written-autograd.md.
     """
 
     @staticmethod

@@ -177,18 +177,12 @@ def test_ci_runs_what_the_package_supports() -> None:
     assert job["steps"][-1] == {"run": ".ci/run"}
 
 
-def test_changelog_has_a_section_for_every_version_in_the_repository() -> None:
-    sections: dict[str, list[str]] = {}
-    for line in (ROOT / "CHANGELOG.md").read_text("utf8").splitlines():
-        if line.startswith("## "):
-            versions = sections.setdefault(line.split("`")[1], [])
-        elif line.startswith("### "):
-            versions.append(line.split()[1])
+def test_changelog_has_every_version_in_the_repository() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text("utf8")
     with (ROOT / "pyproject.toml").open("rb") as file:
-        current = {"spacy-lal": tomllib.load(file)["project"]["version"]}
+        assert f"### {tomllib.load(file)['project']['version']} " in changelog
     for path in (ROOT / "packages").glob("*/meta.json"):
-        current[path.parent.name] = srsly.read_json(path)["version"]
-    assert {name: versions[0] for name, versions in sections.items()} == current
+        assert f"`{path.parent.name}` {srsly.read_json(path)['version']}" in changelog
 
 
 def test_a_cell_that_was_killed_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
