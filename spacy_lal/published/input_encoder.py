@@ -1,0 +1,216 @@
+"""From the numbers of words, tags, characters and pieces to the rows that a published parser's
+encoder reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from ..bridge.settings import Settings
+from ..encoders.network import LayerMix
+from ..encoders.transformers import build_transformer, padding_of, width_and_depth
+from ..layers.bilstm import BiLSTM
+from ..layers.char_lstm import CharLSTM
+from ..layers.dropout import FeatureDropout
+from ..layers.input_encoders import with_positions
+from ..layers.layer_norm import LayerNorm
+from ..layers.t5 import T5
+from .reading import RowBatch
+
+NAME = "input_encoder."
+"""What the names of its parameters begin with in the whole network's."""
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PublishedInput(Settings):
+    """Settings of a `PublishedInputEncoder`.
+
+    parts: what makes a row, in order. shapes: of parameters, by name. side_by_side: parts are
+    concatenated, not added. transformer: the contents of its config.json. pooling: which of a row's
+    pieces makes it. unknown: the number of words without vectors of their own. stop: there is a row
+    STOP. partitioned: positions stand beside content, and are not added. cyclic: they begin again
+    where they end. unbiased: the norm divides by the unbiased deviation, as the LAL parser's does.
+    """
+
+    name: ClassVar[str] = "published"
+    predicts_tags: ClassVar[bool] = False
+    parts: list[str]
+    shapes: dict[str, Shape]
+    side_by_side: bool = False
+    transformer: dict[str, Any] | None = None
+    pooling: Literal["first", "last", "mean"] = "last"
+    unknown: int = 0
+    stop: bool = True
+    partitioned: bool = True
+    cyclic: bool = True
+    unbiased: bool = False
+
+    @classmethod
+    def of_state(cls, state: Mapping[str, Tensor], **settings: Any) -> Self:
+        """Settings with the shapes of a network's parameters."""
+        shapes = {
+            name.removeprefix(NAME): tuple(tensor.shape)
+            for name, tensor in state.items()
+            if name.startswith(NAME) and not name.startswith(f"{NAME}transformer.")
+        }
+        return cls(shapes=shapes, **settings)
+
+    def build(self, d_in: int, n_tags: int) -> PublishedInputEncoder:
+        return PublishedInputEncoder(self)
+
+
+class PublishedInputEncoder(nn.Module):
+    """The input of the released LAL parser, of benepar, or of supar: numbers -> rows [B, n+2, d].
+
+    Vectors of words, tags, characters and pieces are added, or stand side by side. Then
+    - LAL and benepar put learned positions beside them or add them, and normalise (Mrini et al.
+      2020, Kitaev and Klein 2018, section 3); benepar's may also stay as they are;
+    - supar puts a BiLSTM above them, or takes a transformer's alone. Vectors trained elsewhere are
+      added to those of words of the same width, or projected and put beside them.
+    """
+
+    d_around = 0
+
+    def __init__(self, settings: PublishedInput) -> None:
+        super().__init__()
+        self.settings, shapes = settings, settings.shapes
+
+        def table(name: str) -> nn.Embedding | None:
+            shape = shapes.get(f"{name}.weight")
+            return nn.Embedding(*shape) if shape else None
+
+        def projection(name: str) -> nn.Linear | None:
+            shape, bias = shapes.get(f"{name}.weight"), f"{name}.bias" in shapes
+            return nn.Linear(shape[1], shape[0], bias=bias) if shape else None
+
+        self.words, self.tags, self.pretrained = map(table, ("words", "tags", "pretrained"))
+        self.pretrained_projection = projection("pretrained_projection")
+        self.character_projection = projection("character_projection")
+        self.piece_projection = projection("piece_projection")
+        if "characters" in settings.parts:
+            n_characters, width = shapes["characters.embedding.weight"]
+            hidden = shapes["characters.lstm.ahead.0.weight_hh_l0"][1]
+            self.characters = CharLSTM(n_characters, width, hidden)
+            self.output_dim = 2 * hidden
+        if settings.transformer is not None:
+            self.transformer, self.output_dim = _transformer(settings.transformer)
+            mixed = shapes.get("mix.weights")
+            self.mix = LayerMix(mixed[0]) if mixed else None
+        if self.piece_projection is not None:
+            self.output_dim = self.piece_projection.out_features
+        self.lstm: BiLSTM | None = None
+        if "lstm.ahead.0.weight_ih_l0" in shapes:
+            _, d_in = shapes["lstm.ahead.0.weight_ih_l0"]
+            _, hidden = shapes["lstm.ahead.0.weight_hh_l0"]
+            ahead = [name for name in shapes if re.fullmatch(r"lstm\.ahead\.\d+\.weight_hh_l0", name)]
+            self.lstm = BiLSTM(d_in, hidden, len(ahead))
+            self.output_dim = 2 * hidden
+        self.positions: nn.Parameter | None = None
+        if "positions" in shapes:
+            self.positions = nn.Parameter(torch.randn(shapes["positions"]))
+            norm, name = (LayerNorm, "a_2") if settings.unbiased else (nn.LayerNorm, "weight")
+            (self.output_dim,) = shapes[f"layer_norm.{name}"]
+            self.layer_norm = norm(self.output_dim)
+        self.dropout = FeatureDropout()
+
+    def forward(self, batch: RowBatch, lengths: Tensor) -> Tensor:
+        settings = self.settings
+        parts = [getattr(self, f"_of_{part}")(batch) for part in settings.parts]
+        rows = torch.cat(parts, -1) if settings.side_by_side else torch.stack(parts).sum(0)
+        if self.lstm is not None:
+            rows = self.lstm(rows, lengths + 1 + settings.stop)
+        if not settings.stop:
+            rows = F.pad(rows, (0, 0, 0, 1))
+        if self.positions is None:
+            return rows
+        table = self.positions
+        if settings.cyclic:
+            table = table[torch.arange(rows.shape[1], device=rows.device) % len(table)]
+        rows = self.dropout(rows)
+        if settings.partitioned:
+            rows = with_positions(rows, table)
+        else:
+            rows = rows + table[: rows.shape[1]]
+        normalised: Tensor = self.layer_norm(rows)
+        return normalised
+
+    def _of_words(self, batch: RowBatch) -> Tensor:
+        assert self.words is not None
+        assert batch.words is not None
+        unknown = batch.words >= self.words.num_embeddings
+        found: Tensor = self.words(batch.words.masked_fill(unknown, self.settings.unknown))
+        if self.pretrained is None:
+            return found
+        vectors = self.pretrained(batch.words)
+        if self.pretrained_projection is None:
+            return found + vectors
+        return torch.cat([found, self.pretrained_projection(vectors)], -1)
+
+    def _of_tags(self, batch: RowBatch) -> Tensor:
+        assert self.tags is not None
+        found: Tensor = self.tags(batch.tags)
+        return found
+
+    def _of_characters(self, batch: RowBatch) -> Tensor:
+        words: Tensor = self.characters(batch.characters, batch.lengths)
+        if self.character_projection is not None:
+            words = self.character_projection(words)
+        return words[batch.spelled]
+
+    def _of_pieces(self, batch: RowBatch) -> Tensor:
+        assert batch.states is not None
+        assert batch.starts is not None
+        assert batch.ends is not None
+        hidden = self.transformer(batch.pieces, batch.types, batch.mask)
+        hidden = [hidden] if isinstance(hidden, Tensor) else hidden
+        states = hidden[-1].flatten(0, 1)
+        if self.mix is not None:
+            last = hidden[-len(self.mix.weights) :]
+            states = self.mix(torch.stack([layer.flatten(0, 1) for layer in last]))
+        if self.settings.pooling == "mean":
+            at = torch.arange(batch.states.shape[1], device=states.device)
+            inside = at >= batch.starts.unsqueeze(-1)
+            inside &= at < batch.ends.unsqueeze(-1)
+            sums = inside.to(states.dtype) @ states[batch.states]
+            rows = sums / (batch.ends - batch.starts).unsqueeze(-1)
+        else:
+            wanted = batch.starts if self.settings.pooling == "first" else batch.ends - 1
+            rows = states[batch.states.gather(1, wanted)]
+        return rows if self.piece_projection is None else self.piece_projection(rows)
+
+
+def reads_shifted(config: dict[str, Any]) -> bool:
+    """Whether a state stands before that of the first piece: of an encoder with a decoder."""
+    return config.get("model_type") == "t5"
+
+
+def _transformer(config: dict[str, Any]) -> tuple[nn.Module, int]:
+    """The module, whose output is the states of its layers, and their width."""
+    if not reads_shifted(config):
+        return build_transformer(config), width_and_depth(config)[0]
+    # older files leave out what has always been the same
+    gate, _, activation = config.get("feed_forward_proj", "relu").rpartition("-")
+    return T5(
+        d=config["d_model"],
+        d_key=config["d_kv"],
+        d_ff=config["d_ff"],
+        n_layers=config["num_layers"],
+        n_decoder_layers=config.get("num_decoder_layers") or config["num_layers"],
+        n_heads=config["num_heads"],
+        buckets=config["relative_attention_num_buckets"],
+        distance=config.get("relative_attention_max_distance", 128),
+        words=config["vocab_size"],
+        gated=gate == "gated",
+        # the only gated one, in the approximation that its authors trained it with
+        activation="gelu_new" if gate and activation == "gelu" else activation,
+        dropout=config.get("dropout_rate", 0.1),
+        eps=config.get("layer_norm_epsilon", 1e-6),
+        start=padding_of(config),
+    ), config["d_model"]
