@@ -21,7 +21,6 @@ from .import_benepar import import_benepar
 from .import_lal_parser import import_lal_parser
 from .import_published import import_app
 from .import_supar import import_supar
-from .own_vectors import own_vectors
 from .package import package
 from .serve import serve
 from .settings import settings
@@ -48,7 +47,7 @@ for command in (
     *(export_ged, export_props),
     *(annotate, silver, calibrate),
     serve,
-    *(package, threshold, own_vectors),
+    *(package, threshold),
 ):
     app.command()(command)
 # settings of the config, as `spacy train` takes them

@@ -9,7 +9,6 @@ from thinc.types import Floats2d, Floats3d
 
 from ..batching.sentences import SentencePolicy, sentence_starts
 from ..bridge.shim import torch_shim
-from ..encoders.model import EncoderShim
 from ..encoders.network import PretrainedNetwork
 
 
@@ -30,7 +29,7 @@ def build_encoder_layers_v1(
     Raises ValueError for another encoder.
     """
     settings = encoder.attrs.get("settings", {})
-    if not any(isinstance(shim, EncoderShim) for shim in encoder.shims):
+    if encoder.name != "pretrained_encoder":
         raise ValueError(
             "spacy-lal.EncoderLayers.v1 needs spacy-lal.PretrainedEncoder.v1, not the model "
             f"{encoder.name!r}"

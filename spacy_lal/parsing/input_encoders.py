@@ -1,10 +1,10 @@
 """Settings of the input encoders: from word vectors to what label attention reads."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal
 
-from ..bridge.settings import Settings, renamed
 from ..layers.input_encoders import BiLSTMInputEncoder, BranchInputEncoder, PositionInputEncoder
+from ..layers.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,8 @@ class BiLSTMInput(Settings):
         return self.tag_depth > 0
 
     def arguments(self) -> dict[str, Any]:
-        return renamed(self, {"hidden_width": "d_hidden", "tag_width": "d_tag"})
+        names = {"hidden_width": "d_hidden", "tag_width": "d_tag"}
+        return {names.get(key, key): value for key, value in asdict(self).items()}
 
     def build(self, d_in: int, n_tags: int) -> BiLSTMInputEncoder:
         return BiLSTMInputEncoder(d_in, n_tags, **self.arguments())
@@ -66,18 +67,9 @@ class BranchInput(Settings):
     content: Literal["tag", "word"] = "tag"
     bilstm: BiLSTMInput | None = None
 
-    def __post_init__(self) -> None:
-        self.one_of("content", "tag", "word")
-
     @property
     def predicts_tags(self) -> bool:
         return self.bilstm is None or self.bilstm.predicts_tags
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> Self:
-        bilstm = values.get("bilstm")
-        made = BiLSTMInput.from_json(bilstm) if bilstm is not None else None
-        return super().from_json(values | {"bilstm": made})
 
     def build(self, d_in: int, n_tags: int) -> BranchInputEncoder:
         return BranchInputEncoder(
@@ -91,5 +83,3 @@ class BranchInput(Settings):
 
 
 InputEncoder = BiLSTMInput | PositionInput | BranchInput
-INPUT_ENCODERS = (BiLSTMInput, PositionInput, BranchInput)
-"""All settings of what label attention reads."""

@@ -1,13 +1,13 @@
 """Settings of a parser's network: its encoder, what scores heads, and all together."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
-from ..bridge.settings import Settings, from_any
 from ..layers.dependency_scorer import DependencyScorer
 from ..layers.encoder import LabelAttentionEncoder
-from .input_encoders import INPUT_ENCODERS, InputEncoder
-from .spans import SPANS, SpanSettings
+from ..layers.settings import Settings
+from .input_encoders import InputEncoder
+from .spans import SpanSettings
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,6 @@ class EncoderSettings(Settings):
     label_partitioned: bool = True
     halves: Literal["head", "whole"] = "head"
 
-    def __post_init__(self) -> None:
-        self.one_of("query", "vector", "matrix")
-        self.one_of("combine", "concatenate", "project")
-
     def build(self, d_model: int, d_around: int) -> LabelAttentionEncoder:
         return LabelAttentionEncoder(
             d_model,
@@ -97,7 +93,7 @@ class DependencySettings(Settings):
     dropout: float | None = None
 
     def __post_init__(self) -> None:
-        self.one_of("read", "words", "fenceposts")
+        super().__post_init__()
         if self.dropout is not None and not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be at least 0 and less than 1, not {self.dropout}")
 
@@ -130,16 +126,3 @@ class ParserSettings(Settings):
     @property
     def predicts_tags(self) -> bool:
         return self.input_encoder.predicts_tags
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> Self:
-        spans, dependencies = values["spans"], values["dependencies"]
-        return super().from_json(
-            values
-            | {
-                "input_encoder": from_any(values["input_encoder"], *INPUT_ENCODERS),
-                "encoder": EncoderSettings.from_json(values["encoder"]),
-                "dependencies": dependencies and DependencySettings.from_json(dependencies),
-                "spans": spans and from_any(spans, *SPANS),
-            }
-        )

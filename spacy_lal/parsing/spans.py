@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ..bridge.settings import Settings
 from ..layers.biaffine_spans import BiaffineLabels, BiaffineSpans
+from ..layers.settings import Settings
 from ..layers.span_attention import SpanTransformer
 
 
@@ -54,6 +54,7 @@ class TransformerSpanSettings(Settings):
     label_rank: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.layers < 0:
             raise ValueError(f"layers must not be negative, got {self.layers}")
 
@@ -75,5 +76,3 @@ class TransformerSpanSettings(Settings):
 
 
 SpanSettings = BiaffineSpanSettings | TransformerSpanSettings
-SPANS = (BiaffineSpanSettings, TransformerSpanSettings)
-"""All settings of what scores the spans of a two-stage parser."""

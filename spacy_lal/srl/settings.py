@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
-from ..bridge.settings import Settings
 from ..layers.lisa_encoder import LisaEncoder
+from ..layers.settings import Settings
 from ..parsing.input_encoders import BiLSTMInput
 
 
@@ -36,6 +36,7 @@ class LisaSettings(Settings):
     role_paths: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         layers, syntax_layer = self.layers, self.syntax_layer
         if not 1 <= self.tag_layer <= layers:
             raise ValueError(f"tag_layer must be from 1 to {layers}, got {self.tag_layer}")
@@ -43,18 +44,10 @@ class LisaSettings(Settings):
             raise ValueError(
                 f"syntax_layer must be from 1 to {layers} or be null, got {syntax_layer}"
             )
-        self.one_of("syntactic_head", "biaffine", "copied")
         if self.syntactic_head == "copied" and syntax_layer == 1:
             raise ValueError("with syntactic_head = 'copied' syntax_layer must be at least 2")
         if self.role_paths and syntax_layer is None:
             raise ValueError("role_paths = true needs a syntax_layer: paths go by its heads")
-
-    @classmethod
-    def from_json(cls, values: dict[str, Any]) -> Self:
-        bilstm = values["input_encoder"]
-        return super().from_json(
-            values | {"input_encoder": bilstm and BiLSTMInput.from_json(bilstm)}
-        )
 
     @property
     def width(self) -> int:

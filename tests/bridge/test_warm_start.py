@@ -258,7 +258,7 @@ def test_word_vectors_behind_the_embedding_change_nothing_at_first(
     numbers = numpy.random.default_rng(0).normal(size=(50, 10)).astype("float32")
     vectors.vocab.vectors = Vectors(data=numbers, mode="floret", minn=2, maxn=3)
     vectors.to_disk(tmp_path)
-    embed = {"@architectures": "spacy-lal.WithVectors.v1", "embed": TINY["tok2vec"], "width": 6}
+    embed = {"@architectures": "spacy-lal.WithOwnVectors.v1", "embed": TINY["tok2vec"], "width": 6}
     nlp = tiny_pipeline(model={**TINY, "tok2vec": embed})
     nlp.config["initialize"]["vectors"] = str(tmp_path)
     begin(nlp, folder)

@@ -1,8 +1,11 @@
-"""`spacy-lal.WithEncoder.v1`: an embedding beside the vectors of a pretrained encoder."""
+"""What components need that share an encoder: an embedding beside it (`spacy-lal.WithEncoder.v1`),
+and Docs without its vectors behind the last of them (`lal_empty_tensor`)."""
 
 from collections.abc import Callable
 from typing import Any
 
+import numpy
+from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
@@ -65,3 +68,19 @@ def _forward(
 
     beside = zip(embedded, encoded, strict=True)
     return [xp.concatenate(pair, axis=1) for pair in beside], backprop
+
+
+@Language.factory("lal_empty_tensor", retokenizes=False)
+def make_empty_tensor(nlp: Language, name: str) -> Callable[[Doc], Doc]:
+    """Give every Doc a `doc.tensor` of no numbers, as a new Doc has.
+
+    spaCy's `doc_cleaner` puts None there, with which `token.vector`, `span.as_doc()` and similarity
+    end in an AttributeError wherever the vocabulary has no vectors.
+    """
+    return empty_tensor
+
+
+def empty_tensor(doc: Doc) -> Doc:
+    """The Doc, its tensor of no numbers."""
+    doc.tensor = numpy.zeros(0, dtype="f")
+    return doc

@@ -23,7 +23,7 @@ def test_states_are_those_of_the_decoder_over_the_shifted_text(feed_forward: str
         torch.nn.init.normal_(parameter, std=0.3)
     ours = Pretrained(config.to_dict()).eval()
     state = {k: v for k, v in theirs.state_dict().items() if "embed_tokens" not in k}
-    ours.transformer.load_state_dict(state)
+    ours.transformer.model.load_state_dict(state)
     pieces = torch.randint(1, 30, (3, 40))
     mask = torch.ones_like(pieces)
     mask[1, 30:] = mask[2, 3:] = 0

@@ -6,7 +6,7 @@ import spacy
 from spacy.tokens import Doc
 from thinc.api import Model
 
-from spacy_lal.encoders.beside import build_with_encoder_v1
+from spacy_lal.encoders.shared import build_with_encoder_v1
 
 
 def numbered(width, given):
