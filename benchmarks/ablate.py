@@ -28,12 +28,12 @@ from spacy.cli._util import parse_config_overrides, setup_gpu
 from spacy.language import Language
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
+from spacy_lal.parsing.parser import ParserPipe
 from thinc.api import Config
 from wasabi import msg
 
 from spacy_lal.bridge.shim import torch_shims
 from spacy_lal.evaluation.parses import measure
-from spacy_lal.parsing.parser import ParserPipe
 from spacy_lal.training.corpus import Corpus
 
 ROWS = Path(__file__).parents[1] / "benchmarks/ablation_rows.json"

@@ -27,11 +27,11 @@ from spacy.tokens import Doc
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import create_train_batches
 from spacy.util import load_config, registry
+from spacy_lal.parsing.lal_dependency import DECODERS, LabelAttentionDependency
 from thinc.api import Config
 from wasabi import msg
 
 from spacy_lal.evaluation.parses import measure
-from spacy_lal.parsing.lal_dependency import DECODERS, LabelAttentionDependency
 from spacy_lal.structure.arborescence import is_projective
 from spacy_lal.training.corpus import Corpus
 

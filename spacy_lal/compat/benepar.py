@@ -6,6 +6,7 @@ module is to make the factory "benepar"; with benepar's own there, it can't be i
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -225,25 +226,20 @@ def make_benepar(
     if not pipes:
         raise ValueError(f"{model}: this pipeline has no parser of constituents")
     pipe = pipes[0]
-    reading: dict[str, Any] = {key: pipe.settings[key] for key in SENTENCES}
     made = BeneparPipe(
-        nlp.vocab,
-        pipe.model,
+        nlp,
         name,
+        pipe.model,
         objective=pipe.objective,
         decoder=pipe.decoder,
         spans_key=pipe.spans_key,
         tag_weight=pipe.tag_weight,
         scorer=pipe.scorer,
-        **reading,
+        **asdict(pipe.reading),
     )
     made.cfg |= pipe.cfg
     made.disable_tagger = disable_tagger
     return made
-
-
-SENTENCES = ("sentences", "max_sentence_length", "long_sentences")
-"""The settings about sentences that the component shares with the parser inside."""
 
 
 @cache

@@ -92,14 +92,21 @@ def build_transformer(config: dict[str, Any]) -> Bert | HuggingFace:
     return Bert(**_of_bert(config)) if is_bert(config) else HuggingFace(config)
 
 
+SIZE_NAMES = (
+    ("hidden_size", "num_hidden_layers"),
+    ("d_model", "n_layer"),
+    ("d_model", "num_layers"),
+)
+"""Settings of width and depth: of BERT and most, XLNet, T5."""
+
+
 def width_and_depth(config: dict[str, Any]) -> tuple[int, int]:
     """How wide a transformer's layers are, and how many it has. Raises ValueError if unknown."""
-    for width, depth in (("hidden_size", "num_hidden_layers"), ("d_model", "n_layer")):
+    for width, depth in SIZE_NAMES:
         if width in config and depth in config:
             return int(config[width]), int(config[depth])
-    raise ValueError(
-        "config.json says neither hidden_size and num_hidden_layers nor d_model, n_layer"
-    )
+    known = " nor ".join(", ".join(names) for names in SIZE_NAMES)
+    raise ValueError(f"config.json says neither {known}")
 
 
 def padding_of(config: dict[str, Any]) -> int:

@@ -72,7 +72,10 @@ def evaluate(
     decoders = [pipe.decoder] if decoders is None else decoders
     if unique is not None:
         pipe.unique_core_roles = unique
-    pipe.overwrite_heads, pipe.last_word = False, None  # heads are those that roles are found by
+    pipe.overwrite_heads, pipe.overwrite_parser = (
+        False,
+        None,
+    )  # heads are those that roles are found by
     docs = [example.reference for example in examples]
     if any(doc.has_annotation("SENT_START") and len(list(doc.sents)) > 1 for doc in docs):
         # parses of others would come with other boundaries
@@ -137,7 +140,7 @@ Trees = list[list[LabelledSpan]] | None
 
 def _trees_of(nlp: Language, pipe: LisaSRL, examples: list[Example]) -> Trees:
     """The constituents that the pipeline's parser finds; None if arguments don't depend on them."""
-    if not pipe.constituents_weight:
+    if not pipe.nonconstituent_penalty:
         return None
     with nlp.select_pipes(disable=[pipe.name]):
         docs = nlp.pipe([_copy(nlp, example.predicted) for example in examples])

@@ -17,10 +17,10 @@ from thinc.types import Floats2d
 
 from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, set_errors
 from ..batching.sentences import sentence_starts
-from ..pipeline.counts import count, read_errors
-from ..pipeline.gold import gold_errors
-from ..pipeline.weights import WeightsPipe
+from ..pipeline.component import WeightsPipe
+from ..pipeline.examples import count
 from .company import in_company
+from .errors_of_docs import gold_errors, read_errors
 
 DEFAULT_MODEL = Config().from_str(
     """

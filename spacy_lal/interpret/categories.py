@@ -10,7 +10,7 @@ import numpy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..parsing.parser import ParserPipe
+from ..parsing.component import ParserPipe
 from .explanation import constituency_pipe, explain_docs
 from .label_heads import Normalisation
 

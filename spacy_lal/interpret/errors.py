@@ -12,8 +12,9 @@ import numpy
 from spacy.language import Language
 from spacy.training import Example
 
-from ..parsing.parser import ParserPipe
-from ..pipeline.gold import gold_constituents, in_words
+from ..batching.sentences import in_words
+from ..parsing.component import ParserPipe
+from ..parsing.gold_trees import gold_constituents
 from ..structure.binarise import collapse_unaries
 from .categories import TopHeads, averaged, ranked
 from .explanation import Explanation, constituency_pipe, explain_docs

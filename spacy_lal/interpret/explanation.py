@@ -32,9 +32,10 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..batching.sentences import Sentence
+from ..parsing.component import ParserPipe
 from ..parsing.constituency import ConstituencyPipe
-from ..parsing.lal_dependency import LabelAttentionDependency
-from ..parsing.parser import ParserPipe
+from ..parsing.dependency import LabelAttentionDependency
+from ..parsing.settings import abilities
 from ..trees.tree import LabelledSpan
 from .earlier_pipes import through_earlier_pipes
 from .label_heads import Normalisation, label_heads, span_contributions
@@ -122,7 +123,7 @@ def label_attention_pipe(nlp: Language | ParserPipe) -> ParserPipe:
         name = getattr(nlp, "name", nlp)
         raise ValueError(f"{name!r} is no label attention parser, nor a pipeline with one")
     found = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, kinds)]
-    found = [pipe for pipe in found if pipe.model.attrs["settings"].encoder.heads] or found
+    found = [pipe for pipe in found if abilities(pipe.model).label_heads] or found
     found = [pipe for pipe in found if isinstance(pipe, ConstituencyPipe)] or found
     if len(found) != 1:
         raise ValueError(

@@ -14,7 +14,8 @@ from ..batching.batches import ParserScores, padded_batches, read_docs
 from ..batching.sentences import Sentence
 from ..bridge.shim import torch_shim
 from ..layers.input_encoders import row_mask
-from ..parsing.network import ParserNetwork, TwoStageNetwork
+from ..parsing.network import ParserNetwork
+from ..parsing.settings import abilities
 
 Normalisation = Literal["normalised", "softmax"]
 
@@ -76,7 +77,7 @@ def label_heads(
     sums: whether to compute the sums of the heads' features, too.
     Raises ValueError if the model has no label attention, or no sums that belong to heads.
     """
-    if not model.attrs["settings"].encoder.heads:
+    if not abilities(model).label_heads:
         raise ValueError(
             "this parser has no label attention that can be read: "
             "heads = 0 in its encoder's settings, or its weights are published ones"
@@ -91,7 +92,7 @@ def label_heads(
             'features. Parsers trained with combine = "concatenate" have them (method=None gives '
             "the attention alone)"
         )
-    if sums and (isinstance(network, TwoStageNetwork) or not encoder.halves_heads):
+    if sums and (network.spans is not None or not encoder.halves_heads):
         raise ValueError(
             "no contributions of heads here: they are of spans that are differences of fenceposts "
             "made of half of each head, not of a two-stage parser's or with halves = 'whole' "

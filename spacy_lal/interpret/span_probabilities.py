@@ -8,14 +8,9 @@ import numpy
 import torch
 from spacy.language import Language
 from spacy.tokens import Doc
-from torch import Tensor
 
-from ..batching.batches import SentenceBatch
-from ..layers.label_factors import label_scores
 from ..parsing.constituency import ConstituencyPipe
-from ..parsing.network import Scores, TwoStageScores
-from ..structure.chart import packed_spans, span_position, unpack
-from ..structure.tree_distribution import TreeDistribution
+from ..structure.chart import unpack
 from .earlier_pipes import through_earlier_pipes
 
 
@@ -42,24 +37,22 @@ def span_probabilities(nlp: Language | ConstituencyPipe, doc: Doc) -> list[SpanP
     one parser of constituents, or if its scores are margins, which are no probabilities.
     """
     pipe = _pipe(nlp)
-    if not pipe.objective.probabilistic:
-        raise ValueError(
-            f"{pipe.name!r} has no probabilities: it was trained with spacy-lal.margin_objective"
-        )
+    pipe.require_probabilities("a span's probability")
     (doc,) = through_earlier_pipes(nlp, pipe, [doc])
     scores = pipe.model.predict([doc])
+    names = numpy.array(["", *pipe.labels], dtype=object)
     found: dict[int, SpanProbabilities] = {}
     for batch in scores.batches:
+        with torch.no_grad():
+            tables = pipe.trees(batch.scores, batch.lengths).span_labels()
+        n = batch.scores.tags.shape[1]
+        square, best = (unpack(table.cpu(), n).numpy() for table in tables)
         for row, member in enumerate(batch.members):
             words = scores.sentences[member].words
-            names = ["", *pipe.labels]
-            table, best = _tables(batch, row, pipe._sub_head)
-            labels = [
-                [names[k] if i < j else "" for j, k in enumerate(line)]
-                for i, line in enumerate(best.tolist())
-            ]
+            here = slice(len(words) + 1)
+            labels = names[numpy.triu(best[row, here, here], 1)].tolist()
             texts = [doc[i].text for i in words.tolist()]
-            found[member] = SpanProbabilities(texts, words, table.numpy(), labels)
+            found[member] = SpanProbabilities(texts, words, square[row, here, here], labels)
     return [found[k] for k in sorted(found)]
 
 
@@ -76,33 +69,3 @@ def _pipe(nlp: Language | ConstituencyPipe) -> ConstituencyPipe:
             f"found {[pipe.name for pipe in pipes]}: pass nlp.get_pipe of one of them"
         )
     return pipes[0]
-
-
-@torch.no_grad()
-def _tables(batch: SentenceBatch[Scores], row: int, sub_head: int | None) -> tuple[Tensor, Tensor]:
-    """Probabilities and best labels of all spans of a sentence, both [n+1, n+1]."""
-    of, lengths = batch.scores, batch.lengths[row : row + 1].cpu()
-    n = int(lengths)
-    chart, total = _chart(of, row, n)
-    marginals = TreeDistribution(total.unsqueeze(0), lengths).marginals[0]
-    shares = torch.softmax(chart, -1)
-    shares[:, 0] = 0.0
-    if sub_head is not None:
-        shares[:, sub_head] = 0.0
-    constituent = (shares.sum(-1) * marginals).clamp(0, 1)
-    tables = (constituent, shares.argmax(-1).to(constituent.dtype))
-    square, labels = (unpack(t.unsqueeze(0), n)[0] for t in tables)
-    return square, labels.long()
-
-
-def _chart(of: Scores, row: int, n: int) -> tuple[Tensor, Tensor]:
-    """Label scores of all spans of a sentence [S, L] and what each adds to a tree's score [S]."""
-    starts, ends = packed_spans(n)
-    here = span_position(of.tags.shape[1], starts, ends).to(of.tags.device)
-    if isinstance(of, TwoStageScores):
-        rows = torch.full_like(starts, row).to(of.tags.device)
-        labels = label_scores(of.factors, rows, starts.to(rows.device), ends.to(rows.device))
-        return labels.cpu(), of.spans[row, here].cpu()
-    assert of.labels is not None
-    chart = of.labels[row, here].cpu()
-    return chart, torch.logsumexp(chart, -1)

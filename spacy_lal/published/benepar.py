@@ -10,7 +10,7 @@ from typing import Any
 from torch import Tensor
 
 from ..encoders.transformers import first_position, is_bert, padding_of
-from ..parsing.settings import EncoderSettings
+from ..layers.label_attention import EncoderSettings
 from .imported import (
     SPAN_SCORER,
     Imported,
@@ -124,7 +124,7 @@ def _convert(
         }
     else:
         raise ValueError("it reads neither characters nor a pretrained encoder")
-    n_tags, positions = hparams["d_tag_hidden"], hparams["encoder_max_len"]
+    positions = hparams["encoder_max_len"]
     layers = EncoderSettings(
         heads=0,
         self_attention_layers=hparams["num_layers"] if attends else 0,
@@ -142,9 +142,12 @@ def _convert(
             "tags": _in_order(config, "tag_vocab") if hparams["predict_tags"] else [],
         },
         "encoder": encoder,
-        "network": {"encoder": layers, "hidden_width": hparams["d_label_hidden"]},
+        "network": {
+            "encoder": layers,
+            "hidden_width": hparams["d_label_hidden"],
+            "tag_width": hparams["d_tag_hidden"] if hparams["predict_tags"] else None,
+        },
         "input_encoder": {"parts": parts, "cyclic": False},
-        "tag_width": n_tags if hparams["predict_tags"] else None,
         "config": {
             "objective": {"@misc": f"spacy-lal.margin_objective.v{2 if one_root else 1}"},
             "decoder": {"@misc": "spacy-lal.map_decoder.v1"},

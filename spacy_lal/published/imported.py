@@ -18,10 +18,10 @@ from spacy.language import Language
 from torch import Tensor
 
 from ..bridge.shim import torch_shim
-from ..parsing.parser import ParserPipe
-from ..parsing.settings import ParserSettings
+from ..parsing.component import ParserPipe
+from ..parsing.network import NAMES
 from .input_encoder import NAME, PublishedInput
-from .network import Format
+from .network import Format, ReleasedSettings
 from .transformer import EncoderFolder
 
 TOKENIZERS = "tokenizers>=0.21"
@@ -122,13 +122,12 @@ def published_pipeline(
     *,
     lang: str,
     escaped: bool = False,
-    tag_width: int | None = None,
 ) -> Language:
     """A blank pipeline with one component, of these parameters.
 
     state: by name in the network of `network.py`. reading: settings of a `SentenceReader`. outputs:
     names of labels, tags and relations. encoder: the transformer. network, input_encoder: settings
-    of `ParserSettings` and `PublishedInput`. config: of the component.
+    of `ReleasedSettings` and `PublishedInput`. config: of the component.
     Raises ValueError, naming `source`, if the parameters are not what the settings ask for.
     """
     for name, tables in VECTORS.items():
@@ -138,14 +137,12 @@ def published_pipeline(
             raise ValueError(f"{source}: {len(vectors)} vectors for {len(values)} {name}")
     transformer = encoder.config if encoder else None
     rows = PublishedInput.of_state(state, transformer=transformer, **input_encoder)
-    settings = ParserSettings(rows, **network)  # type: ignore[arg-type]
+    settings = ReleasedSettings(rows, format=format, **network)
     header = {
-        "format": format,
-        **{name: outputs.get(name, []) for name in ("labels", "tags", "relations")},
+        **{name: outputs.get(name, []) for name in NAMES},
         "settings": settings.to_json(),
         "reading": reading,
         "tokenizer": encoder.tokenizer if encoder else None,
-        "tag_width": tag_width,
     }
     nlp = spacy.blank(lang)
     nlp.meta["name"] = re.sub(r"\W+", "_", source.stem).strip("_").lower() or format

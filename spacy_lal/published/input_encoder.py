@@ -12,15 +12,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..bridge.settings import Settings
 from ..encoders.network import LayerMix
-from ..encoders.transformers import build_transformer, padding_of, width_and_depth
+from ..encoders.transformers import build_transformer, width_and_depth
 from ..layers.bilstm import BiLSTM
 from ..layers.char_lstm import CharLSTM
 from ..layers.dropout import FeatureDropout
 from ..layers.input_encoders import with_positions
 from ..layers.layer_norm import LayerNorm
-from ..layers.t5 import T5
+from ..layers.settings import Settings
 from .reading import RowBatch
 
 NAME = "input_encoder."
@@ -100,7 +99,8 @@ class PublishedInputEncoder(nn.Module):
             self.characters = CharLSTM(n_characters, width, hidden)
             self.output_dim = 2 * hidden
         if settings.transformer is not None:
-            self.transformer, self.output_dim = _transformer(settings.transformer)
+            self.transformer = build_transformer(settings.transformer)
+            self.output_dim, _ = width_and_depth(settings.transformer)
             mixed = shapes.get("mix.weights")
             self.mix = LayerMix(mixed[0]) if mixed else None
         if self.piece_projection is not None:
@@ -109,7 +109,9 @@ class PublishedInputEncoder(nn.Module):
         if "lstm.ahead.0.weight_ih_l0" in shapes:
             _, d_in = shapes["lstm.ahead.0.weight_ih_l0"]
             _, hidden = shapes["lstm.ahead.0.weight_hh_l0"]
-            ahead = [name for name in shapes if re.fullmatch(r"lstm\.ahead\.\d+\.weight_hh_l0", name)]
+            ahead = [
+                name for name in shapes if re.fullmatch(r"lstm\.ahead\.\d+\.weight_hh_l0", name)
+            ]
             self.lstm = BiLSTM(d_in, hidden, len(ahead))
             self.output_dim = 2 * hidden
         self.positions: nn.Parameter | None = None
@@ -120,7 +122,7 @@ class PublishedInputEncoder(nn.Module):
             self.layer_norm = norm(self.output_dim)
         self.dropout = FeatureDropout()
 
-    def forward(self, batch: RowBatch, lengths: Tensor) -> Tensor:
+    def forward(self, batch: RowBatch, lengths: Tensor) -> tuple[Tensor, None]:
         settings = self.settings
         parts = [getattr(self, f"_of_{part}")(batch) for part in settings.parts]
         rows = torch.cat(parts, -1) if settings.side_by_side else torch.stack(parts).sum(0)
@@ -129,7 +131,7 @@ class PublishedInputEncoder(nn.Module):
         if not settings.stop:
             rows = F.pad(rows, (0, 0, 0, 1))
         if self.positions is None:
-            return rows
+            return rows, None
         table = self.positions
         if settings.cyclic:
             table = table[torch.arange(rows.shape[1], device=rows.device) % len(table)]
@@ -138,8 +140,7 @@ class PublishedInputEncoder(nn.Module):
             rows = with_positions(rows, table)
         else:
             rows = rows + table[: rows.shape[1]]
-        normalised: Tensor = self.layer_norm(rows)
-        return normalised
+        return self.layer_norm(rows), None
 
     def _of_words(self, batch: RowBatch) -> Tensor:
         assert self.words is not None
@@ -169,7 +170,6 @@ class PublishedInputEncoder(nn.Module):
         assert batch.starts is not None
         assert batch.ends is not None
         hidden = self.transformer(batch.pieces, batch.types, batch.mask)
-        hidden = [hidden] if isinstance(hidden, Tensor) else hidden
         states = hidden[-1].flatten(0, 1)
         if self.mix is not None:
             last = hidden[-len(self.mix.weights) :]
@@ -189,28 +189,3 @@ class PublishedInputEncoder(nn.Module):
 def reads_shifted(config: dict[str, Any]) -> bool:
     """Whether a state stands before that of the first piece: of an encoder with a decoder."""
     return config.get("model_type") == "t5"
-
-
-def _transformer(config: dict[str, Any]) -> tuple[nn.Module, int]:
-    """The module, whose output is the states of its layers, and their width."""
-    if not reads_shifted(config):
-        return build_transformer(config), width_and_depth(config)[0]
-    # older files leave out what has always been the same
-    gate, _, activation = config.get("feed_forward_proj", "relu").rpartition("-")
-    return T5(
-        d=config["d_model"],
-        d_key=config["d_kv"],
-        d_ff=config["d_ff"],
-        n_layers=config["num_layers"],
-        n_decoder_layers=config.get("num_decoder_layers") or config["num_layers"],
-        n_heads=config["num_heads"],
-        buckets=config["relative_attention_num_buckets"],
-        distance=config.get("relative_attention_max_distance", 128),
-        words=config["vocab_size"],
-        gated=gate == "gated",
-        # the only gated one, in the approximation that its authors trained it with
-        activation="gelu_new" if gate and activation == "gelu" else activation,
-        dropout=config.get("dropout_rate", 0.1),
-        eps=config.get("layer_norm_epsilon", 1e-6),
-        start=padding_of(config),
-    ), config["d_model"]

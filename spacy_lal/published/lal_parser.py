@@ -10,7 +10,8 @@ from typing import Any
 from torch import Tensor
 
 from ..bridge.tokenizers import Tokenizer
-from ..parsing.settings import DependencySettings, EncoderSettings
+from ..layers.dependency_scorer import DependencySettings
+from ..layers.label_attention import EncoderSettings
 from ..structure.binarise import JOIN
 from .imported import (
     SPAN_SCORER,
@@ -108,7 +109,6 @@ def read_lal_parser(checkpoint: Path, encoder: Path | None = None, lang: str = "
     config = {
         "objective": {"@misc": "spacy-lal.margin_objective.v2"},
         "decoder": {"@misc": "spacy-lal.map_decoder.v1", "share": hparams["const_lada"]},
-        "joint_dependencies": True,
     }
     nlp = published_pipeline(checkpoint, "lal-parser", config=config, lang=lang, **pipeline)
     return Imported(nlp, "lal-parser", checkpoint, _scores(checkpoint.stem))

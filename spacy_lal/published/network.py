@@ -5,23 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, cast, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from spacy.tokens import Doc
 from thinc.api import Model
 from torch import Tensor, nn, tensor
 
 from ..batching.batches import READING, ParserScores, SentenceBatch, batch_by_spans, walk_back
-from ..batching.sentences import split_sentences
-from ..bridge.shim import TorchShim
+from ..bridge.shim import TorchShim, torch_shim
 from ..bridge.weights import Header
 from ..encoders.batches import alike
-from ..layers.input_encoders import row_mask
-from ..parsing.network import OneStageNetwork, TwoStageNetwork
-from ..parsing.settings import DependencySettings, EncoderSettings, ParserSettings
-from ..parsing.spans import BiaffineSpanSettings
+from ..parsing.network import NAMES, ParserNetwork
+from ..parsing.settings import Abilities, ParserSettings
 from .input_encoder import PublishedInput
-from .reading import RowBatch, SentenceReader
+from .reading import SentenceReader
 from .treebank_words import text_of
 
 Format = Literal["benepar", "lal-parser", "supar-constituency", "supar-dependency"]
@@ -30,131 +27,87 @@ SLOPE = 0.1
 
 
 @dataclass(frozen=True)
-class ReleasedSettings:
-    """What a component asks of a parser's settings.
-
-    escaped: see `build_released_parser_v1`. free_relations: the relation to the root is one as
-    others are, also between words. encoder: no heads, for `interpret` can't read those that a
-    released network may have.
-    """
+class ReleasedAbilities(Abilities):
+    """What a config says of a published parser, before its weights are there. escaped: see
+    `build_released_parser_v1`."""
 
     format: Format
     escaped: bool = False
-    encoder: ClassVar[EncoderSettings] = EncoderSettings(heads=0)
 
     @property
     def predicts_tags(self) -> bool:
         return self.format == "benepar"
 
     @property
+    def finds_trees(self) -> bool:
+        return self.format != "supar-dependency"
+
+    @property
+    def finds_heads(self) -> bool:
+        return self.format in ("lal-parser", "supar-dependency")
+
+    @property
+    def two_stages(self) -> bool:
+        return self.format == "supar-constituency"
+
+    @property
     def free_relations(self) -> bool:
-        return self.format != "benepar"
-
-    @property
-    def spans(self) -> str | None:
-        return "spacy-lal.BiaffineSpans.v1" if self.format == "supar-constituency" else None
-
-    @property
-    def dependencies(self) -> str | None:
-        has_none = self.format in ("benepar", "supar-constituency")
-        return None if has_none else "spacy-lal.BiaffineDependencies.v1"
+        return self.finds_heads
 
 
-class OneStage(OneStageNetwork):
-    """Numbers of rows, lengths [B] -> `OneStageScores`: the LAL parser (Mrini et al. 2020), benepar
-    (Kitaev and Klein 2018; Kitaev et al. 2019) and supar's heads (Dozat and Manning 2017).
+@dataclass(frozen=True)
+class ReleasedSettings(ParserSettings):
+    """Settings of a published parser's network. tag_width: of what scores tags; None for none."""
+
+    name: ClassVar[str] = "released"
+    input_encoder: PublishedInput  # type: ignore[assignment]
+    format: Format = "lal-parser"
+    tag_width: int | None = None
+
+
+class ReleasedNetwork(ParserNetwork):
+    """Numbers of rows, lengths [B] -> scores of the LAL parser (Mrini et al. 2020), of benepar
+    (Kitaev and Klein 2018; Kitaev et al. 2019), and of supar's parsers of constituents (Zhang et
+    al. 2020) and of heads (Dozat and Manning 2017).
 
     A sentence's scores are those that the original gives it alone; in a batch the released LAL
     parser gives heads the queries of others. What differs from the network of this package:
-    benepar's layer norms divide by the biased deviation, and its tags are those of the annotations;
+    benepar's layer norms divide by the biased deviation, and its tags are those of annotations;
     supar has leaky ReLUs.
     """
 
-    def __init__(self, header: Header, settings: ParserSettings) -> None:
+    def __init__(self, header: Header) -> None:
+        settings = ReleasedSettings.from_json(header["settings"])
         n_labels, n_tags, n_relations = (len(header[name]) for name in NAMES)
         super().__init__(settings, 0, n_labels + 1, n_tags, n_relations)
-        self.tags: nn.Module | None = None
-        width, d_tag = self.encoder.output_dim, header["tag_width"]
-        if header["format"] == "benepar":
+        width, d_tag = self.encoder.output_dim, settings.tag_width
+        if settings.format == "benepar":
             for layer in (*self.encoder.attention_layers, *self.encoder.feed_forward_layers):
                 layer.layer_norm = nn.LayerNorm(width)
             assert self.scorer is not None
             self.scorer.layer_norm = nn.LayerNorm(self.scorer.hidden.out_features)
-        if d_tag is not None:
-            norm = nn.LayerNorm(d_tag)
-            self.tags = nn.Sequential(
-                nn.Linear(width, d_tag), norm, nn.ReLU(), nn.Linear(d_tag, n_tags)
-            )
-        if header["format"] == "supar-dependency":
+        elif settings.format == "supar-dependency":
             assert self.dependencies is not None
             self.dependencies.slope = SLOPE
+        self.tags: nn.Module | None = None
+        if d_tag is not None:
+            layers = (
+                nn.Linear(width, d_tag),
+                nn.LayerNorm(d_tag),
+                nn.ReLU(),
+                nn.Linear(d_tag, n_tags),
+            )
+            self.tags = nn.Sequential(*layers)
 
-    def annotate(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        return annotate(self, cast(RowBatch, x), lengths, self.tags)
-
-
-class TwoStages(TwoStageNetwork):
-    """Numbers of rows, lengths [B] -> `TwoStageScores`: supar's CRF (Zhang et al. 2020)."""
-
-    def __init__(self, header: Header, settings: ParserSettings) -> None:
-        assert settings.spans is not None
-        super().__init__(settings, settings.spans, 0, len(header["labels"]) + 1, 0)
-
-    def annotate(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        return annotate(self, cast(RowBatch, x), lengths, None)
-
-
-def annotate(
-    network: Any, batch: RowBatch, lengths: Tensor, tags: nn.Module | None
-) -> tuple[Tensor, Tensor, Tensor]:
-    rows = network.input_encoder(batch, lengths)
-    annotations = network.encoder(rows, row_mask(lengths, rows.shape[1] - 2))
-    words = annotations[:, 1:-1]
-    # as of a treebank without tags: one for all words
-    scores = words.new_zeros(*words.shape[:2], 1) if tags is None else tags(words)
-    return scores, annotations, network.encoder.fenceposts(annotations)
+    def annotate(self, x: Any, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        tags, annotations, fenceposts = super().annotate(x, lengths)
+        if self.tags is not None:
+            tags = self.tags(annotations[:, 1:-1])
+        return tags, annotations, fenceposts
 
 
-NAMES = ("labels", "tags", "relations")
-"""What a parser has outputs for, in the header and among the model's attributes."""
-
-
-def build_network(header: Header) -> nn.Module:
-    """The network of a header."""
-    values = header["settings"]
-    settings = ParserSettings(
-        PublishedInput.from_json(values["input_encoder"]),  # type: ignore[arg-type]
-        EncoderSettings.from_json(values["encoder"]),
-        values["hidden_width"],
-        values["dependencies"] and DependencySettings.from_json(values["dependencies"]),
-        values["spans"] and BiaffineSpanSettings.from_json(values["spans"]),
-    )
-    return (OneStage if settings.spans is None else TwoStages)(header, settings)
-
-
-class ReleasedShim(TorchShim):
-    """Owns a published parser and what reads sentences for it."""
-
-    def __init__(self) -> None:
-        super().__init__(build_network)
-        self._reader: tuple[Header, SentenceReader] | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        # made anew where a pickle or a copy is used, as of any transformer
-        return self.__dict__ | {"_reader": None, "_model": None, "weights": self.to_bytes()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        weights = state.pop("weights")
-        self.__dict__.update(state)
-        self.from_bytes(weights)
-
-    @property
-    def reader(self) -> SentenceReader:
-        header = cast(Header, self.header)
-        made = self._reader
-        if made is None or made[0] is not header:
-            made = self._reader = (header, SentenceReader(header["reading"], header["tokenizer"]))
-        return made[1]
+def _reader(header: Header) -> SentenceReader:
+    return SentenceReader(header["reading"], header["tokenizer"])
 
 
 def build_released_parser_v1(
@@ -169,8 +122,8 @@ def build_released_parser_v1(
     an earlier component).
 
     escaped: for benepar, Docs' tokens are written as treebanks write English ("-LRB-", "``");
-    otherwise typographic quotes and dashes that are a token by themselves are read as the plain ones
-    of treebanks. max_batch_spans: as of `spacy-lal.LabelAttentionParser.v1`.
+    otherwise typographic quotes and dashes that are a token by themselves are read as treebanks'
+    plain ones. max_batch_spans: as of `spacy-lal.LabelAttentionParser.v1`.
     """
     if format not in get_args(Format):
         raise ValueError(f"format must be one of {get_args(Format)}, not {format!r}")
@@ -178,9 +131,9 @@ def build_released_parser_v1(
         "released_parser",
         _forward,
         init=_init,
-        shims=[ReleasedShim()],
+        shims=[TorchShim(ReleasedNetwork, _reader)],
         attrs={
-            "settings": ReleasedSettings(format, escaped),
+            "settings": ReleasedAbilities(format, escaped),
             "max_batch_spans": max_batch_spans,
             **{name: [] for name in NAMES},
             **READING,
@@ -189,7 +142,7 @@ def build_released_parser_v1(
 
 
 def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
-    if cast(ReleasedShim, model.shims[0]).header is None:
+    if torch_shim(model).header is None:
         raise ValueError(
             "spacy-lal.ReleasedParser.v1 begins with published weights: import them with "
             "`python -m spacy lal import`, and let the config take the component from there"
@@ -199,17 +152,15 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
 def _forward(
     model: Model[list[Doc], ParserScores], docs: list[Doc], is_train: bool
 ) -> tuple[ParserScores, Callable[[ParserScores], list[Doc]]]:
-    shim = cast(ReleasedShim, model.shims[0])
+    shim = torch_shim(model)
     attrs = model.attrs
-    settings: ReleasedSettings = attrs["settings"]
+    settings: ReleasedAbilities = attrs["settings"]
     if is_train and settings.format != "benepar":
         raise ValueError(
             "an imported parser can't be trained, unless it is benepar's: name its component in "
             "frozen_components of [training]"
         )
-    sentences = split_sentences(
-        docs, attrs["sentences"], attrs["max_sentence_length"], attrs["long_sentences"]
-    )
+    sentences = attrs["reading"].split(docs)
     parsed = [k for k, sentence in enumerate(sentences) if sentence.parsed]
     words = [len(sentences[k].words) for k in parsed]
     texts = [text_of(docs[sentences[k].doc], sentences[k]) for k in parsed]

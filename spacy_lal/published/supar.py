@@ -11,8 +11,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..parsing.settings import DependencySettings, EncoderSettings
-from ..parsing.spans import BiaffineSpanSettings
+from ..layers.biaffine_spans import BiaffineSpanSettings
+from ..layers.dependency_scorer import DependencySettings
+from ..layers.label_attention import EncoderSettings
 from .imported import Imported, biaffine, converting, lstm_names, published_pipeline, renamed
 from .input_encoder import NAME
 from .network import Format

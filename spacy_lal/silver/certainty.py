@@ -12,9 +12,9 @@ from spacy.tokens import Doc
 
 from ..annotations.constituents import CONSTITUENTS_KEY, set_dependencies
 from ..annotations.frames import FRAMES_KEY
-from ..batching.parses import SentenceParse
+from ..parsing.component import ParserPipe
 from ..parsing.constituency import ConstituencyPipe
-from ..parsing.parser import ParserPipe
+from ..pipeline.writers import SentenceParse
 from ..srl.decoding import LisaParse
 from ..srl.semantic_roles import LisaSRL
 from .sentences import sentence_docs

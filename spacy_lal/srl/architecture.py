@@ -6,14 +6,14 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ..parsing.input_encoders import BiLSTMInput
+from ..layers.input_encoders import BiLSTMInput
 from .model import LisaInput, LisaPrediction, lisa_model
 from .settings import LisaSettings
 
 
 def build_lisa_v1(
     tok2vec: Model[list[Doc], list[Floats2d]],
-    rows: BiLSTMInput | None = None,
+    input_encoder: BiLSTMInput | None = None,
     layers: int = 4,
     heads: int = 8,
     head_width: int = 25,
@@ -36,9 +36,9 @@ def build_lisa_v1(
     """Linguistically-informed self-attention (Strubell et al. 2018).
 
     tok2vec: word vectors of the Docs' tokens; a listener or any other Tok2Vec model.
-    rows: a BiLSTM over the word vectors (`spacy-lal.BiLSTMRows.v1`), which the paper doesn't have;
-        self-attention reads its states and the word vectors. null leaves it out; then sinusoids
-        encode positions. The numbers in brackets below are the paper's.
+    input_encoder: a BiLSTM over the word vectors (`spacy-lal.BiLSTMRows.v1`), which the paper
+        doesn't have; self-attention reads its states and the word vectors. null leaves it
+        out; then sinusoids encode positions. The numbers in brackets below are the paper's.
     layers, heads, head_width: number of self-attention layers, number of their heads, width of a
         head (10 or 12, 8 and 25).
     feed_forward_width, feed_forward_depth: width and number of the hidden layers between two
@@ -62,7 +62,7 @@ def build_lisa_v1(
         number of pairs of words.
     """
     settings = LisaSettings(
-        input_encoder=rows,
+        input_encoder=input_encoder,
         layers=layers,
         heads=heads,
         head_width=head_width,

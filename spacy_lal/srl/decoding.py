@@ -13,10 +13,10 @@ from torch import Tensor
 
 from ..annotations.constituents import PREDICATE
 from ..batching.batches import ParserScores, SentenceBatch
-from ..batching.parses import SentenceParse
 from ..layers.label_factors import label_scores
-from ..parsing.decoders import mask_padding
-from ..parsing.dependencies import HeadDecoder
+from ..parsing.decoders import HeadDecoder
+from ..pipeline.writers import SentenceParse
+from ..structure.arborescence import mask_padding
 from ..structure.labelled_spans import best_spans
 from ..structure.sequence import (
     bio_constraints,
@@ -98,7 +98,7 @@ class RoleDecoder:
     those with a core role twice; its continuations and references (C-ARG1, R-ARG1) are other roles.
     With greedy, each word's best label is taken whatever the others'.
 
-    constituents_weight: what an argument loses that is no constituent, where these are known.
+    nonconstituent_penalty: what an argument loses that is no constituent, where these are known.
     """
 
     def __init__(
@@ -109,11 +109,11 @@ class RoleDecoder:
         *,
         unique: bool = False,
         greedy: bool = False,
-        constituents_weight: float = 0.0,
+        nonconstituent_penalty: float = 0.0,
     ) -> None:
         self.labels = list(labels)
         self.greedy = greedy
-        self.constituents_weight = constituents_weight
+        self.nonconstituent_penalty = nonconstituent_penalty
         self.transitions, self.start = bio_constraints(self.labels)
         if transitions is not None:
             self.transitions = self.transitions + transitions
@@ -173,15 +173,15 @@ class RoleDecoder:
         inside = [number.get(f"I-{self.labels[k][2:]}", -1) for k in begin]
         lone = torch.tensor([k < 0 for k in inside], device=scores.device)
         unique = set(self.unique.tolist())
-        added = -self.constituents_weight * (~constituents).to(scores)
+        losses = self.nonconstituent_penalty * self.elsewhere[begin].double()
         found = best_spans(
             scores[..., begin],
             scores[..., inside].masked_fill(lone, -torch.inf),
             scores[..., number["O"]],
-            added,
+            constituents,
+            losses.to(scores.device),
             lengths,
             [k for k, label in enumerate(begin) if label in unique],
-            [k for k, label in enumerate(begin) if not self.elsewhere[label]],
         )
         labels = torch.full(scores.shape[:2], number["O"])
         for row, spans in enumerate(found):
@@ -197,7 +197,7 @@ def make_role_decoder(
     transitions: Iterable[tuple[int, int, int]],
     *,
     unique: bool,
-    constituents_weight: float = 0.0,
+    nonconstituent_penalty: float = 0.0,
 ) -> RoleDecoder:
     """The decoder of that name; see `make_lisa_srl`.
 
@@ -218,7 +218,7 @@ def make_role_decoder(
         start,
         unique=unique,
         greedy=how == "greedy",
-        constituents_weight=constituents_weight if how == "valid" else 0.0,
+        nonconstituent_penalty=nonconstituent_penalty if how == "valid" else 0.0,
     )
 
 
@@ -291,7 +291,7 @@ def decode_frames(
             continue
         role_scores = scores_of_roles(batch.scores, rows, at, _heads_of_paths(batch))
         whole = None
-        if roles.constituents_weight and constituents is not None:
+        if roles.nonconstituent_penalty and constituents is not None:
             whole = _constituents(batch, constituents, words.shape[1])
         there = None if whole is None else whole.to(device)[rows]
         labels = roles(role_scores, at, lengths[rows], there)

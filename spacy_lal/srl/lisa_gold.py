@@ -11,8 +11,9 @@ from torch import Tensor
 
 from ..batching.batches import padded
 from ..batching.sentences import Sentence
-from ..pipeline.counts import OUTSIDE, Counts, Names
-from ..pipeline.gold import WordGold, gold_frames, role_labels
+from ..parsing.gold_trees import WordGold
+from ..pipeline.examples import Counts, Names
+from .frames_of_docs import OUTSIDE, gold_frames, role_labels
 from .losses import GoldFrames, allowed_joint_labels, joint_label, split_joint_label
 from .model import NAMES
 

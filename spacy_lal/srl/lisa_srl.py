@@ -3,22 +3,16 @@
 from collections.abc import Callable
 
 from spacy.language import Language
-from thinc.api import Config, Model
+from thinc.api import Model
 
 from ..annotations.frames import FRAMES_KEY
-from ..batching.sentences import LongSentencePolicy, SentencePolicy
-from ..parsing.parser import DEFAULT_INPUT
+from ..batching.sentences import LongSentencePolicy, Reading, SentencePolicy
+from ..parsing.component import DEFAULT_INPUT
 from .decoding import RoleDecoding
 from .model import LisaInput, LisaPrediction
 from .semantic_roles import LisaSRL, Source
 
-DEFAULT_MODEL = Config().from_str(
-    """
-    [model]
-    @architectures = "spacy-lal.LISA.v1"
-    """
-    + DEFAULT_INPUT
-)["model"]
+DEFAULT_MODEL = {"@architectures": "spacy-lal.LISA.v1"} | DEFAULT_INPUT
 """The model of a component whose config names none."""
 
 
@@ -38,10 +32,10 @@ DEFAULT_MODEL = Config().from_str(
         "role_weight": 1.0,
         "tag_weight": 1.0,
         "label_smoothing": 0.1,
-        "own_paths": 0.5,
+        "predicted_path_rate": 0.5,
         "overwrite_heads": False,
-        "last_word": None,
-        "constituents_weight": 0.0,
+        "overwrite_parser": None,
+        "nonconstituent_penalty": 0.0,
         "sentences": "split",
         "max_sentence_length": 512,
         "long_sentences": "split",
@@ -79,10 +73,10 @@ def make_lisa_srl(
     role_weight: float,
     tag_weight: float,
     label_smoothing: float,
-    own_paths: float,
+    predicted_path_rate: float,
     overwrite_heads: bool,
-    last_word: float | None,
-    constituents_weight: float,
+    overwrite_parser: float | None,
+    nonconstituent_penalty: float,
     sentences: SentencePolicy,
     max_sentence_length: int,
     long_sentences: LongSentencePolicy,
@@ -108,13 +102,15 @@ def make_lisa_srl(
     joint_weight, arc_weight, relation_weight, role_weight: weights of the losses (eq. 7 has two, on
         arcs and relations). tag_weight: weight of the loss of the tags that a BiLSTM below
         predicts. label_smoothing: label smoothing of the role labels.
-    own_paths: in a model with `role_paths`, the share of training sentences whose paths follow the
+    predicted_path_rate: in a model with `role_paths`, the share of training sentences whose paths
+        follow the
         heads that the model finds, as in prediction, instead of gold heads.
     overwrite_heads: write the model's own heads also to Docs that have some.
-    last_word: a number: overwrite the tags and the heads that `lal_constituency` has just written,
+    overwrite_parser: a number: overwrite the tags and the heads that `lal_constituency` has just
+        written,
         but none that the Doc had before. The number says how much these heads count: it is added to
         the logarithms of their probabilities, and of those of their relations.
-    constituents_weight: what an argument of several words loses if it is no constituent of
+    nonconstituent_penalty: what an argument of several words loses if it is no constituent of
         doc.spans["constituents"], in the units of the scores of roles. 0: any words may be an
         argument, as in the paper. Only the decoder "valid" reads it, and only where a Doc has
         constituents.
@@ -136,13 +132,11 @@ def make_lisa_srl(
         role_weight=role_weight,
         tag_weight=tag_weight,
         label_smoothing=label_smoothing,
-        own_paths=own_paths,
+        predicted_path_rate=predicted_path_rate,
         overwrite_heads=overwrite_heads,
-        last_word=last_word,
-        constituents_weight=constituents_weight,
-        sentences=sentences,
-        max_sentence_length=max_sentence_length,
-        long_sentences=long_sentences,
+        overwrite_parser=overwrite_parser,
+        nonconstituent_penalty=nonconstituent_penalty,
+        reading=Reading(sentences, max_sentence_length, long_sentences),
         scorer=scorer,
     )
 

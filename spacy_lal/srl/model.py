@@ -23,9 +23,8 @@ from ..batching.batches import (
     padded_batches,
     read_docs,
 )
-from ..batching.sentences import Sentence
+from ..batching.sentences import Sentence, heads_in_words
 from ..bridge.shim import TorchShim, to_rows, torch_shim
-from ..parsing.dependencies import heads_in_words
 from .heads import to_self_loops
 from .network import LisaScores, build_network
 from .settings import LisaSettings

@@ -19,17 +19,16 @@ from thinc.model import set_dropout_rate
 
 from ..annotations.constituents import CONSTITUENTS_KEY
 from ..annotations.frames import PREDICATE, get_frames
-from ..batching.batches import SentenceBatch
-from ..batching.sentences import Sentence
-from ..parsing.dependencies import heads_in_words
-from ..parsing.parser import ParserPipe
-from ..pipeline.counts import Counts, Names, Reader, read_frames
-from ..pipeline.gold import gold_frames, gold_heads, token_heads
-from ..pipeline.gradients import differentiate
-from ..pipeline.writers import WROTE, Parses, fingerprint, write_frames
+from ..batching.batches import SentenceBatch, differentiate
+from ..batching.sentences import Sentence, heads_in_words
+from ..parsing.component import ParserPipe
+from ..parsing.gold_trees import gold_heads, token_heads
+from ..pipeline.examples import Counts, Names, Reader
+from ..pipeline.writers import WROTE, Parses, fingerprint
 from ..scoring.attachment import score_attachment
 from ..structure.arborescence import nonprojective
 from .decoding import EarlierHeads, RoleDecoder, RoleDecoding, decode_frames, make_role_decoder
+from .frames_of_docs import gold_frames, read_frames, write_frames
 from .heads import to_self_loops
 from .lisa_gold import LisaGold, lisa_names
 from .losses import joint_loss, parse_loss, role_loss
@@ -70,18 +69,19 @@ class LisaSRL(ParserPipe):
         joint_weight: float,
         role_weight: float,
         label_smoothing: float,
-        own_paths: float,
-        last_word: float | None = None,
-        constituents_weight: float = 0.0,
+        predicted_path_rate: float,
+        overwrite_parser: float | None = None,
+        nonconstituent_penalty: float = 0.0,
         **settings: Any,
     ) -> None:
-        if not 0 <= own_paths <= 1:
-            raise ValueError(f"own_paths must be from 0 to 1, got {own_paths}")
-        if last_word is not None and not 0 <= last_word < math.inf:
-            raise ValueError(f"last_word must be null or at least 0, got {last_word}")
-        if not 0 <= constituents_weight < math.inf:
+        if not 0 <= predicted_path_rate <= 1:
+            raise ValueError(f"predicted_path_rate must be from 0 to 1, got {predicted_path_rate}")
+        if overwrite_parser is not None and not 0 <= overwrite_parser < math.inf:
+            raise ValueError(f"overwrite_parser must be null or at least 0, got {overwrite_parser}")
+        if not 0 <= nonconstituent_penalty < math.inf:
             raise ValueError(
-                f"constituents_weight must be at least 0 and finite, got {constituents_weight}"
+                "nonconstituent_penalty must be at least 0 and finite, got "
+                f"{nonconstituent_penalty}"
             )
         if not 0 <= label_smoothing < 1:
             raise ValueError(
@@ -95,9 +95,9 @@ class LisaSRL(ParserPipe):
         self.joint_weight = joint_weight
         self.role_weight = role_weight
         self.label_smoothing = label_smoothing
-        self.own_paths = own_paths
-        self.last_word = last_word
-        self.constituents_weight = constituents_weight
+        self.predicted_path_rate = predicted_path_rate
+        self.overwrite_parser = overwrite_parser
+        self.nonconstituent_penalty = nonconstituent_penalty
         super().__init__(vocab, model, name, **settings)
         self.cfg["transitions"] = []
         self._check_indicator()
@@ -237,9 +237,9 @@ class LisaSRL(ParserPipe):
     def _heads_of_paths(
         self, scores: LisaScores, lengths: torch.Tensor, gold: torch.Tensor | None
     ) -> torch.Tensor:
-        """Of each sentence gold heads or, at the rate of `own_paths`, the model's own."""
+        """Of each sentence gold heads or, at the rate of `predicted_path_rate`, the model's own."""
         if gold is not None:
-            own = torch.rand(len(gold), 1) < self.own_paths
+            own = torch.rand(len(gold), 1) < self.predicted_path_rate
             gold = gold.masked_fill(own.to(gold.device), -1)
         return likely_heads(scores, lengths, gold)
 
@@ -284,7 +284,7 @@ class LisaSRL(ParserPipe):
 
     def _earlier_heads(self, docs: list[Doc], sentences: list[Sentence]) -> EarlierHeads | None:
         """The heads that count when they are overwritten."""
-        if not self.last_word:
+        if not self.overwrite_parser:
             return None
         number = {relation: k for k, relation in enumerate(self.relations)}
 
@@ -301,13 +301,13 @@ class LisaSRL(ParserPipe):
             relations = [number.get(doc[i].dep_, -1) for i in sentence.words.tolist()]
             return heads_in_words(heads, sentence).tolist(), relations
 
-        return EarlierHeads(of, self.last_word)
+        return EarlierHeads(of, self.overwrite_parser)
 
     def _constituents(
         self, docs: list[Doc], sentences: list[Sentence]
     ) -> Callable[[int], list[tuple[int, int]] | None] | None:
         """The constituents of a sentence that a Doc has, by its words."""
-        if not self.constituents_weight:
+        if not self.nonconstituent_penalty:
             return None
 
         @cache
@@ -343,28 +343,28 @@ class LisaSRL(ParserPipe):
             )
 
     def _role_decoder(self) -> RoleDecoder:
-        key = self.decoder, self.unique_core_roles, self.constituents_weight
+        key = self.decoder, self.unique_core_roles, self.nonconstituent_penalty
         if key not in self._role_decoders:
             roles, transitions = self.cfg["roles"], self.cfg["transitions"]
             self._role_decoders[key] = make_role_decoder(
-                key[0], roles, transitions, unique=key[1], constituents_weight=key[2]
+                key[0], roles, transitions, unique=key[1], nonconstituent_penalty=key[2]
             )
         return self._role_decoders[key]
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write frames; tags, sentence starts and heads to Docs that have none, or, with
-        `last_word`, that have those of a parser before it."""
+        `overwrite_parser`, that have those of a parser before it."""
         docs = list(docs)
         keep = self.predicate_source == "doc"
         write_frames(docs, scores, self.spans_key, keep_rolesets=keep)
         super().set_annotations(docs, scores)
-        if self.last_word is not None:
+        if self.overwrite_parser is not None:
             for doc in docs:
                 for group in doc.spans.values():
                     group.attrs.pop(WROTE, None)
 
     def overwritten(self, docs: Sequence[Doc]) -> tuple[list[bool], list[bool]]:
-        if self.last_word is None:
+        if self.overwrite_parser is None:
             return super().overwritten(docs)
         heads = [self.overwrite_heads or _was_written(doc, "heads") for doc in docs]
         return [_was_written(doc, "tags") for doc in docs], heads

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from ..layers.input_encoders import BiLSTMInput
 from ..layers.lisa_encoder import LisaEncoder
 from ..layers.settings import Settings
-from ..parsing.input_encoders import BiLSTMInput
+from ..parsing.settings import Abilities
 
 
 @dataclass(frozen=True)
-class LisaSettings(Settings):
+class LisaSettings(Settings, Abilities):
     """What a config decides about a `LisaNetwork`; see `build_lisa_v1`."""
 
     name: ClassVar[str] = "lisa"
-    predicts_tags: ClassVar[bool] = True
     input_encoder: BiLSTMInput | None
     layers: int
     heads: int

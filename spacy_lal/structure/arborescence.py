@@ -67,6 +67,12 @@ def _follow(heads: Tensor) -> tuple[Tensor, Tensor]:
     return ends, lowest
 
 
+def mask_padding(arcs: Tensor, lengths: Tensor) -> Tensor:
+    """Arc scores [B, n, n+1] with -inf for heads past the sentence's end."""
+    heads = torch.arange(arcs.shape[2], device=arcs.device)
+    return arcs.masked_fill(heads > lengths.to(arcs.device).view(-1, 1, 1), -torch.inf)
+
+
 def is_tree(heads: Tensor, lengths: Tensor) -> Tensor:
     """[B] bool: every word of heads [B, n] descends from the root, which has one dependent.
 

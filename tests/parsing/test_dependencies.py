@@ -6,10 +6,10 @@ import math
 
 import pytest
 import torch
+from spacy_lal.parsing.dependencies import best_relations, dependency_loss
 from torch import Tensor
 
 from spacy_lal.parsing.decoders import make_map_decoder, make_mbr_decoder, mask_padding
-from spacy_lal.parsing.dependencies import best_relations, dependency_loss
 
 LENGTHS = torch.tensor([3, 1, 2])
 N, RELATIONS = 4, 3

@@ -4,15 +4,15 @@ import random
 
 import pytest
 import torch
-
-from spacy_lal.parsing import joint, tree_weight
-from spacy_lal.parsing.decoders import SpanMarginals, make_mbr_decoder
 from spacy_lal.parsing.joint import best_joint
 from spacy_lal.parsing.losses import log_weight
 from spacy_lal.parsing.tree_weight import log_weight_by_nodes, tree_log_weight
+from spacy_lal.structure.tree_distribution import TreeDistribution
+
+from spacy_lal.parsing import joint, tree_weight
+from spacy_lal.parsing.decoders import SpanMarginals, make_mbr_decoder
 from spacy_lal.structure.chart import chart_size, span_position
 from spacy_lal.structure.lexicalised import best_joint_tree
-from spacy_lal.structure.tree_distribution import TreeDistribution
 
 LENGTHS = torch.tensor([4, 12, 9, 10])
 

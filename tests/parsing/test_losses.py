@@ -7,12 +7,6 @@ from collections.abc import Iterator
 
 import pytest
 import torch
-from torch import Tensor
-from torch.autograd import gradcheck
-
-from spacy_lal.batching.batches import ParserScores, SentenceBatch
-from spacy_lal.parsing import gold_charts
-from spacy_lal.parsing.decoders import SpanMarginals, make_map_decoder, make_mbr_decoder
 from spacy_lal.parsing.decoding import decode_trees
 from spacy_lal.parsing.gold_charts import GoldNodes
 from spacy_lal.parsing.losses import (
@@ -25,10 +19,16 @@ from spacy_lal.parsing.losses import (
     margin_loss,
     two_stage_loss,
 )
+from spacy_lal.structure.tree_distribution import TreeDistribution
+from torch import Tensor
+from torch.autograd import gradcheck
+
+from spacy_lal.batching.batches import ParserScores, SentenceBatch
+from spacy_lal.parsing import gold_charts
+from spacy_lal.parsing.decoders import SpanMarginals, make_map_decoder, make_mbr_decoder
 from spacy_lal.parsing.network import OneStageScores, TwoStageScores
 from spacy_lal.structure.binarise import binarise
 from spacy_lal.structure.chart import best_tree, chart_size, packed_spans, span_position
-from spacy_lal.structure.tree_distribution import TreeDistribution
 from tests.all_trees import binary_trees
 
 LABELS = 3

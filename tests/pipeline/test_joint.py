@@ -16,18 +16,18 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy_lal.parsing.decoding import decode_trees
+from spacy_lal.pipeline.weights import WEIGHTS
+from spacy_lal.structure.tree_distribution import TreeDistribution
 
 from spacy_lal.annotations.constituents import get_constituents, set_constituents
 from spacy_lal.batching.batches import ParserScores, SentenceBatch
 from spacy_lal.parsing.constituency import ConstituencyPipe
 from spacy_lal.parsing.decoders import SpanMarginals
-from spacy_lal.parsing.decoding import decode_trees
 from spacy_lal.parsing.network import OneStageScores
-from spacy_lal.pipeline.weights import WEIGHTS
 from spacy_lal.structure.arborescence import is_projective
 from spacy_lal.structure.hpsg import SUB_HEAD
 from spacy_lal.structure.lexicalised import best_joint_tree
-from spacy_lal.structure.tree_distribution import TreeDistribution
 
 from .contract import copy_of
 from .toy import (
@@ -339,7 +339,7 @@ def test_a_pipeline_from_before_heads_still_loads(tmp_path: Path) -> None:
     with safetensors.safe_open(path, "pt") as file:
         headers = json.loads(file.metadata()["headers"])
     (number,) = (k for k, header in enumerate(headers) if "relations" in header)
-    rows, encoder = TINY["rows"], TINY["encoder"]
+    rows, encoder = TINY["input_encoder"], TINY["encoder"]
     headers[number] = {
         **{name: headers[number][name] for name in ("d_in", "labels", "tags")},
         "rows": {

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy_lal.parsing.decoding import decode_trees
+from spacy_lal.pipeline.gold import gold_constituents
 
 from spacy_lal.annotations.constituents import get_constituents, set_constituents
 from spacy_lal.batching.batches import ParserScores, batch_by_spans
 from spacy_lal.parsing.decoders import make_map_decoder
-from spacy_lal.parsing.decoding import decode_trees
 from spacy_lal.parsing.network import OneStageScores
-from spacy_lal.pipeline.gold import gold_constituents
 
 from .contract import copy_of
 from .toy import TINY, TREES, examples, gold_doc, predicted, tiny_pipeline, train
@@ -351,7 +351,7 @@ def test_position_rows_and_self_attention_train() -> None:
     """The paper's own encoder: content and position, self-attention, stacked label attention."""
     model = {
         **TINY,
-        "rows": {"@misc": "spacy-lal.PositionRows.v1", "width": 32, "max_length": 40},
+        "input_encoder": {"@misc": "spacy-lal.PositionRows.v1", "width": 32, "max_length": 40},
         "encoder": {
             **TINY["encoder"],
             "self_attention_layers": 1,

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc, SpanGroup
 from spacy.training import Example
+from spacy_lal.pipeline.gold import gold_frames, role_labels
 from thinc.api import Config
 from torch import Tensor
 
@@ -27,7 +28,6 @@ from spacy_lal.annotations.constituents import FrameSpans, get_frames, set_frame
 from spacy_lal.batching.batches import ParserScores
 from spacy_lal.batching.sentences import split_sentences
 from spacy_lal.bridge.shim import torch_shim
-from spacy_lal.pipeline.gold import gold_frames, role_labels
 from spacy_lal.pipeline.writers import fingerprint
 from spacy_lal.srl.decoding import RoleDecoder
 from spacy_lal.srl.lisa_srl import LisaSRL, use_heads_of_docs
@@ -123,8 +123,8 @@ def test_labels_are_roles(nlp: Language) -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        {"rows": TINY["rows"]},
-        {"rows": {**TINY["rows"], "tag_depth": 0}},
+        {"input_encoder": TINY["input_encoder"]},
+        {"input_encoder": {**TINY["input_encoder"], "tag_depth": 0}},
         {"syntactic_head": "copied"},
         {"role_rank": 6, "layer_dropout": 0.0},
         {"tag_layer": 3, "syntax_layer": 1},
@@ -298,7 +298,7 @@ def test_heads_are_written_where_there_are_none(saved: Path, overwrite: bool) ->
 
 
 def test_arguments_that_are_constituents(saved: Path) -> None:
-    other = loaded(saved, constituents_weight=1e6)
+    other = loaded(saved, nonconstituent_penalty=1e6)
     gold = frames_doc(other, 0)
     words = [token.text for token in gold]
     without = loaded(saved)(Doc(other.vocab, words))
@@ -311,8 +311,8 @@ def test_arguments_that_are_constituents(saved: Path) -> None:
     doc = Doc(other.vocab, words)
     doc.spans["constituents"] = [doc[span.start : span.end] for span in without.spans["srl"]]
     assert spans_of(other(doc)) == spans_of(without)
-    with pytest.raises(ValueError, match="constituents_weight must be at least 0 and finite"):
-        loaded(saved, constituents_weight=-1.0)
+    with pytest.raises(ValueError, match="nonconstituent_penalty must be at least 0 and finite"):
+        loaded(saved, nonconstituent_penalty=-1.0)
 
 
 @pytest.mark.parametrize("source", ["model", "doc"])
@@ -320,7 +320,7 @@ def test_lisa_may_have_the_last_word(saved: Path, source: str) -> None:
     """On what a parser of ours wrote, not on what was there before. Heads may count next to
     nothing, or so much that all stay that the model knows."""
     for weight in (1e-6, 1e6):
-        other = loaded(saved, last_word=weight, parse_source=source)
+        other = loaded(saved, overwrite_parser=weight, parse_source=source)
         gold = frames_doc(other, 0)
         words = [token.text for token in gold]
         heads_of = [1, 2, 3, 4, 5, 6, 6], ["det"] * 6 + ["ROOT"]
@@ -340,8 +340,8 @@ def test_lisa_may_have_the_last_word(saved: Path, source: str) -> None:
             ours = bool(wrote) and "changed" not in wrote
             assert ([token.tag_ for token in found[1:]] == ["X"] * 6) != ours
             assert all("wrote" not in group.attrs for group in found.spans.values())
-    with pytest.raises(ValueError, match="last_word must be null or at least 0, got -1"):
-        loaded(saved, last_word=-1.0)
+    with pytest.raises(ValueError, match="overwrite_parser must be null or at least 0, got -1"):
+        loaded(saved, overwrite_parser=-1.0)
 
 
 def test_a_sentence_that_is_not_parsed_keeps_its_heads(saved: Path) -> None:
@@ -585,7 +585,7 @@ def test_paths_of_training_go_by_gold_or_own_heads(with_paths: Language) -> None
     nlp, pipe = with_paths, pipe_of(with_paths)
     examples = frames_examples(nlp)
     scores = predictions(pipe, examples)
-    before = pipe.own_paths, pipe.joint_weight, pipe.arc_weight, pipe.relation_weight
+    before = pipe.predicted_path_rate, pipe.joint_weight, pipe.arc_weight, pipe.relation_weight
     pipe.joint_weight = pipe.arc_weight = pipe.relation_weight = 0.0
     # other heads than the model's own are gold, then
     golds = [wrong_doc(nlp), *(example.reference for example in examples[1:])]
@@ -596,10 +596,10 @@ def test_paths_of_training_go_by_gold_or_own_heads(with_paths: Language) -> None
     try:
         found = {}
         for rate in (0.0, 1.0):
-            pipe.own_paths = rate
+            pipe.predicted_path_rate = rate
             found[rate] = [pipe.get_loss(those, scores)[0] for those in (examples, wrong)]
     finally:
-        pipe.own_paths, pipe.joint_weight, pipe.arc_weight, pipe.relation_weight = before
+        pipe.predicted_path_rate, pipe.joint_weight, pipe.arc_weight, pipe.relation_weight = before
     assert found[1.0][0] == pytest.approx(found[1.0][1], abs=1e-6)
     assert found[0.0][1] > found[0.0][0] + 1e-3
 
@@ -859,8 +859,8 @@ def predictions(pipe: LisaSRL, examples: list[Example]) -> ParserScores[LisaScor
 @pytest.mark.parametrize(("paths", "own"), [(False, 0.5), (True, 0.0)])
 def test_gradient_of_the_loss_by_finite_differences(paths: bool, own: float) -> None:
     nlp = srl_pipeline(
-        {"rows": TINY["rows"], "role_paths": paths},
-        own_paths=own,
+        {"input_encoder": TINY["input_encoder"], "role_paths": paths},
+        predicted_path_rate=own,
         joint_weight=0.7,
         arc_weight=0.3,
         relation_weight=1.3,
@@ -939,7 +939,7 @@ def test_partial_gold_trains_what_it_can(
 ) -> None:
     monkeypatch.setattr(logging.getLogger("spacy"), "propagate", True)
     caplog.set_level(logging.INFO, "spacy")
-    nlp = srl_pipeline({"rows": TINY["rows"]})
+    nlp = srl_pipeline({"input_encoder": TINY["input_encoder"]})
     examples = frames_examples(nlp)
     references = [example.reference for example in examples]
     del references[0].spans["srl"]
@@ -1154,7 +1154,7 @@ def test_unknown_choices_are_named(nlp: Language, setting: str) -> None:
         "joint_weight": 1.0,
         "role_weight": 1.0,
         "label_smoothing": 0.1,
-        "own_paths": 0.5,
+        "predicted_path_rate": 0.5,
     }
     with pytest.raises(ValueError, match=rf"{setting} must be one of \('.*'\), not 'gold'"):
         LisaSRL(nlp.vocab, pipe_of(nlp).model, "lisa_srl", **{**known, setting: "gold"})
@@ -1165,7 +1165,7 @@ def test_unknown_choices_are_named(nlp: Language, setting: str) -> None:
     [
         ({"label_smoothing": 1.5}, r"label_smoothing must be at least 0 and below 1, got 1\.5"),
         ({"label_smoothing": -0.1}, r"label_smoothing must be at least 0 and below 1, got -0\.1"),
-        ({"own_paths": 1.01}, r"own_paths must be from 0 to 1, got 1\.01"),
+        ({"predicted_path_rate": 1.01}, r"predicted_path_rate must be from 0 to 1, got 1\.01"),
         ({"model": {"syntax_layer": None, "role_paths": True}}, "needs a syntax_layer"),
         ({"max_sentence_length": 0}, "max_sentence_length must be at least 1"),
         ({"model": {"tag_layer": 0}}, r"tag_layer must be from 1 to 3, got 0"),

@@ -90,7 +90,9 @@ def test_a_sentence_that_was_not_parsed_says_so() -> None:
 
 @pytest.mark.parametrize(("tag_depth", "said"), [(0, 0), (1, 1)])
 def test_tags_are_unknown_only_to_a_parser_that_predicts_tags(tag_depth, said, caplog) -> None:
-    nlp = tiny_pipeline(model={**TINY, "rows": {**TINY["rows"], "tag_depth": tag_depth}})
+    nlp = tiny_pipeline(
+        model={**TINY, "input_encoder": {**TINY["input_encoder"], "tag_depth": tag_depth}}
+    )
     nlp.initialize(lambda: examples(nlp))
     others = examples(nlp)
     others[0].reference[0].tag_ = "XYZ"

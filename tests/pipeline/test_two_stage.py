@@ -13,6 +13,8 @@ import spacy
 import torch
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
+from spacy_lal.pipeline.weights import WEIGHTS
+from spacy_lal.structure.tree_distribution import TreeDistribution
 
 from spacy_lal.annotations.constituents import get_constituents, set_constituents
 from spacy_lal.batching.batches import ParserScores, SentenceBatch
@@ -20,9 +22,7 @@ from spacy_lal.bridge.shim import torch_shim, torch_shims
 from spacy_lal.parsing.constituency import ConstituencyPipe
 from spacy_lal.parsing.decoders import make_map_decoder, make_mbr_decoder
 from spacy_lal.parsing.network import TwoStageScores
-from spacy_lal.pipeline.weights import WEIGHTS
 from spacy_lal.structure.chart import unpack
-from spacy_lal.structure.tree_distribution import TreeDistribution
 
 from .toy import (
     TINY,
@@ -41,11 +41,11 @@ LONG = ["The", "cat", "sat", ",", "the", "dog", "ate", ",", "she", "ate", "the",
 
 BRANCHES = {
     **TWO_STAGE,
-    "rows": {
+    "input_encoder": {
         "@misc": "spacy-lal.BranchRows.v1",
         "width": 16,
         "max_length": 160,
-        "bilstm": TINY["rows"],
+        "bilstm": TINY["input_encoder"],
     },
     "encoder": {
         **TINY["encoder"],
@@ -74,7 +74,7 @@ ARRANGEMENTS = {
         "lal_constituency",
         {
             **BRANCHES,
-            "rows": {**BRANCHES["rows"], "content": "word"},
+            "input_encoder": {**BRANCHES["input_encoder"], "content": "word"},
             "encoder": {**BRANCHES["encoder"], "arrangement": "stack"},
         },
     ),
@@ -440,8 +440,8 @@ def test_begins_with_the_encoder_of_a_one_stage_parser(arrangement: str, tmp_pat
 def untagged() -> Language:
     """A parser that predicts no tags, trained on Docs that have them."""
     spacy.util.fix_random_seed(0)
-    rows = {**TINY["rows"], "tag_depth": 0}
-    return train(pipeline(model={**TWO_STAGE, "rows": rows}), steps=80)
+    rows = {**TINY["input_encoder"], "tag_depth": 0}
+    return train(pipeline(model={**TWO_STAGE, "input_encoder": rows}), steps=80)
 
 
 def test_a_parser_without_tags_learns_trees_and_writes_no_tags(untagged: Language) -> None:
@@ -510,8 +510,8 @@ def test_spanformer_needs_spans_that_attend(model: dict) -> None:
 
 
 def test_settings_without_meaning_are_refused() -> None:
-    rows = {**BRANCHES["rows"], "content": "tags"}
+    rows = {**BRANCHES["input_encoder"], "content": "tags"}
     with pytest.raises(ValueError, match=r"content\W.*'tags' is not"):
-        pipeline(model={**BRANCHES, "rows": rows})
+        pipeline(model={**BRANCHES, "input_encoder": rows})
     with pytest.raises(ValueError, match="layers must not be negative"):
         pipeline("spanformer", model={**TWO_STAGE, "spans": {**TRANSFORMER_SPANS, "layers": -1}})

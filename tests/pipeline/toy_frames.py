@@ -54,7 +54,7 @@ SENTENCES: list[tuple[str, str, list[int], str, list[FrameSpans]]] = [
 SMALL: dict[str, Any] = {
     "@architectures": "spacy-lal.LISA.v1",
     "tok2vec": TINY["tok2vec"],
-    "rows": None,
+    "input_encoder": None,
     "layers": 3,
     "heads": 4,
     "head_width": 8,

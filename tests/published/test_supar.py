@@ -6,7 +6,7 @@ supar itself made the checkpoints and what is expected of them (`scripts/supar_f
 import pytest
 import torch
 
-from spacy_lal.layers.label_factors import label_scores
+from spacy_lal.layers.label_factors import LabelFactors, label_scores
 from spacy_lal.structure.chart import packed_spans, unpack
 from spacy_lal.trees.tree import ConstituentTree
 
@@ -43,7 +43,7 @@ def test_scores_of_spans(name):
         spans = unpack(scores.spans[row : row + 1], scores.tags.shape[1])[0, : n + 1, : n + 1]
         assert_near(spans, arrays[f"{k}/0"], above)
         starts, ends = packed_spans(scores.tags.shape[1])
-        labels = label_scores(scores.factors, torch.full_like(starts, row), starts, ends)
+        labels = label_scores(LabelFactors(*scores[2:]), torch.full_like(starts, row), starts, ends)
         inside = ends <= n
         theirs = torch.from_numpy(arrays[f"{k}/1"])[starts[inside], ends[inside]]
         assert (labels[inside][:, 1:] - theirs).abs().max() < 1e-4

@@ -12,7 +12,6 @@ from torch.nn.utils.rnn import pad_sequence
 from spacy_lal.layers.dependency_scorer import DependencyScorer
 from spacy_lal.layers.encoder import LabelAttentionEncoder
 from spacy_lal.layers.input_encoders import PositionInputEncoder
-from spacy_lal.layers.released import dependency_scorer_state, encoder_state, span_scorer_state
 from spacy_lal.layers.span_scorer import SpanScorer
 from spacy_lal.parsing.constituency import with_sub_heads
 from spacy_lal.parsing.decoders import make_map_decoder
@@ -27,6 +26,7 @@ from spacy_lal.structure.lexicalised import best_joint_tree
 from spacy_lal.trees.tree import ConstituentTree
 
 from .component import constituents, parses_of
+from .released_names import dependency_scorer_state, encoder_state, span_scorer_state
 from .test_label_attention import released_queries, with_queries
 
 

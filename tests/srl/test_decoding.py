@@ -149,7 +149,7 @@ def test_arguments_that_are_no_constituents_lose(unique: bool) -> None:
     """Against all valid sequences, where an argument of that kind costs 3, and V nothing."""
     generator = torch.Generator().manual_seed(0)
     labels = ["O", "B-ARG0", "I-ARG0", "B-ARG1", "B-V", "I-V", "B-C-V"]
-    decoder = RoleDecoder(labels, unique=unique, constituents_weight=3.0)
+    decoder = RoleDecoder(labels, unique=unique, nonconstituent_penalty=3.0)
     scores = torch.randn(30, 4, 7, generator=generator)
     scores[..., 1:3] += 1  # so that there are arguments of several words
     lengths = torch.tensor([1, 2, 3, 4, 4, 4] * 5)

@@ -36,18 +36,13 @@ class Noise:
     line_breaks: lines are broken at some width, or between sentences, or anywhere now and then.
     lower_case: sentences begin with a small letter, or all letters are small. unstopped: sentences
     have no full stop, or the text no punctuation at all. spaces: words are several spaces apart,
-    between sentences or anywhere now and then. Raises ValueError for other shares.
+    between sentences or anywhere now and then.
     """
 
     line_breaks: float = 0.0
     lower_case: float = 0.0
     unstopped: float = 0.0
     spaces: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if not 0 <= value <= 1:
-                raise ValueError(f"{name} must be from 0 to 1, not {value}")
 
 
 @dataclass
@@ -178,14 +173,15 @@ def _retokenised(pieces: Sequence[Piece], docs: Sequence[Doc], tokenizer: Tokeni
     lengths = (len(piece.text) + piece.space for piece in pieces)
     places = list(accumulate(lengths, initial=0))
     ends = [place + len(piece.text) for place, piece in zip(places, pieces, strict=False)]
-    borders = _Borders(docs)
+    made_ends = [token.idx + len(token) for token in made]
+    may_merge = _merging(docs)
     found: list[Piece] = []
     i = j = 0
     while i < len(pieces):
         first, first_made = i, j
         i, j = i + 1, j + 1
-        while ends[i - 1] != made[j - 1].idx + len(made[j - 1]):
-            if ends[i - 1] < made[j - 1].idx + len(made[j - 1]):
+        while ends[i - 1] != made_ends[j - 1]:
+            if ends[i - 1] < made_ends[j - 1]:
                 i += 1
             else:
                 j += 1
@@ -194,7 +190,7 @@ def _retokenised(pieces: Sequence[Piece], docs: Sequence[Doc], tokenizer: Tokeni
             min((p.sources.start for p in group if p.sources), default=0),
             max((p.sources.stop for p in group if p.sources), default=0),
         )
-        if len(tokens) == 1 < len(group) and borders.may_merge(sources, len(group)):
+        if len(tokens) == 1 < len(group) == len(sources) and may_merge(sources):
             found.append(Piece(tokens[0].text, group[-1].space, sources))
         elif len(group) == 1 < len(tokens) and sources:
             found += (Piece(t.text, bool(t.whitespace_), sources) for t in tokens)
@@ -203,38 +199,35 @@ def _retokenised(pieces: Sequence[Piece], docs: Sequence[Doc], tokenizer: Tokeni
     return found
 
 
-class _Borders:
-    """Which tokens may become one: those with one head outside, and nothing else across them."""
-
-    def __init__(self, docs: Sequence[Doc]) -> None:
-        placed = list(_offsets(docs))
-        self.heads = [t.head.i + first for doc, first in placed for t in doc]
-        self.sentences = {first for _, first in placed}
-        self.spans = sorted(
-            {
-                (start + first, end + first)
-                for doc, first in placed
-                for start, end in (
-                    *((i, j) for i, j, _ in get_constituents(doc)),
-                    *((s.start, s.end) for frame in get_frames(doc) for s in frame.spans),
-                )
-            }
+def _merging(docs: Sequence[Doc]) -> Callable[[range], bool]:
+    """Which tokens may become one: those with one head outside, and no border between them of a
+    sentence, constituent or role that doesn't have all of them in it."""
+    placed = _offsets(docs)
+    heads = [t.head.i + first for doc, first in placed for t in doc]
+    sentences = {first for _, first in placed}
+    spans = {
+        (start + first, end + first)
+        for doc, first in placed
+        for start, end in (
+            *((i, j) for i, j, _ in get_constituents(doc)),
+            *((s.start, s.end) for frame in get_frames(doc) for s in frame.spans),
         )
+    }
 
-    def may_merge(self, sources: range, count: int) -> bool:
-        """count: of the pieces; some are whitespace or gone if it differs."""
+    def may_merge(sources: range) -> bool:
         inner = range(sources.start + 1, sources.stop)
-        outside = [s for s in sources if self.heads[s] not in sources or self.heads[s] == s]
+        outside = [s for s in sources if heads[s] not in sources or heads[s] == s]
         return (
-            len(sources) == count
-            and len(outside) == 1
-            and not any(border in self.sentences for border in inner)
+            len(outside) == 1
+            and sentences.isdisjoint(inner)
             and not any(
                 (start in inner or end in inner)
                 and not (start >= sources.start and end <= sources.stop)
-                for start, end in self.spans
+                for start, end in spans
             )
         )
+
+    return may_merge
 
 
 def _offsets(docs: Sequence[Doc]) -> list[tuple[Doc, int]]:

@@ -1,4 +1,4 @@
-"""What all parsers have in common."""
+"""`ParserPipe`: what all parsers have in common."""
 
 from __future__ import annotations
 
@@ -14,43 +14,22 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 from torch import Tensor
 
-from ..batching.batches import ParserScores, SentenceBatch
-from ..batching.sentences import LongSentencePolicy, Sentence, SentencePolicy
-from ..pipeline.counts import Counts, Names, Reader, count, read_words
-from ..pipeline.gold import WordGold
-from ..pipeline.gradients import differentiate
-from ..pipeline.weights import WeightsPipe
+from ..batching.batches import ParserScores, SentenceBatch, differentiate
+from ..batching.sentences import Reading, Sentence
+from ..pipeline.component import WeightsPipe
+from ..pipeline.examples import Counts, Names, Reader, count
 from ..pipeline.writers import ROOT, Parses, write_heads, write_sentence_starts, write_tags
-from .dependencies import dependency_loss
+from .gold_trees import WordGold, read_words
 from .network import OneStageScores, Scores
+from .objectives import dependency_loss
+from .settings import abilities
 
-DEFAULT_INPUT = """
-    [model.tok2vec]
-    @architectures = "spacy-lal.WordAffixEmbed.v1"
-    word_width = 128
-    affix_width = 32
-
-    [model.rows]
-    @misc = "spacy-lal.BiLSTMRows.v1"
-    hidden_width = 300
-    depth = 3
-    tag_depth = 1
-    tag_width = 64
-"""
+DEFAULT_INPUT: dict[str, Any] = {
+    "tok2vec": {"@architectures": "spacy-lal.WordAffixEmbed.v1"},
+    "input_encoder": {"@misc": "spacy-lal.BiLSTMRows.v1"},
+}
 """What reads words in the default models of all parsers."""
-
-DEFAULT_ENCODER = (
-    DEFAULT_INPUT
-    + """
-    [model.encoder]
-    @misc = "spacy-lal.LabelAttentionEncoder.v1"
-    heads = 64
-    key_width = 64
-    value_width = 64
-    projection_width = 16
-    arrangement = "concatenate"
-"""
-)
+DEFAULT_ENCODER = DEFAULT_INPUT | {"encoder": {"@misc": "spacy-lal.LabelAttentionEncoder.v1"}}
 """The same, with label attention."""
 
 
@@ -72,29 +51,21 @@ class ParserPipe(WeightsPipe):
         arc_weight: float = 1.0,
         relation_weight: float = 1.0,
         overwrite_heads: bool = False,
-        sentences: SentencePolicy,
-        max_sentence_length: int,
-        long_sentences: LongSentencePolicy,
+        reading: Reading,
         scorer: Callable | None,
     ) -> None:
-        if max_sentence_length < 1:
-            raise ValueError(f"max_sentence_length must be at least 1, got {max_sentence_length}")
         self.tag_weight = tag_weight
         self.arc_weight = arc_weight
         self.relation_weight = relation_weight
         self.overwrite_heads = overwrite_heads
-        self.settings = {
-            "sentences": sentences,
-            "max_sentence_length": max_sentence_length,
-            "long_sentences": long_sentences,
-            "max_batch_spans": model.attrs.get("max_batch_spans"),
-        }
+        self.reading = reading
+        self.max_batch_spans = model.attrs.get("max_batch_spans")
         super().__init__(vocab, model, name, scorer, **{kind: [] for kind in self.kinds})
 
     def _configure_model(self) -> None:
         """The pipeline's config decides over settings, whatever was stored with the weights."""
         super()._configure_model()
-        self.model.attrs.update(self.settings)
+        self.model.attrs.update(reading=self.reading, max_batch_spans=self.max_batch_spans)
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -108,7 +79,7 @@ class ParserPipe(WeightsPipe):
 
     @property
     def _root(self) -> int | None:
-        if getattr(self.model.attrs["settings"], "free_relations", False):
+        if abilities(self.model).free_relations:
             return None
         names = [relation.upper() for relation in self.relations]
         return names.index(ROOT) if ROOT in names else None
@@ -143,7 +114,7 @@ class ParserPipe(WeightsPipe):
         counts = count(get_examples(), read_words, *self._readers())
         labels = self._settle(counts, labels)
         for kind in self.kinds:
-            if kind == "tags" and not self.model.attrs["settings"].predicts_tags:
+            if kind == "tags" and not abilities(self.model).predicts_tags:
                 continue
             if labels is not None:
                 self.cfg[kind] = list(labels.get(kind, ()))
@@ -218,7 +189,7 @@ class ParserPipe(WeightsPipe):
         A Doc that has heads keeps them, unless `overwrite_heads` is set.
         """
         docs = list(docs)
-        whole_docs = self.settings["sentences"] == "doc"
+        whole_docs = self.reading.sentences == "doc"
         tags, heads = self.overwritten(docs)
         if self.tags:
             self._write_tags(docs, scores, tags)

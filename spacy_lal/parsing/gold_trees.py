@@ -1,29 +1,74 @@
-"""Gold constituents, heads and tags of training examples, in the predicted Doc's tokens."""
+"""Gold trees, heads and tags of training examples, in the predicted Doc's tokens and as tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy
+import torch
 from numpy.typing import NDArray
-from spacy.attrs import DEP, HEAD, ORTH
+from spacy.attrs import DEP, HEAD
 from spacy.tokens import Doc
 from spacy.training import Example
 from torch import Tensor
 
-from ..annotations.constituents import get_constituents, get_frames, project_constituents
-from ..annotations.grammar_errors import CORRECT, get_errors
+from ..annotations.constituents import get_constituents, project_constituents
 from ..batching.batches import padded
-from ..batching.sentences import Sentence
-from ..parsing.dependencies import heads_in_words
+from ..batching.sentences import Reading, Sentence, heads_in_words, in_words
+from ..pipeline.examples import Counts, Reader, same_tokens
+from ..structure.binarise import collapse_unaries, crossing
+from ..structure.chart import chart_size, width_offset
+from ..structure.hpsg import lexicalise
 from ..trees.tree import LabelledSpan
 
 
-def same_tokens(example: Example) -> bool:
-    """Whether both Docs of the example have the same tokens."""
-    x, y = example.predicted, example.reference
-    return len(x) == len(y) and bool(numpy.array_equal(x.to_array([ORTH]), y.to_array([ORTH])))
+def read_words(doc: Doc, counts: Counts) -> None:
+    """Tags and relations of words; "heads" are lacking where no word has a relation."""
+    words = [token for token in doc if not token.is_space]
+    relations = [token.dep_ for token in words if token.dep_]
+    counts.names["tags"].update(token.tag_ for token in words if token.tag_)
+    counts.names["relations"].update(relations)
+    counts.lacking["heads"] += not relations
+
+
+def read_trees(key: str, *, with_heads: bool) -> Reader:
+    """Labels of constituents, a unary chain's joined; with heads, the groups of joint trees, too.
+
+    The reader raises ValueError for constituents that cross or have no label.
+    """
+
+    def read(doc: Doc, counts: Counts) -> None:
+        if key not in doc.spans:
+            counts.lacking["trees"] += 1
+            return
+        spans = get_constituents(doc, key)
+        refuse_crossing(spans, doc)
+        if any(not label for *_, label in spans):
+            raise ValueError(f"a constituent has no label in the training Doc {doc.text[:60]!r}")
+        # as in training: spans that differ in whitespace only are a unary chain
+        words = numpy.flatnonzero([not token.is_space for token in doc])
+        whole = in_words(spans, Sentence(0, 0, len(doc), words))
+        counts.names["labels"].update(label for *_, label in collapse_unaries(whole))
+        if not with_heads or not doc.has_annotation("DEP"):
+            return
+        doc_heads = token_heads(doc)
+        for sentence in Reading(max_sentence_length=max(1, len(doc))).split([doc]):
+            heads = heads_in_words(doc_heads, sentence).tolist()
+            if -1 not in heads:
+                tree = lexicalise(in_words(spans, sentence), heads, len(heads))
+                counts.groups.add(tree, heads)
+
+    return read
+
+
+def refuse_crossing(spans: list[LabelledSpan], doc: Doc) -> None:
+    """Raises ValueError for constituents that cross."""
+    if pair := crossing(spans):
+        raise ValueError(
+            f"constituents {pair[0]} and {pair[1]} cross in the training Doc "
+            f"{doc.text[:60]!r}: they are no tree"
+        )
 
 
 def gold_constituents(example: Example, key: str) -> list[LabelledSpan] | None:
@@ -80,89 +125,6 @@ def gold_heads(example: Example) -> GoldHeads:
     return GoldHeads(numpy.asarray(known, dtype="int64"), [dep or "" for dep in relations])
 
 
-def in_words(spans: Iterable[LabelledSpan], sentence: Sentence) -> list[LabelledSpan]:
-    """The spans inside the sentence, counted in its words; those of whitespace are left out."""
-    words = sentence.words
-    inside = [s for s in spans if sentence.start <= s[0] and s[1] <= sentence.end]
-    if not inside:
-        return []
-    starts = numpy.searchsorted(words, [s[0] for s in inside])
-    ends = numpy.searchsorted(words, [s[1] for s in inside])
-    return [
-        (int(i), int(j), label)
-        for i, j, (_, _, label) in zip(starts, ends, inside, strict=True)
-        if i < j
-    ]
-
-
-class GoldFrame(NamedTuple):
-    """predicate: a token. spans: (start, end, label, exact) of V and the arguments; see
-    `project_constituents` for "exact"."""
-
-    predicate: int
-    spans: list[tuple[int, int, str, bool]]
-
-
-def gold_frames(example: Example, key: str) -> list[GoldFrame] | None:
-    """Frames in predicted tokens; None if the reference has no such span group.
-
-    Predicates without a counterpart are left out.
-    """
-    if key not in example.reference.spans:
-        return None
-    frames = get_frames(example.reference, key)
-    own = [
-        (frame.predicate.i, [(span.start, span.end, span.label_) for span in frame.spans])
-        for frame in frames
-    ]
-    if same_tokens(example):
-        return [GoldFrame(i, [(*span, True) for span in spans]) for i, spans in own]
-    alignment = example.alignment
-    found = []
-    for predicate, spans in own:
-        there = alignment.y2x[predicate]
-        if len(there):
-            projected = project_constituents(spans, alignment.y2x, alignment.x2y)
-            found.append(GoldFrame(int(there[0]), list(projected)))
-    return found
-
-
-def role_labels(frame: GoldFrame, sentence: Sentence, labels: dict[str, int]) -> list[int]:
-    """The number of each word's BIO label for one predicate.
-
-    -1 for words of an argument whose borders are no token borders, which goes on in another
-    sentence, or whose label is not among `labels`; 0 is "O".
-    """
-    numbers = [0] * len(sentence.words)
-    for start, end, label, exact in frame.spans:
-        whole = exact and sentence.start <= start and end <= sentence.end
-        first = labels.get(f"B-{label}", -1) if whole else -1
-        inner = labels.get(f"I-{label}", -1) if whole else -1
-        start_word, end_word = numpy.searchsorted(sentence.words, [start, end]).tolist()
-        if start_word < end_word:
-            numbers[start_word:end_word] = [first] + [inner] * (end_word - start_word - 1)
-    return numbers
-
-
-def gold_errors(example: Example, key: str) -> list[str | None]:
-    """The label of every predicted token; None where there is no gold.
-
-    A token that is made of several gold ones is an error if one of them is.
-    """
-    if key not in example.reference.spans:
-        return [None] * len(example.predicted)
-    labels = get_errors(example.reference, key)
-    if same_tokens(example):
-        return list(labels)
-    found: list[str | None] = []
-    for i in range(len(example.predicted)):
-        parts = [labels[int(k)] for k in example.alignment.x2y[i]]
-        found.append(
-            next((label for label in parts if label != CORRECT), CORRECT if parts else None)
-        )
-    return found
-
-
 class WordGold:
     """Tags, heads and relations of a batch of examples, a padded batch of sentences at a time.
 
@@ -190,3 +152,29 @@ class WordGold:
     def heads(self, members: list[Sentence], like: Tensor) -> Tensor:
         """Heads [B,n], 0 the root, k word k, -1 where there is no gold."""
         return padded(like, (heads_in_words(self.heads_of_docs[s.doc], s) for s in members))
+
+
+def gold_labels(
+    trees: Sequence[Sequence[LabelledSpan]], n: int, index: Mapping[str, int]
+) -> Tensor:
+    """Packed gold charts [B, S] of an n-word batch: the label of each constituent, else 0.
+
+    trees: constituents of each sentence in preorder, by its words. index: the number of each
+    label, unary chains collapsed (`structure/binarise.py`). A chain that is not in it is left out.
+    """
+    chart = numpy.zeros((len(trees), chart_size(n)), dtype=numpy.int64)
+    for row, tree in enumerate(trees):
+        for start, end, label in collapse_unaries(tree):
+            chart[row, width_offset(n, end - start) + start] = index.get(label, 0)
+    return torch.from_numpy(chart)
+
+
+def with_sub_heads(tree: list[LabelledSpan], heads: list[int]) -> list[LabelledSpan]:
+    """The constituents with their "<H>" groups; without groups if a word has no gold head, for
+    then nobody knows them.
+
+    heads: 0 the root, k word k, -1 no gold.
+    """
+    if -1 in heads:
+        return tree
+    return lexicalise(tree, heads, len(heads)).spans
