@@ -112,7 +112,7 @@ class Imported:
 def published_pipeline(
     source: Path,
     format: Format,
-    state: Mapping[str, Tensor],
+    state: dict[str, Tensor],
     reading: dict[str, Any],
     outputs: Mapping[str, list[str]],
     encoder: EncoderFolder | None,
@@ -154,8 +154,7 @@ def published_pipeline(
         torch_shim(pipe.model).load(header, state)
     except ValueError as error:
         raise ValueError(f"{source}: {error}".replace("\n", " ")) from error
-    for kind in pipe.kinds:
-        pipe.cfg[kind] = list(header[kind])
+    pipe.cfg |= {kind: list(outputs.get(kind, ())) for kind in pipe.kinds}
     return nlp
 
 

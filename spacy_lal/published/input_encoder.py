@@ -83,7 +83,7 @@ class PublishedInputEncoder(nn.Module):
 
         def table(name: str) -> nn.Embedding | None:
             shape = shapes.get(f"{name}.weight")
-            return nn.Embedding(*shape) if shape else None
+            return nn.Embedding(shape[0], shape[1]) if shape else None
 
         def projection(name: str) -> nn.Linear | None:
             shape, bias = shapes.get(f"{name}.weight"), f"{name}.bias" in shapes
@@ -132,7 +132,7 @@ class PublishedInputEncoder(nn.Module):
             rows = F.pad(rows, (0, 0, 0, 1))
         if self.positions is None:
             return rows, None
-        table = self.positions
+        table: Tensor = self.positions
         if settings.cyclic:
             table = table[torch.arange(rows.shape[1], device=rows.device) % len(table)]
         rows = self.dropout(rows)

@@ -1,8 +1,6 @@
 """`spacy-lal.ReleasedParser.v1`: parsers that others have published, on the network of this
 package."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args

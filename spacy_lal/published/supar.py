@@ -198,8 +198,8 @@ def _arcs(
     # supar's left side is the dependent, ours the head: [d;1]^T W h
     state = state | biaffine("dependencies.arc", F.pad(arcs, (0, 1)).transpose(1, 2))
     state |= biaffine("dependencies.relation", of_relations.transpose(1, 2))
-    widths = (len(given[f"{kind}_mlp_h.linear.bias"]) for kind in ("arc", "rel"))
-    layers, dependencies = EncoderSettings(heads=0), DependencySettings(*widths)
+    arc_width, width = (len(given[f"{kind}_mlp_h.linear.bias"]) for kind in ("arc", "rel"))
+    layers, dependencies = EncoderSettings(heads=0), DependencySettings(arc_width, width)
     return {
         "state": state,
         "outputs": {"relations": list(vars(fields["rels"]["vocab"])["itos"])},
