@@ -147,7 +147,7 @@ def _convert(
             "hidden_width": hparams["d_label_hidden"],
             "tag_width": hparams["d_tag_hidden"] if hparams["predict_tags"] else None,
         },
-        "input_encoder": {"parts": parts, "cyclic": False},
+        "input_encoder": {"width": width, "parts": parts, "cyclic": False},
         "config": {
             "objective": {"@misc": f"spacy-lal.margin_objective.v{2 if one_root else 1}"},
             "decoder": {"@misc": "spacy-lal.map_decoder.v1"},

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..encoders.network import LayerMix
-from ..encoders.transformers import build_transformer, width_and_depth
+from ..encoders.transformers import build_transformer
 from ..layers.bilstm import BiLSTM
 from ..layers.char_lstm import CharLSTM
 from ..layers.dropout import FeatureDropout
@@ -31,7 +31,7 @@ Shape = tuple[int, ...]
 class PublishedInput(Settings):
     """Settings of a `PublishedInputEncoder`.
 
-    parts: what makes a row, in order. shapes: of parameters, by name. side_by_side: parts are
+    width: of rows. parts: what makes a row, in order. shapes: of parameters, by name. side_by_side: parts are
     concatenated, not added. transformer: the contents of its config.json. pooling: which of a row's
     pieces makes it. unknown: the number of words without vectors of their own. stop: there is a row
     STOP. partitioned: positions stand beside content, and are not added. cyclic: they begin again
@@ -40,6 +40,7 @@ class PublishedInput(Settings):
 
     name: ClassVar[str] = "published"
     predicts_tags: ClassVar[bool] = False
+    width: int
     parts: list[str]
     shapes: dict[str, Shape]
     side_by_side: bool = False
@@ -76,10 +77,14 @@ class PublishedInputEncoder(nn.Module):
     """
 
     d_around = 0
+    words: nn.Embedding
+    tags: nn.Embedding
+    characters: CharLSTM
 
     def __init__(self, settings: PublishedInput) -> None:
         super().__init__()
         self.settings, shapes = settings, settings.shapes
+        self.output_dim = settings.width
 
         def table(name: str) -> nn.Embedding | None:
             shape = shapes.get(f"{name}.weight")
@@ -89,7 +94,10 @@ class PublishedInputEncoder(nn.Module):
             shape, bias = shapes.get(f"{name}.weight"), f"{name}.bias" in shapes
             return nn.Linear(shape[1], shape[0], bias=bias) if shape else None
 
-        self.words, self.tags, self.pretrained = map(table, ("words", "tags", "pretrained"))
+        for name in ("words", "tags"):
+            if name in settings.parts:
+                self.add_module(name, table(name))
+        self.pretrained = table("pretrained")
         self.pretrained_projection = projection("pretrained_projection")
         self.character_projection = projection("character_projection")
         self.piece_projection = projection("piece_projection")
@@ -97,29 +105,20 @@ class PublishedInputEncoder(nn.Module):
             n_characters, width = shapes["characters.embedding.weight"]
             hidden = shapes["characters.lstm.ahead.0.weight_hh_l0"][1]
             self.characters = CharLSTM(n_characters, width, hidden)
-            self.output_dim = 2 * hidden
         if settings.transformer is not None:
             self.transformer = build_transformer(settings.transformer)
-            self.output_dim, _ = width_and_depth(settings.transformer)
             mixed = shapes.get("mix.weights")
             self.mix = LayerMix(mixed[0]) if mixed else None
-        if self.piece_projection is not None:
-            self.output_dim = self.piece_projection.out_features
+        depth = sum(re.match(r"lstm\.ahead\.\d+\.weight_hh", name) is not None for name in shapes)
         self.lstm: BiLSTM | None = None
-        if "lstm.ahead.0.weight_ih_l0" in shapes:
-            _, d_in = shapes["lstm.ahead.0.weight_ih_l0"]
-            _, hidden = shapes["lstm.ahead.0.weight_hh_l0"]
-            ahead = [
-                name for name in shapes if re.fullmatch(r"lstm\.ahead\.\d+\.weight_hh_l0", name)
-            ]
-            self.lstm = BiLSTM(d_in, hidden, len(ahead))
-            self.output_dim = 2 * hidden
+        if depth:
+            d_in = shapes["lstm.ahead.0.weight_ih_l0"][1]
+            self.lstm = BiLSTM(d_in, settings.width // 2, depth)
         self.positions: nn.Parameter | None = None
         if "positions" in shapes:
             self.positions = nn.Parameter(torch.randn(shapes["positions"]))
-            norm, name = (LayerNorm, "a_2") if settings.unbiased else (nn.LayerNorm, "weight")
-            (self.output_dim,) = shapes[f"layer_norm.{name}"]
-            self.layer_norm = norm(self.output_dim)
+            norm = LayerNorm if settings.unbiased else nn.LayerNorm
+            self.layer_norm = norm(settings.width)
         self.dropout = FeatureDropout()
 
     def forward(self, batch: RowBatch, lengths: Tensor) -> tuple[Tensor, None]:
@@ -143,46 +142,40 @@ class PublishedInputEncoder(nn.Module):
         return self.layer_norm(rows), None
 
     def _of_words(self, batch: RowBatch) -> Tensor:
-        assert self.words is not None
-        assert batch.words is not None
-        unknown = batch.words >= self.words.num_embeddings
-        found: Tensor = self.words(batch.words.masked_fill(unknown, self.settings.unknown))
+        numbers, known = batch["words"], self.words.num_embeddings
+        found: Tensor = self.words(numbers.masked_fill(numbers >= known, self.settings.unknown))
         if self.pretrained is None:
             return found
-        vectors = self.pretrained(batch.words)
+        vectors = self.pretrained(numbers)
         if self.pretrained_projection is None:
             return found + vectors
         return torch.cat([found, self.pretrained_projection(vectors)], -1)
 
     def _of_tags(self, batch: RowBatch) -> Tensor:
-        assert self.tags is not None
-        found: Tensor = self.tags(batch.tags)
+        found: Tensor = self.tags(batch["tags"])
         return found
 
     def _of_characters(self, batch: RowBatch) -> Tensor:
-        words: Tensor = self.characters(batch.characters, batch.lengths)
+        words: Tensor = self.characters(batch["characters"], batch["lengths"])
         if self.character_projection is not None:
             words = self.character_projection(words)
-        return words[batch.spelled]
+        return words[batch["spelled"]]
 
     def _of_pieces(self, batch: RowBatch) -> Tensor:
-        assert batch.states is not None
-        assert batch.starts is not None
-        assert batch.ends is not None
-        hidden = self.transformer(batch.pieces, batch.types, batch.mask)
+        hidden = self.transformer(batch["pieces"], batch["types"], batch["mask"])
         states = hidden[-1].flatten(0, 1)
         if self.mix is not None:
             last = hidden[-len(self.mix.weights) :]
             states = self.mix(torch.stack([layer.flatten(0, 1) for layer in last]))
+        places, starts, ends = batch["states"], batch["starts"], batch["ends"]
         if self.settings.pooling == "mean":
-            at = torch.arange(batch.states.shape[1], device=states.device)
-            inside = at >= batch.starts.unsqueeze(-1)
-            inside &= at < batch.ends.unsqueeze(-1)
-            sums = inside.to(states.dtype) @ states[batch.states]
-            rows = sums / (batch.ends - batch.starts).unsqueeze(-1)
+            at = torch.arange(places.shape[1], device=places.device)
+            inside = (at >= starts.unsqueeze(-1)) & (at < ends.unsqueeze(-1))
+            rows = inside.to(states.dtype) @ states[places] / (ends - starts).unsqueeze(-1)
         else:
-            wanted = batch.starts if self.settings.pooling == "first" else batch.ends - 1
-            rows = states[batch.states.gather(1, wanted)]
+            rows = states[
+                places.gather(1, starts if self.settings.pooling == "first" else ends - 1)
+            ]
         return rows if self.piece_projection is None else self.piece_projection(rows)
 
 

@@ -213,6 +213,7 @@ def _convert(
         "encoder": encoder,
         "network": {"encoder": layers, "hidden_width": width, "dependencies": dependencies},
         "input_encoder": {
+            "width": hparams["d_model"],
             "parts": parts,
             "side_by_side": hparams["use_cat"],
             "partitioned": partitioned,

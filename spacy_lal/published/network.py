@@ -168,7 +168,7 @@ def _forward(
         for numbers in alike([sentence.size for sentence in read]):
             for part in batch_by_spans([words[k] for k in numbers], attrs["max_batch_spans"]):
                 group = [numbers[k] for k in part]
-                batch = shim.reader.batch([read[k] for k in group]).to(shim.device)
+                batch = shim.reader.batch([read[k] for k in group], shim.device)
                 lengths = tensor([words[k] for k in group], device=shim.device)
                 if is_train:
                     scores = shim.begin_update(batch, lengths, dropout=attrs["dropout_rate"])

@@ -15,11 +15,19 @@ import numpy
 import torch
 from torch import Tensor
 
-from .sentence_pieces import PieceReader, Pieces, PieceSettings, padded
+from .sentence_pieces import Numbers, PieceReader, Pieces, PieceSettings, padded
 from .treebank_words import ESCAPED, Text, benepar_text, replaced
 
 MOST_CHARACTERS = 1000
 """Characters of a word: the original programs read all of it, however long that takes."""
+
+
+RowBatch = dict[str, Tensor]
+"""Sentences of N rows, padded together, without what the parser does not read.
+
+words, tags [B, N]; characters [W, C], lengths [W] of different words, and spelled [B, N], which of
+these a row is; of pieces as `PieceReader.batch` has them.
+"""
 
 
 class SentenceNumbers(NamedTuple):
@@ -36,29 +44,6 @@ class SentenceNumbers(NamedTuple):
         if self.pieces is not None:
             return len(self.pieces.ids)
         return max(len(self.words), len(self.characters))
-
-
-class RowBatch(NamedTuple):
-    """Sentences of N rows, padded together; None for what the parser does not read.
-
-    words, tags [B, N]; characters [W, C], lengths [W] of different words, and spelled [B, N], which
-    of these a row is; the others as in `PieceBatch`.
-    """
-
-    words: Tensor | None = None
-    tags: Tensor | None = None
-    characters: Tensor | None = None
-    lengths: Tensor | None = None
-    spelled: Tensor | None = None
-    pieces: Tensor | None = None
-    types: Tensor | None = None
-    mask: Tensor | None = None
-    states: Tensor | None = None
-    starts: Tensor | None = None
-    ends: Tensor | None = None
-
-    def to(self, device: torch.device) -> RowBatch:
-        return RowBatch(*(None if t is None else t.to(device) for t in self))
 
 
 @dataclass(frozen=True)
@@ -138,8 +123,9 @@ class SentenceReader:
             for text, of_text in zip(texts, pieces, strict=True)
         ]
 
-    def batch(self, sentences: Sequence[SentenceNumbers]) -> RowBatch:
-        found: dict[str, numpy.ndarray] = {}
+    def batch(self, sentences: Sequence[SentenceNumbers], device: torch.device) -> RowBatch:
+        """Several sentences, padded together."""
+        found: dict[str, Numbers] = {}
         if self.words is not None:
             found["words"] = padded([sentence.words for sentence in sentences])
         if self.tags is not None:
@@ -151,9 +137,8 @@ class SentenceReader:
             found["lengths"] = numpy.asarray([len(word) for word in numbers])
             found["spelled"] = padded([[numbers[word] for word in row] for row in rows])
         if self.pieces is not None:
-            of_pieces = self.pieces.batch([s.pieces for s in sentences if s.pieces is not None])
-            found |= of_pieces._asdict()
-        return RowBatch(**{name: torch.from_numpy(array) for name, array in found.items()})
+            found |= self.pieces.batch([s.pieces for s in sentences if s.pieces is not None])
+        return {name: torch.from_numpy(array).to(device) for name, array in found.items()}
 
 
 TABLES = ("words", "tags", "characters")

@@ -65,18 +65,6 @@ class Pieces(NamedTuple):
     ends: Numbers
 
 
-class PieceBatch(NamedTuple):
-    """Windows of pieces, types, mask [W, l]; states [B, P]: where, over all windows with l + shift
-    states in each, the states of a sentence are; starts, ends [B, N]: which of these are a row."""
-
-    pieces: Numbers
-    types: Numbers
-    mask: Numbers
-    states: Numbers
-    starts: Numbers
-    ends: Numbers
-
-
 class PieceReader:
     """Cuts sentences into pieces. tokenizer: the contents of a tokenizer.json."""
 
@@ -166,8 +154,13 @@ class PieceReader:
         windows = [Window(start, min(start + limit, size)) for start in starts]
         return windows, numpy.maximum(0, (numpy.arange(size) - limit) // stride + 1)
 
-    def batch(self, sentences: Sequence[Pieces]) -> PieceBatch:
-        """Several sentences, padded together."""
+    def batch(self, sentences: Sequence[Pieces]) -> dict[str, Numbers]:
+        """Several sentences, padded together.
+
+        pieces, types, mask [W, l]: of all windows. states [B, P]: where, over all windows with
+        l + shift states in each, those of a sentence are. starts, ends [B, N]: which of these are a
+        row.
+        """
         before, behind, types_before, types_behind = self._special
         cuts = [self._cut(len(sentence.ids)) for sentence in sentences]
         b, e = len(before), len(behind)
@@ -190,8 +183,14 @@ class PieceReader:
                 own = numpy.concatenate([[-1], own, [last]])
             states.append(first * width + self.settings.shift + b + own)
             first += len(windows)
-        starts, ends = (padded([s[k] for s in sentences], k - 1) for k in (1, 2))
-        return PieceBatch(ids, types, mask, padded(states), starts, ends)
+        return {
+            "pieces": ids,
+            "types": types,
+            "mask": mask,
+            "states": padded(states),
+            "starts": padded([sentence.starts for sentence in sentences]),
+            "ends": padded([sentence.ends for sentence in sentences], 1),
+        }
 
 
 def padded(rows: Sequence[Sequence[int] | Numbers], padding: int = 0) -> Numbers:

@@ -57,6 +57,8 @@ NAMES = {
     r"rel_mlp_d\.linear\.(.+)": r"dependencies.relation_dependent.\1",
 }
 """Names of parameters; see `renamed`."""
+ABOVE = ("span_mlp_l.linear.weight", "arc_mlp_h.linear.weight")
+"""Names of parameters that read the encoder's rows."""
 BINARISED = ("|<>", "*")
 """Ends of labels of nothing."""
 NEVER = -1e4
@@ -124,7 +126,8 @@ def _convert(
     reading: dict[str, Any] = {}
     parts: list[str] = []
     stop = bool(fields["words"].get("eos"))
-    settings: dict[str, Any] = {"parts": parts, "side_by_side": True, "stop": stop}
+    width = next(given[name] for name in ABOVE if name in given).shape[1]
+    settings: dict[str, Any] = {"width": width, "parts": parts, "side_by_side": True, "stop": stop}
     if kind == "lstm":
         parts.append("words")
         reading["words"] = _table(fields["words"])

@@ -99,11 +99,12 @@ def test_what_benepar_refuses_as_too_long_is_read_in_windows(name: str) -> None:
 def test_every_word_of_a_long_sentence_is_in_one_window() -> None:
     reader = imported("bert").get_pipe("lal_constituency").model.shims[0].reader
     (text,) = reader.read([Text(["a"] * 300, [True] * 300)])
-    batch = reader.batch([text])
-    assert batch.pieces.shape[1] == 64
-    assert (batch.mask.sum(1) <= 64).all()
+    batch = reader.batch([text], torch.device("cpu"))
+    assert batch["pieces"].shape[1] == 64
+    assert (batch["mask"].sum(1) <= 64).all()
     # [CLS], every word once and in order, [SEP]
-    rows, flat = batch.states[0, batch.starts[0]], batch.pieces.flatten()
+    rows = batch["states"][0, batch["starts"][0]]
+    flat = batch["pieces"].flatten()
     assert flat[rows].tolist() == [2, *([flat[rows[1]].item()] * 300), 3]
     assert (rows.diff() > 0).all()
 
