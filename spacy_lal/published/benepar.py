@@ -14,6 +14,7 @@ from ..layers.label_attention import EncoderSettings
 from .imported import (
     SPAN_SCORER,
     Imported,
+    character_table,
     converting,
     lstm_names,
     published_pipeline,
@@ -29,8 +30,6 @@ WINDOW = 512
 """Pieces that an encoder without a limit of its own reads at once: T5."""
 LONGEST = 512
 """Words of a sentence that is parsed whole, if the model has positions for so many."""
-CHARACTERS = "\0\1\2\3\4"
-"""Characters of no text: an unknown one, those of a sentence and a word, and of their ends."""
 LAYERS = r"encoder\.layers\.(\d+)"
 NAMES = {
     **SPAN_SCORER,
@@ -100,7 +99,7 @@ def _convert(
     encoder = None
     if hparams.get("use_chars_lstm"):
         parts = ["characters"]
-        reading["characters"] = _characters(_in_order(config, "char_vocab"))
+        reading["characters"] = character_table(_in_order(config, "char_vocab"))
     elif hparams["use_pretrained"]:
         parts = ["pieces"]
         encoder = read_encoder(weights, folder)
@@ -175,13 +174,6 @@ def _in_order(config: Json, name: str) -> list[str]:
     if [vocabulary[n] for n in names] != list(range(len(names))):
         raise ValueError(f"{name} does not number its {len(names)} names from 0")
     return names
-
-
-def _characters(values: list[str]) -> Json:
-    unknown, start, start_word, stop_word, stop = map(values.index, CHARACTERS)
-    around = [start_word], [stop_word]
-    ends = {"unknown": unknown, "start": start, "stop": stop}
-    return {"values": values, "around": around, "boundary": 3, **ends}
 
 
 def _window(encoder: EncoderFolder) -> int:

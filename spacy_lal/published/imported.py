@@ -42,6 +42,15 @@ VECTORS = {
 """The tables with a vector for every word, tag and character; the first that is there."""
 
 
+def character_table(values: list[str]) -> dict[str, Any]:
+    """Settings of a `Table` of the characters of benepar, or of the LAL parser, of which five are in
+    no text: they stand for unknown ones, and begin and end sentences and words."""
+    unknown, start, start_word, stop_word, stop = map(values.index, "\0\1\2\3\4")
+    around = [start_word], [stop_word]
+    ends = {"unknown": unknown, "start": start, "stop": stop}
+    return {"values": values, "around": around, "boundary": 3, **ends}
+
+
 def lstm_names(theirs: str) -> dict[str, str]:
     """Names of a CharLSTM, whose embedding and LSTM they have under these; see `renamed`."""
     return {

@@ -31,11 +31,12 @@ Shape = tuple[int, ...]
 class PublishedInput(Settings):
     """Settings of a `PublishedInputEncoder`.
 
-    width: of rows. parts: what makes a row, in order. shapes: of parameters, by name. side_by_side: parts are
-    concatenated, not added. transformer: the contents of its config.json. pooling: which of a row's
-    pieces makes it. unknown: the number of words without vectors of their own. stop: there is a row
-    STOP. partitioned: positions stand beside content, and are not added. cyclic: they begin again
-    where they end. unbiased: the norm divides by the unbiased deviation, as the LAL parser's does.
+    width: of rows. parts: what makes a row, in order. shapes: of parameters, by name. side_by_side:
+    parts are concatenated, not added. transformer: the contents of its config.json. pooling: which
+    of a row's pieces makes it. unknown: the number of words without vectors of their own. stop:
+    there is a row STOP. partitioned: positions stand beside content, and are not added. cyclic:
+    they begin again where they end. unbiased: the norm divides by the unbiased deviation, as the
+    LAL parser's does.
     """
 
     name: ClassVar[str] = "published"
@@ -173,9 +174,8 @@ class PublishedInputEncoder(nn.Module):
             inside = (at >= starts.unsqueeze(-1)) & (at < ends.unsqueeze(-1))
             rows = inside.to(states.dtype) @ states[places] / (ends - starts).unsqueeze(-1)
         else:
-            rows = states[
-                places.gather(1, starts if self.settings.pooling == "first" else ends - 1)
-            ]
+            wanted = starts if self.settings.pooling == "first" else ends - 1
+            rows = states[places.gather(1, wanted)]
         return rows if self.piece_projection is None else self.piece_projection(rows)
 
 

@@ -17,6 +17,7 @@ from .imported import (
     SPAN_SCORER,
     Imported,
     biaffine,
+    character_table,
     converting,
     lstm_names,
     published_pipeline,
@@ -30,8 +31,6 @@ CLASSES = ["vocabulary.Vocabulary", "makehp.HParams"]
 """Classes in the pickle whose objects are read as data."""
 START, STOP, UNKNOWN, UNKNOWN_TAG = "<START>", "<STOP>", "<UNK>", "UNK"
 """Words and tags of the parser's vocabularies that stand for no word of the text."""
-CHARACTERS = "\0\1\2\3\4"
-"""Characters of no text: an unknown one, and what begins and ends sentences and words."""
 DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(("use_elmo", "use_bert", "use_bert_only", "use_xlnet", "use_roberta"), False),
     **dict.fromkeys(("use_lal", "lal_resdrop", "lal_pwff", "lal_partitioned"), False),
@@ -42,6 +41,8 @@ DEFAULTS: dict[str, Any] = {
     "const_lada": 0.5,
 }
 """Hyperparameters that older files lack."""
+UNREAD = ("use_elmo", "use_bert_only", "use_roberta", "bert_transliterate")
+"""Hyperparameters of variants that can't be read."""
 SPECIAL = {
     "bert": {"cls": "[CLS]", "sep": "[SEP]", "unk": "[UNK]", "pad": "[PAD]"},
     "xlnet": {"cls": "<cls>", "sep": "<sep>", "unk": "<unk>", "pad": "<pad>"},
@@ -90,21 +91,17 @@ def read_lal_parser(checkpoint: Path, encoder: Path | None = None, lang: str = "
     released code can't run or this package has no layers for.
     """
     state = read_checkpoint(checkpoint, CLASSES)
-    try:
-        if not isinstance(state, dict):
-            raise TypeError(f"it holds {type(state).__name__}")
+    with converting("the LAL parser", checkpoint, encoder):
         spec, given = state["spec"], dict(state["state_dict"])
         hparams = DEFAULTS | spec["hparams"]
-    except (LookupError, TypeError, ValueError) as error:
-        raise ValueError(f"{checkpoint}: no file of the LAL parser: {error!r}") from error
-    for name in ("use_elmo", "use_bert_only", "use_roberta", "bert_transliterate"):
-        if hparams[name]:
-            raise ValueError(f"{checkpoint}: it was trained with {name}, which can't be read here")
-    if hparams["use_bert"] and hparams["use_xlnet"]:
-        raise ValueError(f"{checkpoint}: it has both BERT and XLNet, and one can be read")
-    if "embedding.pretrain_emb.weight" in given:
-        raise ValueError(f"{checkpoint}: it has vectors of words that were trained elsewhere")
-    with converting("the LAL parser", checkpoint, encoder):
+        used = [name for name in UNREAD if hparams[name]]
+        used += ["pretrain_emb"] if "embedding.pretrain_emb.weight" in given else []
+        if used:
+            raise ValueError(
+                f"{checkpoint}: it was trained with {used[0]}, which can't be read here"
+            )
+        if hparams["use_bert"] and hparams["use_xlnet"]:
+            raise ValueError(f"{checkpoint}: it has both BERT and XLNet, and one can be read")
         pipeline = _convert(checkpoint, spec, hparams, given, encoder)
     config = {
         "objective": {"@misc": "spacy-lal.margin_objective.v2"},
@@ -146,17 +143,7 @@ def _convert(
         # what the transformer says is not read then, nor is it here
         parts.append("characters")
         names |= lstm_names("char_encoder")
-        numbers = [values["char"].index(character) for character in CHARACTERS]
-        unknown, start, start_word, stop_word, stop = numbers
-        reading["characters"] = {
-            "values": values["char"],
-            "unknown": unknown,
-            "start": start,
-            "stop": stop,
-            "escape": True,
-            "around": ([start_word], [stop_word]),
-            "boundary": 3,
-        }
+        reading["characters"] = character_table(values["char"]) | {"escape": True}
     elif transformer is not None:
         parts.append("pieces")
         names[rf"project_{transformer}\.weight"] = f"{NAME}piece_projection.weight"

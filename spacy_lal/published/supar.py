@@ -3,7 +3,6 @@ Manning 2017), from the files that its `save` writes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,8 @@ from .network import Format
 from .restricted import Inert, read_checkpoint
 from .transformer import FAST, EncoderFolder, read_encoder, transformer_state
 
+Values = dict[str, Any]
+State = dict[str, Tensor]
 FORMATS: dict[str, Format] = {
     "crf-constituency": "supar-constituency",
     "biaffine-dependency": "supar-dependency",
@@ -74,22 +75,15 @@ def read_supar(checkpoint: Path, encoder: Path | None = None, lang: str = "en") 
     Raises ValueError, naming the file, if it is none, or one that can't be read as supar does.
     """
     state = read_checkpoint(checkpoint, CLASSES, FUNCTIONS)
-    try:
-        if not isinstance(state, dict):
-            raise TypeError(f"it holds {type(state).__name__}")
-        name = state["name"]
-        args, transform = dict(vars(state["args"])), dict(vars(state["transform"]))
-        given: dict[str, Tensor] = dict(state["state_dict"])
+    with converting("supar 1.1", checkpoint, encoder):
+        name, args, fields = state["name"], vars(state["args"]), _fields(state["transform"])
+        given: State = dict(state["state_dict"])
         if state["pretrained"] is not None:
             given["pretrained.weight"] = state["pretrained"]
-    except (LookupError, TypeError, ValueError) as error:
-        raise ValueError(f"{checkpoint}: not a file of supar's: {error!r}") from error
-    if name not in FORMATS:
-        raise ValueError(
-            f"{checkpoint}: the architecture is {name!r}; {', '.join(FORMATS)} can be read"
-        )
-    with converting("supar 1.1", checkpoint, encoder):
-        fields = _fields(transform)
+        if name not in FORMATS:
+            raise ValueError(
+                f"{checkpoint}: the architecture is {name!r}; {', '.join(FORMATS)} can be read"
+            )
         pipeline = _convert(checkpoint, args, fields, given, encoder)
         above = _spans if name == "crf-constituency" else _arcs
         pipeline |= above(pipeline["state"], given, fields, args)
@@ -97,10 +91,10 @@ def read_supar(checkpoint: Path, encoder: Path | None = None, lang: str = "en") 
     return Imported(nlp, "supar", checkpoint)
 
 
-def _fields(transform: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def _fields(transform: Inert) -> dict[str, Values]:
     """The attributes of all fields, by their names."""
-    found: dict[str, dict[str, Any]] = {}
-    for value in transform.values():
+    found: dict[str, Values] = {}
+    for value in vars(transform).values():
         for field in value if isinstance(value, (tuple, list)) else (value,):
             if isinstance(field, Inert) and isinstance(vars(field).get("name"), str):
                 found[vars(field)["name"]] = vars(field)
@@ -108,12 +102,8 @@ def _fields(transform: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _convert(
-    checkpoint: Path,
-    args: dict[str, Any],
-    fields: dict[str, dict[str, Any]],
-    given: dict[str, Tensor],
-    folder: Path | None,
-) -> dict[str, Any]:
+    checkpoint: Path, args: Values, fields: dict[str, Values], given: State, folder: Path | None
+) -> Values:
     """Arguments of `published_pipeline` that describe the input."""
     kind = args["encoder"]
     if kind not in ("lstm", "bert"):
@@ -165,12 +155,7 @@ def _convert(
     return {"state": state, "reading": reading, "encoder": encoder, "input_encoder": settings}
 
 
-def _spans(
-    state: dict[str, Tensor],
-    given: dict[str, Tensor],
-    fields: dict[str, dict[str, Any]],
-    args: dict[str, Any],
-) -> dict[str, Any]:
+def _spans(state: State, given: State, fields: dict[str, Values], args: Values) -> Values:
     """Arguments of `published_pipeline` that describe spans and labels."""
     labels = [label or "" for label in vars(fields["charts"]["vocab"])["itos"]]
     of_labels = given["label_attn.weight"]
@@ -189,12 +174,7 @@ def _spans(
     }
 
 
-def _arcs(
-    state: dict[str, Tensor],
-    given: dict[str, Tensor],
-    fields: dict[str, dict[str, Any]],
-    args: dict[str, Any],
-) -> dict[str, Any]:
+def _arcs(state: State, given: State, fields: dict[str, Values], args: Values) -> Values:
     """Arguments of `published_pipeline` that describe heads and relations."""
     arcs, of_relations = given["arc_attn.weight"], given["rel_attn.weight"]
     arcs = arcs / arcs.shape[-1] ** args.get("scale", 0)
@@ -211,7 +191,7 @@ def _arcs(
     }
 
 
-def _table(field: dict[str, Any]) -> dict[str, Any]:
+def _table(field: Values) -> Values:
     """A field's vocabulary, as `Table` has it."""
     vocabulary = vars(field["vocab"])
     values = list(vocabulary["itos"])
