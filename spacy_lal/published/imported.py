@@ -43,8 +43,8 @@ VECTORS = {
 
 
 def character_table(values: list[str]) -> dict[str, Any]:
-    """Settings of a `Table` of the characters of benepar, or of the LAL parser, of which five are in
-    no text: they stand for unknown ones, and begin and end sentences and words."""
+    """Settings of a `Table` of benepar's characters, or the LAL parser's, of which five are in no
+    text: they stand for unknown ones, and begin and end sentences and words."""
     unknown, start, start_word, stop_word, stop = map(values.index, "\0\1\2\3\4")
     around = [start_word], [stop_word]
     ends = {"unknown": unknown, "start": start, "stop": stop}

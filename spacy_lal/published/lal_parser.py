@@ -90,16 +90,14 @@ def read_lal_parser(checkpoint: Path, encoder: Path | None = None, lang: str = "
     Raises ValueError, naming the file, if it is none of that parser's, or of a variant that its
     released code can't run or this package has no layers for.
     """
-    state = read_checkpoint(checkpoint, CLASSES)
     with converting("the LAL parser", checkpoint, encoder):
+        state = dict(read_checkpoint(checkpoint, CLASSES))
         spec, given = state["spec"], dict(state["state_dict"])
         hparams = DEFAULTS | spec["hparams"]
         used = [name for name in UNREAD if hparams[name]]
         used += ["pretrain_emb"] if "embedding.pretrain_emb.weight" in given else []
         if used:
-            raise ValueError(
-                f"{checkpoint}: it was trained with {used[0]}, which can't be read here"
-            )
+            raise ValueError(f"{checkpoint}: it was trained with {used[0]}, which can't be read")
         if hparams["use_bert"] and hparams["use_xlnet"]:
             raise ValueError(f"{checkpoint}: it has both BERT and XLNet, and one can be read")
         pipeline = _convert(checkpoint, spec, hparams, given, encoder)

@@ -74,9 +74,10 @@ def read_supar(checkpoint: Path, encoder: Path | None = None, lang: str = "en") 
     encoder: the folder of config.json and tokenizer.json, of a model that has a transformer.
     Raises ValueError, naming the file, if it is none, or one that can't be read as supar does.
     """
-    state = read_checkpoint(checkpoint, CLASSES, FUNCTIONS)
     with converting("supar 1.1", checkpoint, encoder):
-        name, args, fields = state["name"], vars(state["args"]), _fields(state["transform"])
+        state = dict(read_checkpoint(checkpoint, CLASSES, FUNCTIONS))
+        name, args = state["name"], dict(vars(state["args"]))
+        fields = _fields(state["transform"])
         given: State = dict(state["state_dict"])
         if state["pretrained"] is not None:
             given["pretrained.weight"] = state["pretrained"]
