@@ -1,9 +1,15 @@
-"""Train parsers that differ from a base config in a few settings, and keep what each came to.
+"""Train pipelines that differ from a base in a few settings, and keep what each came to.
 
-A row is a name for such settings (ablation_rows.json, or --table). Every row and seed is a run
-GROUP/ROW-SEED in RESULTS (results.py); one that is there is not trained again, so a stopped
-comparison goes on where it was. More options are settings for all rows, as for `spacy train`:
-`--training.max_steps 200`; keep the results of each size in a group or file of their own.
+ROWS is a JSON file (ablation_rows.json, crf_rows.json, srl_rows.json, ged_rows.json). It has bases,
+each a config of configs/ or another base with other settings; rows, which are names for further
+settings; and tables of rows, with a paper's figures. Every row and seed is a run GROUP/ROW-SEED in
+RESULTS (results.py); one that is there is not trained again, so a stopped comparison goes on where
+it was. More options are settings for all rows, as for `spacy train`: `--training.max_steps 200`;
+keep the results of each size in a group or file of their own.
+
+A parser is scored with the weights that were best on the development set. So are roles, with the
+model's parses and those of --parses. A detector is scored with its last weights, at the threshold
+that is best on the development set.
 """
 
 from __future__ import annotations
@@ -14,8 +20,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from importlib.metadata import version
-from os.path import relpath
 from pathlib import Path
 from typing import IO, Annotated, Any
 
@@ -28,15 +34,15 @@ from spacy.cli._util import parse_config_overrides, setup_gpu
 from spacy.language import Language
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
-from spacy_lal.parsing.parser import ParserPipe
 from thinc.api import Config
 from wasabi import msg
 
 from spacy_lal.bridge.shim import torch_shims
+from spacy_lal.evaluation import errors, roles
 from spacy_lal.evaluation.parses import measure
 from spacy_lal.training.corpus import Corpus
 
-ROWS = Path(__file__).parents[1] / "benchmarks/ablation_rows.json"
+ROOT = Path(__file__).parents[1]
 LOGGER = "spacy-lal.ablation_curve"
 ON_DEV = ("const_evalb_f", "const_complete", "conll18_uas", "conll18_las", "tag_acc")
 OF_TEST = (
@@ -49,31 +55,44 @@ Settings = dict[str, Any]
 """Values by their dotted place in a config; a section may be replaced, or removed by null."""
 
 
-def chosen_rows(text: str, rows: dict[str, Settings], tables: dict[str, Any]) -> list[str]:
-    """The rows that names of rows and tables, or "all", stand for. Raises ValueError."""
+def chosen_rows(text: str, known: dict[str, Any]) -> list[str]:
+    """The rows that names of rows and tables, or patterns, stand for. Raises ValueError."""
     chosen: list[str] = []
+    tables = known.get("tables", {})
     for name in (part.strip() for part in text.split(",")):
-        if name == "all":
-            chosen += rows
-        elif name in tables:
-            chosen += tables[name]["rows"]
-        elif name in rows:
-            chosen.append(name)
-        else:
-            known = ", ".join(("all", *tables, *rows))
-            raise ValueError(f"no row or table {name!r}: choose of {known}")
+        found = tables.get(name, {}).get("rows") or [
+            row for row in known["rows"] if fnmatchcase(row, name)
+        ]
+        if not found:
+            choice = ", ".join((*tables, *known["rows"]))
+            raise ValueError(f"no row or table {name!r}: choose of {choice}")
+        chosen += found
     return list(dict.fromkeys(chosen))
 
 
-def with_settings(config: Config, settings: Settings) -> Config:
-    """A copy of the config with these values. Raises ValueError for a place it doesn't have."""
+def base_config(name: str, bases: dict[str, Any]) -> Config:
+    """The config of a base, which may be another base's with other settings."""
+    base = bases[name]
+    if "of" in base:
+        config = base_config(base["of"], bases)
+    else:
+        config = Config().from_disk(ROOT / base["config"], interpolate=False)
+    return with_settings(config, base["settings"], new=True)
+
+
+def with_settings(config: Config, settings: Settings, *, new: bool = False) -> Config:
+    """A copy of the config with these values.
+
+    Raises ValueError for a place that the config doesn't have; with `new`, only if it doesn't have
+    the section either.
+    """
     changed: Config = config.copy()
     for place, value in settings.items():
         *sections, last = place.split(".")
         section: dict[str, Any] = changed
         for name in sections:
             section = section.get(name) or {}
-        if last not in section:
+        if last not in section and not (new and section):
             raise ValueError(f"the config has no {place}")
         section[last] = copy.deepcopy(value)
     return changed
@@ -91,8 +110,7 @@ def curve_logger(curve: list[dict[str, Any]], words: list[int]) -> Callable[...,
             point = {key: round(scores[key], 5) for key in ON_DEV if scores.get(key) is not None}
             curve.append({"step": info["step"], "score": round(info["score"], 5), **point})
             words.append(info["words"])
-            shown = "  ".join(f"{key} {100 * value:.2f}" for key, value in point.items())
-            stdout.write(f"  step {info['step']:>6}  {info['seconds']:>6} s  {shown}\n")
+            stdout.write(f"  step {info['step']:>6}  {info['seconds']:>6} s  {curve[-1]}\n")
             stdout.flush()
 
         return log_step, lambda: None
@@ -116,56 +134,54 @@ def timed_evaluation(nlp: Language) -> list[float]:
     return taken
 
 
-def run(config: Config, test: Path, prm: str, gpu_id: int, scratch: Path) -> dict[str, Any]:
-    """Train, and score the best model of the development set on the test set."""
+def run(config: Config, scored: Callable[[Path, str], dict[str, Any]], gpu_id: int) -> Settings:
+    """Train, and score what was trained. scored: takes its folder and its component's factory."""
     curve: list[dict[str, Any]] = []
     words: list[int] = []
     spacy.registry.loggers.register(LOGGER, func=lambda: curve_logger(curve, words))
-    config = with_settings(config, {"training.logger": {"@loggers": LOGGER}})
+    config = with_settings(config, {"training.logger": {"@loggers": LOGGER}}, new=True)
     wall = time.perf_counter()
     nlp = init_nlp(config, use_gpu=gpu_id)
     evaluations = timed_evaluation(nlp)
     cpu = time.process_time()
-    train(nlp, scratch, use_gpu=gpu_id)
-    cpu = time.process_time() - cpu - sum(evaluations)
-    best = spacy.load(scratch / "model-best")
-    scores, speed = measure(best, list(Corpus(test)(best)), prm)
-    models = [pipe.model for _, pipe in best.pipeline if isinstance(pipe, ParserPipe)]
-    shims = [shim for model in models for _, shim in torch_shims(model)]
+    with tempfile.TemporaryDirectory() as folder:
+        train(nlp, Path(folder), use_gpu=gpu_id)
+        cpu = time.process_time() - cpu - sum(evaluations)
+        _, pipe = nlp.pipeline[-1]
+        found = scored(Path(folder), nlp.get_pipe_meta(nlp.pipe_names[-1]).factory)
     top = max(curve, key=lambda point: (point["score"], -point["step"]))
-    return {
+    return found | {
         "steps": curve[-1]["step"],
         "best_step": top["step"],
         "dev": {key: value for key, value in top.items() if key not in ("step", "score")},
-        "test": {key: round(scores[key], 5) for key in OF_TEST if scores.get(key) is not None},
         "curve": curve,
-        "parameters": sum(t.numel() for shim in shims for t in shim.tensors().values()),
+        "parameters": sum(
+            t.numel() for _, shim in torch_shims(pipe.model) for t in shim.tensors().values()
+        ),
         "seconds": round(time.perf_counter() - wall, 1),
         "training_cpu_seconds": round(cpu, 1),
         "training_words": words[-1],
         "training_words_per_cpu_second": round(words[-1] / cpu, 1),
-        "test_words_per_cpu_second": speed["words_per_cpu_second"],
     }
 
 
 def main(
     ctx: typer.Context,
-    base: Annotated[Path, typer.Argument(help="Config of the base row.", exists=True)],
-    table_of_results: Annotated[
+    table: Annotated[Path, typer.Argument(metavar="ROWS", help="Rows, a JSON file.", exists=True)],
+    results_table: Annotated[
         Path, typer.Argument(metavar="RESULTS", help="Table of results, .jsonl.")
     ],
-    group: Annotated[str, typer.Option(help="Of runs in it.")] = "ablation",
-    rows: Annotated[
-        str, typer.Option(help="Names of rows or tables, or all, separated by commas.")
-    ] = "table 1,table 2,table 5",
-    table: Annotated[Path, typer.Option(help="What rows there are.", exists=True)] = ROWS,
+    group: Annotated[str, typer.Option(help="Of runs in it.")],
+    train_path: Annotated[str, typer.Option("--train", help="Training data.")],
+    dev: Annotated[Path, typer.Option(help="Development data.", exists=True)],
+    test: Annotated[Path, typer.Option(help="Test data.", exists=True)],
+    rows: Annotated[str, typer.Option(help="Rows, tables or patterns, commas between.")] = "*",
+    base: Annotated[str, typer.Option(help="The base of the rows.")] = "bilstm",
     seeds: Annotated[str, typer.Option(help="Seeds, separated by commas.")] = "1,2,3",
-    train_path: Annotated[str, typer.Option("--train", help="Training data.")] = "",
-    dev_path: Annotated[str, typer.Option("--dev", help="Development data.")] = "",
-    test: Annotated[Path, typer.Option(help="Test data.", exists=True)] = Path(
-        "projects/ewt/corpus/test.spacy"
-    ),
     prm: Annotated[str, typer.Option(help="EVALB parameters: a name or a .prm file.")] = "nk",
+    parses: Annotated[
+        str, typer.Option(help="Of roles: other parses to score with, commas between.")
+    ] = "gold",
     gpu_id: Annotated[int, typer.Option(help="GPU, or -1 for the CPU.")] = -1,
     threads: Annotated[int, typer.Option(help="Threads of torch, 0 for its own choice.")] = 0,
 ) -> None:
@@ -175,44 +191,53 @@ def main(
         torch.set_num_threads(threads)
     known = srsly.read_json(table)
     options: Settings = parse_config_overrides(ctx.args)
-    paths = {"paths.train": train_path, "paths.dev": dev_path}
+
+    def scored(folder: Path, factory: str) -> dict[str, Any]:
+        best = folder / "model-best"
+        if factory == "gec_detector":
+            return errors.evaluate(str(folder / "model-last"), [test], dev)
+        if factory == "lisa_srl":
+            model = spacy.load(best).config["components"]["lisa_srl"]["model"]
+            given = ["model", *parses.split(",")] if model["syntax_layer"] else ["model"]
+            decoders = ["probabilities", "viterbi", "valid", "greedy"]
+            return roles.evaluate(str(best), test, given, ["model", "gold"], decoders)
+        nlp = spacy.load(best)
+        scores, speed = measure(nlp, list(Corpus(test)(nlp)), prm)
+        kept = {key: round(scores[key], 5) for key in OF_TEST if scores.get(key) is not None}
+        return {"test": kept, "test_words_per_cpu_second": speed["words_per_cpu_second"]}
+
     try:
-        config = Config().from_disk(base, interpolate=False)
-        config = with_settings(config, {k: v for k, v in paths.items() if v} | options)
-        plan = [
-            (row, int(seed))
-            for seed in seeds.split(",")
-            for row in chosen_rows(rows, known["rows"], known["tables"])
-        ]
-        there = results.read(table_of_results)
+        paths = {"paths.train": train_path, "paths.dev": str(dev)}
+        config = with_settings(base_config(base, known["bases"]), paths | options)
+        plan = [(row, int(seed)) for seed in seeds.split(",") for row in chosen_rows(rows, known)]
+        there = results.read(results_table)
         for number, (row, seed) in enumerate(plan, start=1):
-            settings = known["rows"][row]
+            name = f"{group}/{row}-{seed}"
             key = {
                 "row": row,
-                "settings": settings,
+                "settings": known["rows"][row],
                 "options": options,
                 "seed": seed,
-                "config": Path(relpath(base, ROWS.parents[1])).as_posix(),
+                "config": f"benchmarks/{table.name}",
+                "base": base,
                 "evalb_parameters": prm,
             }
-            name = f"{group}/{row}-{seed}"
             if name in there:
-                if {k: v for k, v in there[name].items() if k in key} != key:
+                if any(there[name].get(k, v) != v for k, v in key.items()):
                     raise ValueError(f"{name} is of other settings: give another file or group")
                 msg.info(f"{number} of {len(plan)}: {name} is there")
                 continue
             msg.info(f"{number} of {len(plan)}: {row}, seed {seed}")
-            of_row = with_settings(config, settings | {"system.seed": seed})
-            with tempfile.TemporaryDirectory() as scratch:
-                result = run(of_row, test, prm, gpu_id, Path(scratch))
+            of_row = with_settings(config, known["rows"][row] | {"system.seed": seed})
+            result = run(of_row, scored, gpu_id)
             about = {
                 "threads": torch.get_num_threads(),
                 "device": "cpu" if gpu_id < 0 else torch.cuda.get_device_name(gpu_id),
                 "versions": {"python": platform.python_version()}
                 | {name: version(name) for name in PACKAGES},
             }
-            results.add(name, key | result | about, table_of_results)
-    except (OSError, ValueError) as error:
+            results.add(name, result | key | about, results_table)
+    except (KeyError, OSError, ValueError) as error:
         typer.echo(f"ablate: {error}", err=True)
         raise typer.Exit(1) from None
 

@@ -15,12 +15,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from measure import bare, component, load, options, parsed, read_examples, write
+from measure import bare, component, load, options, parsed, read_examples, table, write
 from spacy.training import Example
 
 from spacy_lal.batching.sentences import sentence_starts
 from spacy_lal.parsing.constituency import ConstituencyPipe
-from spacy_lal.parsing.decoders import make_map_decoder, make_mbr_decoder
+from spacy_lal.parsing.decoders import MaximumAPosteriori, MinimumBayesRisk
 from spacy_lal.parsing.scorer import score_constituency
 from spacy_lal.scoring.attachment import score_attachment
 
@@ -40,19 +40,18 @@ def main() -> None:
     pipe = component(nlp, ConstituencyPipe)
     rows: list[dict[str, Any]] = []
     decoders = [
-        ("MAP", make_map_decoder()),
-        *((f"MBR {threshold:.2f}", make_mbr_decoder(threshold)) for threshold in THRESHOLDS),
+        ("MAP", MaximumAPosteriori()),
+        *((f"MBR {threshold:.2f}", MinimumBayesRisk(threshold)) for threshold in THRESHOLDS),
     ]
     keys = KEYS
     if pipe.joint:
         keys += HEAD_KEYS
         decoders += [
-            *((f"arcs x {w}", make_mbr_decoder(arc_weight=w)) for w in ARC_WEIGHTS),
-            ("constituents alone", make_mbr_decoder(arc_weight=0.0)),
+            *((f"arcs x {w}", MinimumBayesRisk(arc_weight=w)) for w in ARC_WEIGHTS),
+            ("constituents alone", MinimumBayesRisk(arc_weight=0.0)),
             # no constituent is ever worth it
-            ("heads alone", make_mbr_decoder(threshold=0.999999)),
+            ("heads alone", MinimumBayesRisk(threshold=0.999999)),
         ]
-    print(f"{'decoder':20}" + "".join(f"{key.split('_')[-1]:>8}" for key in keys))
     for name, decoder in decoders:
         pipe.decoder = decoder
         examples = read_examples(arguments.data, nlp, arguments.limit)
@@ -62,8 +61,8 @@ def main() -> None:
         if pipe.joint:
             scores.update(score_attachment(pairs))
         found = {key: 100 * value for key in keys if (value := scores[key]) is not None}
-        print(f"{name:20}" + "".join(f"{value:8.2f}" for value in found.values()), flush=True)
         rows.append({"decoder": name, **found})
+    print(table(rows))
     bare_docs = bare([example.reference for example in examples], boundaries=False)
     cut = sum(len(sentence_starts(doc, "split")) > 1 for doc in bare_docs)
     print(f"cut by the splitting rule: {cut} of {len(bare_docs)}")

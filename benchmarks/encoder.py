@@ -1,4 +1,4 @@
-"""What a pretrained encoder costs by each library that spaCy has for it.
+"""What a pretrained encoder costs here and by spacy-transformers.
 
 python benchmarks/encoder.py FOLDER CORPUS.spacy: loading a pipeline of the transformer in FOLDER,
 its memory, and words a second of prediction, each way in a process of its own, one thread. Ways
@@ -14,15 +14,12 @@ from pathlib import Path
 
 import measure
 import spacy
-import srsly
 import torch
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
 from spacy.training import Example
-from spacy.util import registry
 
 WINDOW = 128
-WORDS = 20_000
+SENTENCES = 1_500
 
 
 def ours(folder: str) -> Language:
@@ -47,36 +44,9 @@ def spacy_transformers(folder: str) -> Language:
     return nlp
 
 
-def spacy_curated_transformers(folder: str) -> Language:
-    """Of a BERT."""
-    sizes = srsly.read_json(Path(folder) / "config.json")
-    getter = registry.get(
-        "model_loaders", "spacy-curated-transformers.HFTransformerEncoderLoader.v1"
-    )
-    pieces = registry.get("model_loaders", "spacy-curated-transformers.HFPieceEncoderLoader.v1")
-    spans = {"@architectures": "spacy-curated-transformers.WithStridedSpans.v1"}
-    model = {
-        "@architectures": "spacy-curated-transformers.BertTransformer.v1",
-        "vocab_size": sizes["vocab_size"],
-        "hidden_width": sizes["hidden_size"],
-        "intermediate_width": sizes["intermediate_size"],
-        "num_hidden_layers": sizes["num_hidden_layers"],
-        "piece_encoder": {"@architectures": "spacy-curated-transformers.BertWordpieceEncoder.v1"},
-        "with_spans": spans | {"window": WINDOW, "stride": WINDOW * 3 // 4},
-    }
-    nlp = spacy.blank("en")
-    pipe = nlp.add_pipe("curated_transformer", config={"model": model})
-    network = pipe.model
-    network.get_ref("transformer").init = getter(name=folder, revision="main")
-    network.get_ref("piece_encoder").init = pieces(name=folder, revision="main")
-    nlp.initialize()
-    return nlp
-
-
 WAYS = {
     "spacy_lal": ours,
     "spacy_transformers": spacy_transformers,
-    "spacy_curated_transformers": spacy_curated_transformers,
 }
 
 
@@ -99,15 +69,8 @@ def load(way: str, path: str, corpus: str) -> None:
     seconds = time.process_time() - start
     print(f"{way}: spacy.load {seconds:.2f} s, {measure.peak_mb():.0f} MB; transformers", end=" ")
     print("imported" if "transformers" in sys.modules else "not imported", end="")
-    docs = [
-        Doc(
-            nlp.vocab,
-            words=[token.text for token in doc],
-            sent_starts=[t.is_sent_start for t in doc],
-        )
-        for doc in DocBin().from_disk(Path(corpus)).get_docs(nlp.vocab)
-    ]
-    docs = first(docs, WORDS)
+    gold = [example.reference for example in measure.read_examples(Path(corpus), nlp, SENTENCES)]
+    docs = measure.bare(gold)
     (_, pipe), *_ = nlp.pipeline
     for precision in ("float32", "bfloat16") if way == "spacy_lal" else ("float32",):
         if way == "spacy_lal":
@@ -119,15 +82,6 @@ def load(way: str, path: str, corpus: str) -> None:
         speed = sum(map(len, docs)) / (time.process_time() - start)
         print(f"; {precision} {speed:.0f} words a second of processor time", end="")
     print(f"; at most {measure.peak_mb():.0f} MB", flush=True)
-
-
-def first(docs: list[Doc], words: int) -> list[Doc]:
-    taken: list[Doc] = []
-    for doc in docs:
-        if sum(map(len, taken)) >= words:
-            break
-        taken.append(doc)
-    return taken
 
 
 if __name__ == "__main__":

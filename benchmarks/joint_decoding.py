@@ -1,13 +1,18 @@
-"""Speed of the joint decoder, beside the O(n^5) algorithm of the paper in C.
+"""Time of joint decoding: beside the paper's O(n^5) algorithm in C, and of long sentences.
 
-    python benchmarks/joint_decoding.py [--data projects/ewt/corpus/dev.spacy] [--threads 1]
-        [--json FILE]
+    python benchmarks/joint_decoding.py lengths [--data projects/ewt/corpus/test.spacy]
+    python benchmarks/joint_decoding.py long [en_lal_sm] --usual DEV.spacy [--sentences FILE …]
+        [--joined FILE …] [--over 100]
 
-First one sentence at a time, random scores, with the exponent by which time grows from one length
-to the next. The algorithm of the paper (Zhou & Zhao 2019, joint span) is compiled with `cc -O3
--march=native` and runs in one thread; it computes the score alone, no tree, and both scores must be
-equal. Without a C compiler that column is left out. Then batches of sentences as long as those of
---data, or of lengths drawn like those of web text.
+lengths: one sentence at a time, random scores. The algorithm of Zhou & Zhao (2019, joint span) is
+compiled with `cc -O3 -march=native` and computes the score alone, no tree; both scores must be
+equal. Then batches of random sentences as long as those of --data.
+
+long: the search among probable spans, which sentences of more than 100 words have, beside the
+search among all trees. --usual: sentences as they are, for the time that a word usually takes.
+--sentences: files whose longer sentences are parsed. --joined: files whose sentences become
+sequences of words without punctuation and boundaries, 256 words at most. Both searches read the
+same sentences by turns. All are .spacy files.
 """
 
 from __future__ import annotations
@@ -19,20 +24,27 @@ import shutil
 import statistics
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import spacy
 import torch
-from measure import headline, machine, options, parsed, seconds, write
-from spacy.tokens import DocBin
+from measure import in_turn, machine, options, parsed, table, write
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from torch import Tensor
 
+from spacy_lal.parsing import joint, tree_weight
 from spacy_lal.structure.chart import chart_size, unpack
 from spacy_lal.structure.lexicalised import best_joint_tree
 
 LENGTHS = (30, 60, 80, 100, 120)
+MOST_WORDS = 256
+ALL = 10**9
 
 # comp of every span and head, from both children's heads. `one` and `multi` are the values of a
 # span that must be a constituent and of one that may be empty: [n+1, n+1, n+1] by start, end, head.
@@ -103,84 +115,124 @@ def scores(n: int, size: int = 1) -> tuple[Tensor, Tensor, Tensor]:
     return constituent, empty, arcs
 
 
-def single_sentences(repeats: int, folder: str) -> list[dict[str, float]]:
-    plain = compiled(folder)
-    rows: list[dict[str, float]] = []
+def lengths(arguments: Any) -> list[dict[str, Any]]:
+    """A row a length, and one of batches."""
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        plain = compiled(folder)
     for n in LENGTHS:
-        inputs, lengths = scores(n), torch.tensor([n])
-        decode = partial(best_joint_tree, *inputs, lengths)
-        row = {"words": n, "ms": 1e3 * seconds(decode, repeats)}
+        inputs = scores(n)
+        runs: dict[str, Callable[[], Any]] = {
+            "ms": partial(best_joint_tree, *inputs, torch.tensor([n]))
+        }
         if plain is not None:
-            found, expected = float(decode().score), plain(*inputs)
+            runs["ms of O(n^5) in C"] = partial(plain, *inputs)
+            found, expected = float(runs["ms"]().score), plain(*inputs)
             if not math.isclose(found, expected, rel_tol=1e-5):
                 raise AssertionError(f"{n} words: {found} is not {expected}")
-            row["plain_ms"] = 1e3 * seconds(partial(plain, *inputs), max(2, repeats // 3))
-        for name in ("ms", "plain_ms"):
-            if rows and name in row:
-                growth = math.log(row[name] / rows[-1][name])
-                row[f"{name}_exponent"] = growth / math.log(n / rows[-1]["words"])
-        rows.append(row)
+        times = in_turn(runs, arguments.repeats)
+        rows.append({"words": n} | {name: 1e3 * seconds for name, seconds in times.items()})
+    if arguments.data is not None:
+        docs = DocBin().from_disk(arguments.data).get_docs(Vocab())
+        of_data = [len(sentence) for doc in docs for sentence in doc.sents]
+        draw, per_word = random.Random(1), []
+        for _ in range(10):
+            chosen = torch.tensor(draw.choices(of_data, k=64))
+            inputs = scores(int(chosen.max()), 64)
+            run = {"": partial(best_joint_tree, *inputs, chosen)}
+            per_word.append(in_turn(run, arguments.repeats)[""] / int(chosen.sum()))
+        rows.append({"words": "a word of 64 sentences", "ms": 1e3 * statistics.median(per_word)})
     return rows
 
 
-def sentence_lengths(data: Path | None) -> list[int]:
-    if data is not None:
-        docs = DocBin().from_disk(data).get_docs(Vocab())
-        return [len(sentence) for doc in docs for sentence in doc.sents]
-    draw = random.Random(0)
-    return [min(80, 1 + int(draw.gammavariate(1.2, 10))) for _ in range(2000)]
+def read_words(path: Path, punctuation: bool = True) -> list[list[str]]:
+    """The words of every sentence of a .spacy file."""
+    docs = DocBin().from_disk(path).get_docs(spacy.blank("en").vocab)
+    kept = (
+        [token.text for token in sentence if punctuation or token.pos_ != "PUNCT"]
+        for doc in docs
+        for sentence in doc.sents
+    )
+    return [words for words in kept if words]
 
 
-def batches(lengths: list[int], size: int, count: int, repeats: int) -> dict[str, float]:
-    """Sentences in random order: each batch has short and long ones."""
-    draw = random.Random(1)
-    per_word, words = [], []
-    for _ in range(count):
-        chosen = torch.tensor(draw.choices(lengths, k=size))
-        inputs = scores(int(chosen.max()), size)
-        spent = seconds(partial(best_joint_tree, *inputs, chosen), repeats)
-        per_word.append(1e6 * spent / int(chosen.sum()))
-        words.append(int(chosen.sum()))
+def joined(path: Path) -> list[list[str]]:
+    words = [word for sentence in read_words(path, punctuation=False) for word in sentence]
+    return [words[first : first + MOST_WORDS] for first in range(0, len(words), MOST_WORDS)]
+
+
+def parse(nlp: Language, sentences: list[list[str]], exact_words: int) -> tuple[list[Doc], float]:
+    """Docs, and CPU milliseconds a word. exact_words: see `parsing/joint.py`."""
+    joint.EXACT_WORDS = tree_weight.EXACT_WORDS = exact_words
+    docs = [
+        Doc(nlp.vocab, words=words, sent_starts=[k == 0 for k in range(len(words))])
+        for words in sentences
+    ]
+    start = time.process_time()
+    parsed = list(nlp.pipe(docs))
+    return parsed, 1e3 * (time.process_time() - start) / sum(map(len, docs))
+
+
+def agreement(found: list[Doc], exact: list[Doc]) -> dict[str, Any]:
+    common = brackets = heads = words = changed = 0
+    for one, other in zip(found, exact, strict=True):
+        left, right = (
+            {(span.start, span.end, span.label_) for span in doc.spans["constituents"]}
+            for doc in (one, other)
+        )
+        common += len(left & right)
+        brackets += len(left) + len(right)
+        heads += sum(a.head.i == b.head.i for a, b in zip(one, other, strict=True))
+        words += len(one)
+        changed += left != right
     return {
-        "sentences": size,
-        "batches": count,
-        "words": statistics.mean(words),
-        "us_per_word": statistics.median(per_word),
-        "us_per_word_min": min(per_word),
-        "us_per_word_max": max(per_word),
+        "sentences": len(found),
+        "words": words,
+        "bracket_f1": 200 * common / max(1, brackets),
+        "heads": 100 * heads / max(1, words),
+        "other_trees": changed,
     }
 
 
+def long(arguments: Any) -> list[dict[str, Any]]:
+    """A row a file: agreement of both searches, and milliseconds a word."""
+    nlp = spacy.load(arguments.pipeline, exclude=["lisa_srl"])
+    usual = read_words(arguments.usual)
+    sets = {path.name: read_words(path) for path in arguments.sentences}
+    sets |= {f"{path.name}, joined": joined(path) for path in arguments.joined}
+    parse(nlp, usual[:100], arguments.over)
+    rows = []
+    for name, sentences in sets.items():
+        chosen = [words for words in sentences if len(words) > arguments.over]
+        if not chosen:
+            continue
+        times: list[tuple[float, float, float]] = []
+        for _ in range(arguments.repeats):
+            of_usual = parse(nlp, usual, ALL)[1]
+            found, of_found = parse(nlp, chosen, arguments.over)
+            exact, of_exact = parse(nlp, chosen, ALL)
+            times.append((of_usual, of_found, of_exact))
+        medians = map(statistics.median, zip(*times, strict=True))
+        columns = ("usual ms", "probable spans, ms", "all trees, ms")
+        row = {"set": name, **agreement(found, exact)}
+        rows.append(row | dict(zip(columns, medians, strict=True)))
+    return rows
+
+
 def main() -> None:
-    parser = options(__doc__, repeats=9)
+    parser = options(__doc__, repeats=3)
+    parser.add_argument("what", choices=("lengths", "long"))
+    parser.add_argument("pipeline", nargs="?", default="en_lal_sm")
     parser.add_argument("--data", type=Path, help="a .spacy file with sentence boundaries")
-    parser.add_argument("--sentences", type=int, default=64, help="in a batch")
-    parser.add_argument("--batches", type=int, default=10)
+    parser.add_argument("--usual", type=Path)
+    parser.add_argument("--sentences", type=Path, nargs="*", default=[])
+    parser.add_argument("--joined", type=Path, nargs="*", default=[])
+    parser.add_argument("--over", type=int, default=joint.EXACT_WORDS)
     arguments = parsed(parser)
     report = machine(arguments, "torch")
-
-    with tempfile.TemporaryDirectory() as folder:
-        rows = single_sentences(arguments.repeats, folder)
-    print(f"{headline(report)}; in brackets the growth exponent since the row above")
-    print(f"{'words':>5}{'decoder':>20}{'O(n^5) in C':>20}{'times':>8}")
-    for row in rows:
-        print(f"{row['words']:5}", end="")
-        for name in ("ms", "plain_ms"):
-            if name in row:
-                growth = row.get(f"{name}_exponent")
-                exponent = f"({growth:.1f})" if growth else ""
-                print(f"{row[name]:11.1f} ms {exponent:5}", end="")
-        print(f"{row['plain_ms'] / row['ms']:8.1f}" if "plain_ms" in row else "")
-    lengths = sentence_lengths(arguments.data)
-    batch = batches(lengths, arguments.sentences, arguments.batches, max(2, arguments.repeats // 3))
-    print(
-        f"{batch['batches']} batches of {batch['sentences']} sentences of "
-        f"{statistics.mean(lengths):.1f} words on average (at most {max(lengths)}): "
-        f"{batch['us_per_word']:.0f} us a word "
-        f"({batch['us_per_word_min']:.0f} to {batch['us_per_word_max']:.0f})"
-    )
-    data = str(arguments.data) if arguments.data else None
-    write(arguments.json, report | {"data": data, "rows": rows, "batch": batch})
+    report["rows"] = (lengths if arguments.what == "lengths" else long)(arguments)
+    print(table(report["rows"]))
+    write(arguments.json, report)
 
 
 if __name__ == "__main__":

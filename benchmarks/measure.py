@@ -34,15 +34,6 @@ def options(doc: str | None, *, threads: int = 1, repeats: int | None = None) ->
     return parser
 
 
-def component_options(doc: str | None, factory: str) -> Any:
-    """The same for the speed of one component."""
-    parser = options(doc, threads=2, repeats=3)
-    parser.add_argument("model", help=f"a pipeline with `{factory}`")
-    parser.add_argument("--data", type=Path, required=True, help="a .spacy file of sentences")
-    parser.add_argument("--check", action="store_true", help="exit with 1 below the promised speed")
-    return parser
-
-
 def parsed(parser: argparse.ArgumentParser) -> argparse.Namespace:
     """The arguments; torch has as many threads as they say, and --data, if any, is a file."""
     arguments = parser.parse_args()
@@ -63,21 +54,11 @@ def write(path: Path | None, report: Mapping[str, Any]) -> None:
 
 
 def machine(arguments: argparse.Namespace, *packages: str) -> dict[str, Any]:
-    """What the numbers were measured on, the beginning of a report."""
-    about = {
-        "processor": processor(),
-        "versions": versions(*packages),
-        "threads": arguments.threads,
-    }
-    repeats = getattr(arguments, "repeats", None)
-    return about if repeats is None else about | {"repeats": repeats}
-
-
-def headline(report: Mapping[str, Any]) -> str:
-    """The two lines that say what `machine` found."""
-    named = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
-    medians = f", medians of {report['repeats']}" if "repeats" in report else ""
-    return f"{named}\n{report['processor']}, {report['threads']} thread(s){medians}"
+    """What the numbers were measured on, the beginning of a report; it is printed, too."""
+    about = {"processor": processor(), "versions": versions(*packages)}
+    about |= {k: getattr(arguments, k) for k in ("threads", "repeats") if hasattr(arguments, k)}
+    print(json.dumps(about))
+    return about
 
 
 def versions(*packages: str) -> dict[str, str]:
@@ -95,6 +76,20 @@ def processor() -> str:
             if line.startswith("model name"):
                 return line.split(":", 1)[1].strip()
     return platform.processor() or platform.machine()
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Rows as Markdown: numbers with as many digits as they deserve."""
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    lines += [f"| {' | '.join(_cell(row.get(c, '')) for c in columns)} |" for row in rows]
+    return "\n".join(lines)
+
+
+def _cell(value: Any) -> str:
+    if not isinstance(value, float):
+        return f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}" if value < 1 else f"{value:.2f}"
 
 
 # Time
@@ -128,13 +123,6 @@ def speed(words: int, runs: list[dict[str, float]]) -> dict[str, Any]:
         "words_per_cpu_second_max": max(per_cpu),
         "words_per_second": statistics.median(words / run["wall_seconds"] for run in runs),
     }
-
-
-def seconds(
-    run: Callable[[], object], repeats: int, clock: Callable[[], float] = time.perf_counter
-) -> float:
-    """The median time of one run."""
-    return in_turn({"": run}, repeats, clock)[""]
 
 
 def in_turn(
@@ -180,10 +168,8 @@ def tensors_mb(run: Callable[[], object]) -> float:
 
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as record:
         run()
-    assert record.profiler is not None
-    results = record.profiler.kineto_results
-    assert results is not None
-    events = [e for e in results.events() if e.name() == "[memory]"]
+    results = record.profiler.kineto_results  # type: ignore[union-attr]
+    events = [e for e in results.events() if e.name() == "[memory]"]  # type: ignore[union-attr]
     held = accumulate(e.nbytes() for e in sorted(events, key=lambda e: e.start_ns()))
     return max(held, default=0) / 1e6
 
@@ -191,12 +177,12 @@ def tensors_mb(run: Callable[[], object]) -> float:
 # Pipelines and Docs
 
 
-def load(name: str) -> Any:
+def load(name: str, **options: Any) -> Any:
     """A pipeline by package name or folder; errors in one line."""
     import spacy
 
     try:
-        return spacy.load(name)
+        return spacy.load(name, **options)
     except (OSError, ValueError) as err:
         raise SystemExit(f"can't load the pipeline {name!r}: {err}") from err
 
@@ -226,18 +212,6 @@ def read_examples(data: Path, nlp: Any, limit: int = 0) -> list[Any]:
     from spacy_lal.training.corpus import Corpus
 
     return list(Corpus(data, limit=limit)(nlp))
-
-
-def best_seconds(pipe: Any, make: Callable[[], list[Any]], batch_size: int, repeats: int) -> float:
-    """Of a component alone, on fresh Docs each time; the run that neighbours disturbed least."""
-    times = []
-    for _ in range(repeats):
-        docs = make()
-        start = time.perf_counter()
-        for _ in pipe.pipe(iter(docs), batch_size=batch_size):
-            pass
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def full_name(nlp: Any) -> str:

@@ -36,7 +36,9 @@ def main() -> None:
     report["results"] = [
         result for model in arguments.models for result in results(model, dict(arguments.files))
     ]
-    print(table(report["results"]))
+    for name in dict.fromkeys(result["data"] for result in report["results"]):
+        rows = [result for result in report["results"] if result["data"] == name]
+        print(f"\n{measure.table(rows)}")
     measure.write(arguments.json, report)
 
 
@@ -50,7 +52,7 @@ def named(entry: str) -> tuple[str, Path]:
 
 
 def results(model: str, files: dict[str, Path]) -> list[dict[str, Any]]:
-    """The scores of a pipeline on each file, in percent; None of what the file has no gold of."""
+    """The scores of a pipeline on each file, in percent, of what the file has gold of."""
     from spacy_lal.evaluation.parses import measure as parse
     from spacy_lal.srl.scorer import score_frames
 
@@ -62,26 +64,13 @@ def results(model: str, files: dict[str, Path]) -> list[dict[str, Any]]:
         scores, counts = parse(nlp, examples)
         scores |= score_frames(examples)
         percent = {
-            column: None if scores.get(key) is None else round(100 * scores[key], 2)
+            column: round(100 * scores[key], 2)
             for column, key in COLUMNS.items()
+            if scores.get(key) is not None
         }
         about = {"pipeline": measure.full_name(nlp), "data": name, "words": counts["words"]}
         found.append(about | percent)
     return found
-
-
-def table(found: list[dict[str, Any]]) -> str:
-    """Markdown, one table a file, one line a pipeline."""
-    lines: list[str] = []
-    for name in dict.fromkeys(result["data"] for result in found):
-        rows = [result for result in found if result["data"] == name]
-        columns = [column for column in COLUMNS if any(row[column] is not None for row in rows)]
-        lines += [f"\n{name}, {rows[0]['words']:,} words\n", f"| | {' | '.join(columns)} |"]
-        lines.append("|---" * (len(columns) + 1) + "|")
-        for row in rows:
-            cells = ["" if row[c] is None else f"{row[c]:.2f}" for c in columns]
-            lines.append(f"| {row['pipeline']} | {' | '.join(cells)} |")
-    return "\n".join(lines).strip()
 
 
 if __name__ == "__main__":

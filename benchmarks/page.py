@@ -70,18 +70,10 @@ def post(server: Server, text: str, view: str) -> tuple[int, str]:
     return response.status, found.get("error", "")
 
 
-def memory(server: Server) -> dict[str, float]:
-    """Resident memory of the process now (VmRSS) and at most (VmHWM), in MB. Linux tells it."""
-    status = Path(f"/proc/{server.process}/status").read_text(encoding="utf8")
-    found = re.findall(r"(VmRSS|VmHWM):\s+(\d+) kB", status)
-    return {name: int(kilobytes) * 1024 / 1e6 for name, kilobytes in found}
-
-
-def computed(server: Server) -> float:
-    """CPU seconds of the process so far."""
-    fields = Path(f"/proc/{server.process}/stat").read_text(encoding="utf8").rpartition(")")[2]
-    user, system = fields.split()[11:13]
-    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+def memory(server: Server) -> float:
+    """Resident memory of the process now, in MB (Linux)."""
+    pages = Path(f"/proc/{server.process}/statm").read_text(encoding="utf8").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def percentiles(do: Callable[[], object], clock: Callable[[], float], times: int) -> str:
@@ -112,20 +104,14 @@ def main(model: str, times: int = 40, rounds: int = 5) -> None:
         print(f"{view or 'no picture'}: {said} of CPU time")
     with serving(model) as server:
         for view in VIEWS:
-            before = computed(server)
             said = percentiles(lambda: post(server, SENTENCE, view), time.perf_counter, times)  # noqa: B023
-            mean = 1000 * (computed(server) - before) / (times + 5)
-            print(
-                f"{view or 'no picture'}, over HTTP: {said}; {mean:.0f} ms of CPU time on average"
-            )
-        print(f"memory of the server: {memory(server)['VmRSS']:.0f} MB")
+            print(f"{view or 'no picture'}, over HTTP: {said}")
+        print(f"memory of the server: {memory(server):.0f} MB")
         for k in range(rounds):
-            answers = all_at_once(server)
             print(f"{AT_ONCE} requests at once, {k + 1}:")
-            for (status, said), count in sorted(answers.items()):
-                print(f"  {count} times {status}" + (f": {said}" if said else ""))
-            held = memory(server)
-            print(f"  memory {held['VmRSS']:.0f} MB, at most {held['VmHWM']:.0f} MB")
+            for (status, said), count in sorted(all_at_once(server).items()):
+                print(f"  {count} times {status} {said}")
+            print(f"  memory {memory(server):.0f} MB")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ benchmarks/pictures.py`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,12 +12,68 @@ import spacy
 import typer
 from results import TABLE
 
-from spacy_lal.visualize import calibration_svg, curves_svg, render
-from spacy_lal.visualize.layer_attention import layer_attention_svg
-from spacy_lal.visualize.plots import Points
+from spacy_lal.drawing.charts import layer_attention_svg
+from spacy_lal.drawing.palette import FAINT, GRID
+from spacy_lal.drawing.svg import line, n, svg, text
+from spacy_lal.visualize import render
 
 TREE = TABLE.parents[1] / "pictures/tree.svg"
 SENTENCE = "They never told us why the old bridge had been closed."
+COLOURS = (
+    *("#08306b", "#d95f02", "#1b9e77", "#7570b3", "#e7298a"),
+    *("#66a61e", "#e6ab02", "#a6761d", "#666666"),
+)
+"""Of curves, in their order; after the last comes the first."""
+WIDTH, HEIGHT, LEFT, TOP = 460.0, 260.0, 56.0, 44.0
+"""The size of a plot's area, and the room at its left and above it, in pixels."""
+THICK = "stroke-width='1.5'"
+"""The width of a curve, as an attribute of SVG."""
+Points = Sequence[tuple[float, float]]
+"""From left to right, the place on the horizontal axis and the one on the vertical axis."""
+
+
+def curves_svg(curves: Mapping[str, Sequence[Points]], *, title: str, lowest: float = 0.0) -> str:
+    """Scores in percent by training steps: a colour a name, whose curves are those of its seeds.
+
+    lowest: where the scale begins; points below, of a training's beginning, are left out.
+    Raises ValueError if no point is left.
+    """
+    shown = {
+        name: [[point for point in points if point[1] >= lowest] for points in seeds]
+        for name, seeds in curves.items()
+    }
+    every = [point for seeds in shown.values() for points in seeds for point in points]
+    if not every:
+        raise ValueError(f"no curve has a score of {lowest:g} or more")
+    last, highest = max(1, *(step for step, _ in every)), max(score for _, score in every)
+    tick = next(size for size in (0.5, 1, 2, 5, 10, 20) if (highest - lowest) / size <= 8)
+    top = lowest + tick
+    while top < highest:
+        top += tick
+
+    def place(step: float, score: float) -> tuple[float, float]:
+        return LEFT + WIDTH * step / last, TOP + HEIGHT * (top - score) / (top - lowest)
+
+    parts = [text(16, 22, title, size=15, weight="bold")]
+    for k in range(round((top - lowest) / tick) + 1):
+        _, y = place(0, lowest + k * tick)
+        parts.append(line(LEFT, y, LEFT + WIDTH, y, GRID))
+        mark = f"{lowest + k * tick:g}"
+        parts.append(text(LEFT - 6, y + 4, mark, size=10, anchor="end", fill=FAINT))
+    for k in range(5):
+        x, y = place(last * k / 4, lowest)
+        mark = f"{last * k / 4:,.0f}"
+        parts.append(text(x, y + 16, mark, size=10, anchor="middle", fill=FAINT))
+    parts.append(text(LEFT + WIDTH / 2, TOP + HEIGHT + 32, "steps", size=11, anchor="middle"))
+    for k, (name, seeds) in enumerate(shown.items()):
+        colour = COLOURS[k % len(COLOURS)]
+        for points in seeds:
+            way = " ".join(",".join(map(n, place(*point))) for point in points)
+            parts.append(f"<polyline points='{way}' fill='none' stroke='{colour}' {THICK}/>")
+        x, y = LEFT + WIDTH + 16, TOP + 10 + 18 * k
+        parts += [line(x, y - 4, x + 18, y - 4, colour), text(x + 24, y, name, size=11)]
+    width = LEFT + WIDTH + 60 + 6.2 * max(map(len, shown))
+    return svg(width, TOP + HEIGHT + 44, title, parts)
 
 
 def pictures(table: Path = TABLE) -> dict[str, str]:
@@ -41,20 +98,12 @@ def pictures(table: Path = TABLE) -> dict[str, str]:
     }
     roles = {f"leg {k}": [curve("ewt_srl", "srl_f", leg=k)] for k in (1, 2)}
 
-    def honest(run: str) -> Points:
-        (table,) = (table for table in runs[run]["tables"] if table["what"] == "constituents")
-        bins = [row for row in table["bins"] if row["count"]]
-        return [(row["mean_probability"], row["right"]) for row in bins]
-
-    parsers = {"en_lal_sm 0.2.0": "calibration", "two-stage CRF": "calibration_crf"}
-    sure = {name: honest(run) for name, run in parsers.items()}
     on_dev = "F1 on the development set"
     return {
         "ewt.svg": curves_svg(legs, title=f"Constituents: {on_dev}", lowest=76),
         "ewt_srl.svg": curves_svg(roles, title=f"Semantic roles: {on_dev}", lowest=56),
         "ablation.svg": curves_svg(of_rows("ablation"), title=f"Ablations: {on_dev}", lowest=66),
         "crf.svg": curves_svg(of_rows("crf"), title=f"Two-stage parsers: {on_dev}", lowest=66),
-        "calibration.svg": calibration_svg(sure, title="Constituents: how often they are right"),
         "layers.svg": layer_attention_svg(runs["ged/layers"]["all"]),
         "layers-md.svg": layer_attention_svg(
             runs["ged/md-layers"]["all"], names=[*(f"layer {k}" for k in range(1, 7)), "words"]

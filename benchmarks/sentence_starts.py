@@ -11,12 +11,11 @@ nobody has set boundaries.
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
+import measure
 import numpy
 import spacy
-import srsly
 from spacy.attrs import SENT_START
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -51,16 +50,14 @@ def up_to_boundaries(nlp: Language) -> Language:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = measure.options(__doc__)
     parser.add_argument("pipelines", nargs="+", help="Names or folders, or rule.")
     parser.add_argument("--data", type=Path, default=Path("projects/ewt/corpus/test.spacy"))
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
+    arguments = measure.parsed(parser)
     blank = spacy.blank("en")
-    results: dict[str, dict[str, dict[str, float | None]]] = {}
+    rows = []
     for name in arguments.pipelines:
-        nlp = blank if name == "rule" else up_to_boundaries(spacy.load(name))
-        results[name] = {}
+        nlp = blank if name == "rule" else up_to_boundaries(measure.load(name))
         for noise, settings in NOISE.items():
             reader = Paragraphs(
                 arguments.data, **(QUIET | settings), blank_lines=0, tokenized=0, max_length=10**6
@@ -69,13 +66,11 @@ def main() -> None:
             for example in reader(blank):
                 doc = nlp(example.reference.text)
                 scores.add(example.reference, by_rule(doc) if name == "rule" else doc)
-            shown = scores.as_dict()
-            kept = {key: shown[f"boundaries_{key}"] for key in ("p", "r", "f")}
-            results[name][noise] = kept
-            numbers = "  ".join(f"{100 * (value or 0):5.1f}" for value in kept.values())
-            print(f"{name:30} {noise:15} P, R, F: {numbers}", flush=True)
-    if arguments.json:
-        srsly.write_json(arguments.json, results)
+            found = scores.as_dict()
+            percent = {key.upper(): 100 * (found[f"boundaries_{key}"] or 0.0) for key in "prf"}
+            rows.append({"pipeline": name, "noise": noise, **percent})
+    print(measure.table(rows))
+    measure.write(arguments.json, {"rows": rows})
 
 
 if __name__ == "__main__":

@@ -19,6 +19,29 @@ from results import TABLE, Result
 ROOT = Path(__file__).parents[1]
 MISSING = "–"
 INTRODUCTION = "# Ablations\n\nWritten by `benchmarks/tables.py`.\n"
+DECODERS = {
+    "MAP": "highest-scoring tree with heads (MAP)",
+    "MBR 0.20": "MBR, threshold 0.20",
+    "MBR 0.30": "MBR, threshold 0.30",
+    "MBR 0.40": "MBR, 0.40",
+    "MBR 0.45": "MBR, 0.45",
+    "MBR 0.50": "MBR, 0.50",
+    "arcs x 0.25": "MBR, 0.45, arcs x 0.25",
+    "arcs x 0.5": "MBR, 0.45, arcs x 0.5",
+    "arcs x 2.0": "MBR, 0.45, arcs x 2",
+    "constituents alone": "constituents alone",
+    "heads alone": "heads alone (projective)",
+}
+OF_HEADS = {
+    "nonprojective": "best tree",
+    "projective": "best projective tree",
+    "greedy": "greedy",
+}
+SYSTEMS = {
+    "lal": "`lal_dependency`",
+    "lal-without": "the same without label attention",
+    "spacy": "spaCy's parser",
+}
 ROLES = {
     ("sa", "model"): "SA (no syntax)",
     ("lisa", "model"): "LISA, its own parses",
@@ -52,7 +75,7 @@ def markdown(header: list[str], rows: list[list[str]]) -> str:
     return "\n".join([lines[0], "|---" * len(header) + "|", *lines[1:]]) + "\n"
 
 
-# what parts of a parser are worth: benchmarks/ablate.py
+# what parts of a parser are worth: ablation_rows.json, crf_rows.json
 
 
 def ablation(group: str, rows: Path, table: Path = TABLE) -> str:
@@ -66,7 +89,7 @@ def ablation(group: str, rows: Path, table: Path = TABLE) -> str:
     for _, run in sorted(results.read(table, f"{group}/").items()):
         of_rows[run["row"]].append(run)
     runs = [run for of_row in of_rows.values() for run in of_row]
-    keys = ("config", "options", "evalb_parameters")
+    keys = ("config", "base", "options", "evalb_parameters")
     sizes = {srsly.json_dumps([run[key] for key in keys]) for run in runs}
     if len(sizes) != 1:
         found = f"results of {len(sizes)} sizes: {', '.join(sizes)}" if sizes else "no results"
@@ -77,7 +100,8 @@ def ablation(group: str, rows: Path, table: Path = TABLE) -> str:
     steps = " or ".join(f"{n:,}" for n in sorted({run["steps"] for run in runs}))
     versions = ", ".join(f"{name} {number}" for name, number in first["versions"].items())
     introduction = (
-        f"{len(runs)} runs of `{first['config']}`{f' with `{options}`' if options else ''}, "
+        f"{len(runs)} runs of the base `{first['base']}` of `{first['config']}`"
+        f"{f' with `{options}`' if options else ''}, "
         f"{steps} steps, {minutes:.1f} minutes each on "
         f"{first['threads']} thread(s) of {first['device']}: the model that was best on the "
         f"development set, scored once on the test set. F1 is EVALB's with "
@@ -118,7 +142,7 @@ def _ablation(table: dict[str, Any], of_rows: dict[str, list[Result]]) -> str:
     return f"### {table['title']}\n\n{markdown(header, lines)}"
 
 
-# one setting of the detector: benchmarks/compare_ged.py
+# one setting of the detector: ged_rows.json
 
 
 def detectors(name: str, setting: str, values: list[str], table: Path = TABLE) -> str:
@@ -133,7 +157,7 @@ def detectors(name: str, setting: str, values: list[str], table: Path = TABLE) -
     return markdown(header, lines)
 
 
-# self-attention with and without syntax: benchmarks/compare_srl.py
+# self-attention with and without syntax: srl_rows.json
 
 
 def roles(table: Path = TABLE, group: str = "srl") -> str:
@@ -141,7 +165,7 @@ def roles(table: Path = TABLE, group: str = "srl") -> str:
     of: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
     for run in results.read(table, f"{group}/").values():
         for result in run["results"]:
-            of[run["arm"], result["parses"], result["decoder"]].append(result)
+            of[run["row"], result["parses"], result["decoder"]].append(result)
     arms = ["sa", "lisa"]
     order = sorted(of, key=lambda row: (arms.index(row[0]), row[1] == "gold"))
     lines = []
@@ -187,6 +211,86 @@ def roles(table: Path = TABLE, group: str = "srl") -> str:
 
 def _arm(arm: str, parses: str) -> str:
     return ROLES.get((arm, parses), f"LISA, parses of {parses}")
+
+
+# decoders of one parser: benchmarks/decoding.py
+
+
+def decoding() -> str:
+    """benchmarks/decoding.py"""
+    rows = []
+    for row in results.read()["decoding_dev"]["rows"]:
+        of_spans = [f"{row[f'const_evalb_{key}']:.2f}" for key in "prf"]
+        of_heads = [f"{row[f'conll18_{key}']:.2f}" for key in ("uas", "las")]
+        if row["decoder"] == "heads alone":
+            of_spans = [""] * 3
+        if row["decoder"] == "constituents alone":
+            of_heads = [""] * 2
+        rows.append([DECODERS[row["decoder"]], *of_spans, *of_heads])
+    return markdown(["decoder", "precision", "recall", "F1", "UAS", "LAS"], rows)
+
+
+# heads on Universal Dependencies: benchmarks/ud.py
+
+
+def _name(run: Result) -> str:
+    return str(run["treebank"]).removeprefix("UD_")
+
+
+def _row(run: Result, decoder: str = "") -> dict[str, Any]:
+    """The scores of a decoder, or else those of what a pipeline does by default."""
+    wanted = decoder or ("nonprojective" if run["system"].startswith("lal") else "transitions")
+    (row,) = (row for row in run["results"] if row["decoder"] == wanted)
+    return dict(row)
+
+
+def systems(group: str = "ud", table: Path = TABLE) -> str:
+    """A row for every run, scored on the test set; peer_supar.py's are `supar-GROUP/NAME`."""
+    rows = []
+    for run in sorted(results.read(table, f"{group}/").values(), key=_name):
+        if not run["results"]:
+            continue
+        row = _row(run)
+        scores = [f"{100 * row[key]:.2f}" for key in ("conll18_las", "conll18_uas", "tag_acc")]
+        words = f"{run['training_words'] / run['data']['train']['words']:.1f}"
+        rows.append([_name(run), SYSTEMS[run["system"]], *scores, words])
+    for name, run in results.read(table, f"supar-{group}/").items():
+        scores = [f"{run['las']:.2f}", f"{run['uas']:.2f}", MISSING]
+        rows.append([name, "supar's biaffine parser", *scores, f"{len(run['epochs'])}.0"])
+    rows.sort(key=lambda row: row[0])
+    return markdown(["treebank", "parser", "LAS", "UAS", "UPOS", "epochs"], rows)
+
+
+def decoders(group: str = "ud", table: Path = TABLE) -> str:
+    """A row for every treebank: LAS and predicted non-projective trees with each decoder."""
+    rows = []
+    for run in sorted(results.read(table, f"{group}/").values(), key=_name):
+        if run["system"] != "lal":
+            continue
+        cells = [_name(run)]
+        for decoder in OF_HEADS:
+            row = _row(run, decoder)
+            share = 100 * row["nonprojective_predicted"] / row["sentences"]
+            cells += [f"{100 * row['conll18_las']:.2f}", f"{share:.1f} %"]
+        rows.append(cells)
+    header = ["treebank"]
+    for title in OF_HEADS.values():
+        header += [f"{title}: LAS", "non-projective"]
+    return markdown(header, rows)
+
+
+def label_attention(group: str = "ud-heads", table: Path = TABLE) -> str:
+    """A row with and one without label attention: means over seeds."""
+    found = results.read(table, f"{group}/").values()
+    rows = []
+    for system in ("lal", "lal-without"):
+        runs = [run for run in found if run["system"] == system]
+        scores = [
+            spread([100 * _row(run)[key] for run in runs]) if runs else MISSING
+            for key in ("conll18_las", "conll18_uas", "tag_acc")
+        ]
+        rows.append([SYSTEMS[system], str(len(runs)), *scores])
+    return markdown(["parser", "seeds", "LAS", "UAS", "UPOS"], rows)
 
 
 def main(

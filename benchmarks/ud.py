@@ -27,11 +27,12 @@ from spacy.tokens import Doc
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import create_train_batches
 from spacy.util import load_config, registry
-from spacy_lal.parsing.lal_dependency import DECODERS, LabelAttentionDependency
 from thinc.api import Config
 from wasabi import msg
 
 from spacy_lal.evaluation.parses import measure
+from spacy_lal.parsing.decoders import HEAD_DECODERS
+from spacy_lal.parsing.dependency import LabelAttentionDependency
 from spacy_lal.structure.arborescence import is_projective
 from spacy_lal.training.corpus import Corpus
 
@@ -47,14 +48,10 @@ PACKAGES = ("spacy-lal", "spacy", "thinc", "torch", "numpy")
 
 
 class System(NamedTuple):
-    """A config, by the dotted settings in it that are other than there.
-
-    rate: the learning rate that it is trained with, at its height; falls: whether it falls to 0.
-    """
+    """A config, its learning rate at the height, and settings that are other than there."""
 
     config: Callable[[], Config]
     rate: float
-    falls: bool = True
     settings: dict[str, Any] = {}  # noqa: RUF012
 
 
@@ -62,31 +59,16 @@ def ours() -> Config:
     return load_config(CONFIG)
 
 
-def spacys(optimize: str = "efficiency") -> Config:
+def spacys() -> Config:
     """What `spacy init config` writes for a tagger and a parser on a CPU."""
-    config = init_config(lang="xx", pipeline=["tagger", "parser"], optimize=optimize)
-    return Config(config).copy()
-
-
-def spacys_large() -> Config:
-    """The same with --optimize accuracy, but no vectors from elsewhere."""
-    config = spacys("accuracy")
-    config["components"]["tok2vec"]["model"]["embed"]["include_static_vectors"] = False
-    config["initialize"]["vectors"] = config["paths"]["vectors"] = None
-    return config
+    return Config(init_config(lang="xx", pipeline=["tagger", "parser"])).copy()
 
 
 SYSTEMS = {
     "lal": System(ours, rate=0.003),
     "lal-without": System(ours, rate=0.003, settings={f"{PARSER}.model.encoder.heads": 0}),
     "spacy": System(spacys, rate=0.001),
-    "spacy-constant": System(spacys, rate=0.001, falls=False),
-    "spacy-large": System(spacys_large, rate=0.001),
 }
-
-
-DATA = "data"
-"""In place of a system: nothing is trained, the treebank's trees are counted."""
 
 
 def configured(system: System, lang: str, folder: Path, seed: int) -> Config:
@@ -122,10 +104,10 @@ class Trained(NamedTuple):
     curve: list[dict[str, Any]]
 
 
-def train(config: Config, seconds: float, falls: bool) -> Trained:
+def train(config: Config, seconds: float) -> Trained:
     """Train for so many seconds of processor time, initialisation and scoring not counted.
 
-    The learning rate follows the time: it rises from 0 and falls to 0, or stays as it is.
+    The learning rate follows the time: it rises from 0 and falls to 0.
     """
     nlp = init_nlp(config)
     config = nlp.config.interpolate()
@@ -143,7 +125,7 @@ def train(config: Config, seconds: float, falls: bool) -> Trained:
         begin = time.process_time()
         epoch, batch = coming
         done = spent / seconds
-        optimizer.learn_rate = rate * (min(done / WARM_UP, 1 - done) if falls else 1.0)
+        optimizer.learn_rate = rate * min(done / WARM_UP, 1 - done)
         nlp.update(batch, drop=settings["dropout"], sgd=optimizer)
         optimizer.step_schedules()
         coming = next(batches)
@@ -168,7 +150,7 @@ def scored(nlp: Language, test: Path) -> list[dict[str, Any]]:
     """What it comes to on the test set: with each decoder, if it is ours."""
     pipes = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, LabelAttentionDependency)]
     found = []
-    for decoder in (*DECODERS,) if pipes else ("transitions",):
+    for decoder in (*HEAD_DECODERS,) if pipes else ("transitions",):
         for pipe in pipes:
             pipe.decoder = decoder
         scores, counts = measure(nlp, list(Corpus(test)(nlp)))
@@ -195,12 +177,10 @@ def about_data(lang: str, folder: Path) -> dict[str, Any]:
 
 
 def run(name: str, lang: str, folder: Path, seed: int, minutes: float) -> dict[str, Any]:
-    """Train one system on one treebank, and score it; or count its trees."""
+    """Train one system on one treebank, and score it."""
     about = about_data(lang, folder) | {"system": name}
-    if name == DATA:
-        return about | {"results": []}
     system = SYSTEMS[name]
-    trained = train(configured(system, lang, folder, seed), 60 * minutes, system.falls)
+    trained = train(configured(system, lang, folder, seed), 60 * minutes)
     return about | {
         "seed": seed,
         "minutes": minutes,
@@ -219,7 +199,7 @@ def main(
     treebanks: Annotated[list[str], typer.Argument(help="LANG=FOLDER, each.")],
     minutes: Annotated[float, typer.Option(help="Processor time of a training.")] = 5.0,
     systems: Annotated[
-        str, typer.Option(help=f"Of {', '.join((DATA, *SYSTEMS))}, commas between.")
+        str, typer.Option(help=f"Of {', '.join(SYSTEMS)}, commas between.")
     ] = "lal,spacy",
     seeds: Annotated[str, typer.Option(help="Seeds, commas between.")] = "1",
     group: Annotated[str, typer.Option(help="Of the runs.")] = "ud",

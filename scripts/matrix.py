@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = (
-    "tests/test_registry.py tests/test_trees.py tests/test_frames.py tests/test_imports.py "
+    "tests/test_registry.py tests/trees tests/annotations tests/test_imports.py "
     "tests/structure/test_sequence.py tests/pipeline/test_damaged.py tests/formats"
 )
 """Quick ones that need no pipeline: reading, dynamic programs, storage, every factory."""
@@ -117,13 +117,10 @@ def build(folder: Path) -> tuple[Path, Path]:
     """The wheel and the source distribution, made of a copy, so that the repository stays clean."""
     copy = folder / "source"
     shutil.rmtree(copy, ignore_errors=True)
-    for name in ("spacy_lal", "pyproject.toml", "README.md", "LICENSE"):
-        if (ROOT / name).is_dir():
-            ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / name, copy / name, ignore=ignored)
-        else:
-            copy.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, copy / name)
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "spacy_lal", copy / "spacy_lal", ignore=ignored)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy)
     tools = folder / "tools"
     if not (tools / "bin/python").exists():
         subprocess.run([sys.executable, "-m", "venv", tools], check=True)
@@ -171,7 +168,7 @@ def run(
 
 
 def _last_line(text: str) -> str:
-    """What a process said last; one that was killed says nothing."""
+    """The last line that a process printed; one that was killed printed none."""
     return (text.strip().splitlines() or ["nothing"])[-1]
 
 

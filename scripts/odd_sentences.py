@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 KNOWN = [
     *("The", "the", "dog", "sea", "garden", "in", "a", "by", "sleeps", "playing", "A", "enjoys"),
@@ -61,53 +60,6 @@ def odd_sentences(number: int = 500, longest: int = 60, seed: int = 5) -> list[O
         spaces = [chance.random() < gap for _ in words]
         found.append(Odd(words, chance.choices(TAGS, k=n), spaces))
     return found
-
-
-def conllu_sentences(path: Path) -> list[Odd]:
-    """Those of a treebank, in the place of odd ones: words and tags, as if all had spaces."""
-    found = []
-    for block in path.read_text("utf-8").strip().split("\n\n"):
-        rows = [line.split("\t") for line in block.splitlines() if not line.startswith("#")]
-        rows = [row for row in rows if row[0].isdigit()]
-        words, tags = ([row[column] for row in rows] for column in (1, 4))
-        found.append(Odd(words, tags, [True] * len(rows)))
-    return found
-
-
-def asked(arguments: Sequence[str]) -> list[Odd] | None:
-    """The sentences that `--odd` or `--conllu FILE` asks for."""
-    if "--conllu" in arguments:
-        return conllu_sentences(Path(arguments[arguments.index("--conllu") + 1]))
-    return odd_sentences() if "--odd" in arguments else None
-
-
-def spans_of(tree: Any, children: Callable[[Any], Sequence[Any] | None]) -> list[list[Any]]:
-    """The phrases of a tree in preorder, as [start, end, label]: what has children that have some.
-
-    tree: a node with children and `label`, an attribute or a method. children: those of a node;
-    None of a word.
-    """
-    found: list[list[Any]] = []
-
-    def walk(node: Any, start: int) -> int:
-        below = children(node)
-        if below is None or (len(below) == 1 and children(below[0]) is None and _is_tag(node)):
-            return start + 1
-        label = node.label() if callable(node.label) else node.label
-        own = [start, start, label]
-        found.append(own)
-        for child in below:
-            start = walk(child, start)
-        own[1] = start
-        return start
-
-    walk(tree, 0)
-    return found
-
-
-def _is_tag(node: Any) -> bool:
-    """Whether the one child of a node is its word: nltk's words are no nodes."""
-    return callable(node.label)
 
 
 def _word(chance: random.Random) -> str:

@@ -100,7 +100,8 @@ def near(a: Any, b: Any) -> bool:
     if isinstance(a, float) and isinstance(b, float):
         return abs(a - b) <= 1e-6
     if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(near(a[key], b[key]) for key in a)
+        keys = (a.keys() | b.keys()) - {"wrote"}  # once checksums, now names of layers
+        return all(key in a and key in b and near(a[key], b[key]) for key in keys)
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(near, a, b))
     return a == b

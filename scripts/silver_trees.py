@@ -3,8 +3,8 @@
     python scripts/silver_trees.py MODEL IN.spacy OUT.spacy [--tags]
 
 Heads stay gold. Tags are the pipeline's where a sentence has none, and with `--tags` everywhere: a
-treebank's tags may be others than the pipeline's. So a treebank of heads helps to
-train a parser of trees on more words than there are trees of.
+treebank's tags may be others than the pipeline's. So a treebank of heads helps to train a parser of
+trees on more words than there are trees of. (`lal silver` annotates plain text.)
 """
 
 from __future__ import annotations
@@ -23,12 +23,8 @@ from spacy_lal.training.corpus import Corpus
 
 def bare(doc: Doc) -> Doc:
     """Words, spaces and sentence starts alone."""
-    return Doc(
-        doc.vocab,
-        words=[token.text for token in doc],
-        spaces=[bool(token.whitespace_) for token in doc],
-        sent_starts=[bool(token.is_sent_start) for token in doc],
-    )
+    words, spaces = [t.text for t in doc], [bool(t.whitespace_) for t in doc]
+    return Doc(doc.vocab, words, spaces, sent_starts=[bool(t.is_sent_start) for t in doc])
 
 
 def main(
@@ -42,11 +38,9 @@ def main(
     """Parse what has no trees."""
     nlp = spacy.load(model)
     docs = list(Corpus(source).docs(nlp))
-    parsed = nlp.pipe(bare(doc) for doc in docs)
-    for doc, found in zip(docs, parsed, strict=True):
+    for doc, found in zip(docs, nlp.pipe(map(bare, docs)), strict=True):
         if CONSTITUENTS_KEY not in found.spans:
-            typer.echo(f"silver_trees: {model} has no parser of constituents", err=True)
-            raise typer.Exit(1)
+            raise SystemExit(f"silver_trees: {model} has no parser of constituents")
         if CONSTITUENTS_KEY in doc.spans or found.spans[CONSTITUENTS_KEY].attrs.get("unparsed"):
             continue
         set_constituents(doc, get_constituents(found))

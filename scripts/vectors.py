@@ -10,7 +10,7 @@ import json
 import lzma
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,12 +70,6 @@ def tokens(line: str) -> list[str]:
     return [m.group() for m in _TOKEN.finditer(line.replace("’", "'").replace("‘", "'"))]
 
 
-def tokens_of(pipeline: str) -> Callable[[str], list[str]]:
-    """What gives the words of a line by a pipeline's tokenizer."""
-    nlp = load(pipeline)
-    return lambda line: [token.text for token in nlp.tokenizer(line) if not token.is_space]
-
-
 def load(pipeline: str) -> Language:
     """A pipeline by its name or folder."""
     try:
@@ -124,9 +118,6 @@ def train(
             exists=True,
         ),
     ] = None,
-    tokenizer: Annotated[
-        str | None, typer.Option(help="A pipeline whose tokenizer cuts the text, name or folder.")
-    ] = None,
     threads: Annotated[int, typer.Option(help="Of floret; one for the same result again.")] = 1,
     epochs: Annotated[
         int, typer.Option(help="Passes over the text: more for less text.", min=1)
@@ -141,7 +132,7 @@ def train(
     with tempfile.TemporaryDirectory() as scratch:
         corpus = Path(scratch) / "corpus.txt"
         with corpus.open("w", encoding="utf8") as file:
-            lines = map(tokens_of(tokenizer) if tokenizer else tokens, _lines(text))
+            lines = map(tokens, _lines(text))
             if compounds:
                 known = Compounds(compounds)
                 lines = map(known.joined, lines)
@@ -178,9 +169,6 @@ def build(
     vectors: Annotated[Path, typer.Argument(help="What `train` wrote.", exists=True)],
     output: Annotated[Path, typer.Argument(help="Folder of the pipeline.")],
     lang: Annotated[str, typer.Option(help="Its language.")] = "en",
-    tokenizer: Annotated[
-        str | None, typer.Option(help="A pipeline whose tokenizer and language it gets.")
-    ] = None,
 ) -> None:
     """Make a pipeline without components whose vocabulary has these vectors."""
     try:
@@ -190,7 +178,7 @@ def build(
     except (safetensors.SafetensorError, KeyError, TypeError, ValueError) as error:
         typer.echo(f"vectors: {vectors} has no vectors of `train`: {error}", err=True)
         raise typer.Exit(1) from None
-    nlp = load(tokenizer) if tokenizer else spacy.blank(lang)
+    nlp = spacy.blank(lang)
     nlp.vocab.vectors = Vectors(
         strings=nlp.vocab.strings, data=data, mode="floret", name=vectors.stem, **settings
     )

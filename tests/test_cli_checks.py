@@ -13,7 +13,7 @@ from spacy.vectors import Vectors
 from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
-from spacy_lal.annotations.constituents import set_frames
+from spacy_lal.annotations import set_frames
 from spacy_lal.annotations.grammar_errors import set_errors
 from spacy_lal.cli import app
 from spacy_lal.formats.docs import language_vocab

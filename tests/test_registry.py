@@ -60,8 +60,7 @@ NAMES = {
     ],
 }
 ENCODERS = [
-    f"spacy-lal.{name}.v1"
-    for name in ("EncoderLayers", "PretrainedEncoder", "ReleasedParser")
+    f"spacy-lal.{name}.v1" for name in ("PretrainedEncoder", "ReleasedParser")
 ]
 FACTORIES = [
     "gec_detector",

@@ -108,6 +108,12 @@ class TorchShim(Shim):
         finally:
             module.eval()
 
+    def run(self, *inputs: Any, is_train: bool, dropout: float = 0.0) -> Any:
+        """The output of `begin_update` or of `predict`."""
+        if is_train:
+            return self.begin_update(*inputs, dropout=dropout)
+        return self.predict(*inputs)
+
     def finish_update(self, optimizer: Optimizer) -> None:
         self._freeze(optimizer)
         for name, parameter in self.module.named_parameters():

@@ -2,58 +2,50 @@
 
 from __future__ import annotations
 
-from typing import cast
+import re
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple, cast
 
 import torch
 from thinc.api import Model, PyTorchShim
-from torch import nn
+from torch import Tensor, nn
 
 from ..layers.role_paths import path_table
 from .shim import TorchShim, torch_shims
+from .weights import Header
 
+
+class Rows(NamedTuple):
+    """The names that the rows of a parameter belong to: the list in the header that has them, the
+    dimension of the rows, and how many come before the first name."""
+
+    kind: str
+    dimension: int = 0
+    before: int = 0
+
+
+PRODUCT = r"(bilinear|left|right|bias|mixture\.weight|mixture\.bias)"
 NAMED = {
-    "scorer.output.weight": ("labels", 0, 0),
-    "scorer.output.bias": ("labels", 0, 0),
-    "labels.product.bilinear": ("labels", 0, 1),
-    "labels.product.left": ("labels", 0, 1),
-    "labels.product.right": ("labels", 0, 1),
-    "labels.product.bias": ("labels", 0, 1),
-    "labels.product.mixture.weight": ("labels", 0, 1),
-    "labels.product.mixture.bias": ("labels", 0, 1),
-    **{
-        f"input_encoder.{branch}{name}": ("tags", 0, 0)
-        for branch in ("", "bilstm.")
-        for name in ("tag_scores.weight", "tag_scores.bias", "tag_embedding")
-    },
-    "input_encoder.content.weight": ("tags", 1, 0),
-    "dependencies.relation.bilinear": ("relations", 0, 0),
-    "dependencies.relation.left": ("relations", 0, 0),
-    "dependencies.relation.right": ("relations", 0, 0),
-    "dependencies.relation.bias": ("relations", 0, 0),
-    **{
-        f"{product}.{name}": (kind, 0, 0)
-        for product, kind in (("roles.product", "roles"), ("encoder.parser.relation", "relations"))
-        for name in ("bilinear", "left", "right", "bias", "mixture.weight", "mixture.bias")
-    },
-    "joint.weight": ("joint", 0, 0),
-    "joint.bias": ("joint", 0, 0),
-    "output.weight": ("labels", 0, 0),
-    "output.bias": ("labels", 0, 0),
+    r"(scorer\.)?output\.(weight|bias)": Rows("labels"),
+    # of two stages, where row 0 is "no constituent"
+    rf"labels\.product\.{PRODUCT}": Rows("labels", before=1),
+    r"input_encoder\.(bilstm\.)?(tag_scores\.weight|tag_scores\.bias|tag_embedding)": Rows("tags"),
+    r"input_encoder\.content\.weight": Rows("tags", dimension=1),
+    rf"(dependencies|encoder\.parser)\.relation\.{PRODUCT}": Rows("relations"),
+    rf"roles\.product\.{PRODUCT}": Rows("roles"),
+    r"joint\.(weight|bias)": Rows("joint"),
 }
-"""Parameters with one row (or column) for each name of a list in the header: which list, which
-dimension, and how many rows come before the first name (one in two stages: "no constituent")."""
-
-READS_WORDS = {
-    *(
-        f"input_encoder.{branch}lower.{direction}.0.weight_ih_l0"
-        for branch in ("", "bilstm.")
-        for direction in ("ahead", "back")
-    ),
+"""Parameters with a row for each name of a list in the header."""
+READS_WORDS = re.compile(
+    r"input_encoder\.(bilstm\.)?lower\.(ahead|back)\.0\.weight_ih_l0"
     # LISA's, which reads what a BiLSTM makes of the words behind them
-    "encoder.project.weight",
-}
+    r"|encoder\.project\.weight"
+)
 """What reads the words' vectors, and may find more features behind those it was trained on: static
 vectors (`spacy-lal.WithOwnVectors.v1`) or a pretrained encoder's."""
+OVER_SENTENCES = {"label_attention_parser", "lisa"}
+"""Networks over sentences whose parts of the same name are the same."""
 
 
 def adopt_vocabulary(model: Model, source: Model) -> None:
@@ -64,14 +56,12 @@ def adopt_vocabulary(model: Model, source: Model) -> None:
     """
     for mine, theirs in _pairs(model, source):
         # without one on either side, as of a language model of weight 0, there is none to share
-        header = theirs.header if theirs is not None else None
-        known, own = (header or {}).get("vocabulary"), mine.cfg.get("vocabulary")
+        known, own = _vocabulary(theirs), mine.cfg.get("vocabulary")
         if not (known and own):
             continue
-        tables = _tables(known) and _tables(own) and len(known) == len(own)
-        mine.cfg["vocabulary"] = (
-            [list(dict.fromkeys(known[k] + own[k])) for k in range(len(known))] if tables else known
-        )
+        if _are_tables(known) and _are_tables(own) and len(known) == len(own):
+            known = [list(dict.fromkeys(a + b)) for a, b in zip(known, own, strict=True)]
+        mine.cfg["vocabulary"] = known
 
 
 def take_weights(model: Model, source: Model) -> tuple[int, int]:
@@ -89,38 +79,121 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
     for mine, theirs in _pairs(model, source):
         have = {} if theirs is None else theirs.tensors()
         for name, parameter in mine.module.named_parameters():
-            value = parameter.data
-            total += value.numel()
-            given = have.get(name)
-            if theirs is None or given is None:
-                continue
-            if _by_name(mine, name) or _by_name(theirs, name):
-                taken += _take_named(value, given, name, mine, theirs)
-            elif name == "paths.table":
-                taken += _take_paths(value, given, mine, theirs)
-            elif given.shape == value.shape:
-                value.copy_(given)
-                taken += value.numel()
-            elif _is_longer_table(value, given, mine, theirs):
-                # a word that `source` didn't know begins as what it was there: unknown
-                value[: len(given)] = given
-                value[len(given) :] = given[0]
-                taken += given.numel()
-            elif name in READS_WORDS and embedded and len(given) == len(value):
-                taken += _take_columns(value, given.to(value.device), embedded, mine, theirs)
-    wrapped = _wrapped(model)
-    source_modules = _wrapped(source)
-    for k, module in enumerate(wrapped):
-        given_parameters = (
-            dict(source_modules[k].named_parameters()) if k < len(source_modules) else {}
-        )
-        for name, parameter in module.named_parameters():
             total += parameter.numel()
-            other = given_parameters.get(name)
-            if other is not None and other.shape == parameter.shape:
-                parameter.data.copy_(other.data)
+            if theirs is not None and name in have:
+                given = have[name].to(parameter.device)
+                ours, known = cast(Header, mine.header), cast(Header, theirs.header)
+                taken += _take(name, parameter.data, given, ours, known, embedded)
+    for wrapped, other in zip_longest(_wrapped(model), _wrapped(source)):
+        given_parameters = {} if other is None else dict(other.named_parameters())
+        for name, parameter in [] if wrapped is None else wrapped.named_parameters():
+            total += parameter.numel()
+            found = given_parameters.get(name)
+            if found is not None and found.shape == parameter.shape:
+                parameter.data.copy_(found.data)
                 taken += parameter.numel()
     return taken, total
+
+
+def _take(
+    name: str, value: Tensor, given: Tensor, ours: Header, known: Header, embedded: int
+) -> int:
+    """Copy what fits of a parameter, by the headers of the two modules; how many values that is."""
+    rows, given_rows = _rows(name, ours), _rows(name, known)
+    if rows and given_rows:
+        unnamed = [""] * rows.before
+        return _take_rows(
+            value.movedim(rows.dimension, 0),
+            given.movedim(rows.dimension, 0),
+            [*unnamed, *ours[rows.kind]],
+            [*unnamed, *known[rows.kind]],
+        )
+    if rows or given_rows:
+        return 0
+    if name == "paths.table":
+        return _take_paths(value, given, ours["relations"], known["relations"])
+    if given.shape == value.shape:
+        value.copy_(given)
+        return value.numel()
+    if _is_longer_table(value, given, ours, known):
+        # a word that `source` didn't know begins as what it was there: unknown
+        value[: len(given)] = given
+        value[len(given) :] = given[0]
+        return given.numel()
+    if READS_WORDS.fullmatch(name) and embedded and len(given) == len(value):
+        return _take_columns(value, given, embedded, ours["d_in"], known["d_in"])
+    return 0
+
+
+def _rows(name: str, header: Header) -> Rows | None:
+    """Whose rows the parameter has. Other networks have parameters of the same names."""
+    if name == "input_encoder.content.weight":
+        # of the words' vectors, or of their tags
+        settings: dict[str, Any] = header["settings"]["input_encoder"]
+        return Rows("tags", dimension=1) if settings.get("content") == "tag" else None
+    found = (rows for pattern, rows in NAMED.items() if re.fullmatch(pattern, name))
+    return next((rows for rows in found if rows.kind in header), None)
+
+
+def _take_rows(value: Tensor, given: Tensor, ours: Sequence[str], known: Sequence[str]) -> int:
+    """Copy the rows whose names both have."""
+    index = {name: row for row, name in enumerate(known)}
+    pairs = [(row, index[name]) for row, name in enumerate(ours) if name in index]
+    if not pairs or value.shape[1:] != given.shape[1:]:
+        return 0
+    to, source = (torch.tensor(rows) for rows in zip(*pairs, strict=True))
+    value[to] = given[source]
+    return value[0].numel() * len(pairs)
+
+
+def _take_paths(value: Tensor, given: Tensor, ours: list[str], known: list[str]) -> int:
+    """Copy what `RolePaths` knows of shapes, and of the relations that both have."""
+    if value.shape[1:] != given.shape[1:]:
+        return 0
+    own, other = path_table(value, len(ours)), path_table(given, len(known))
+    own.shapes.copy_(other.shapes)
+    branches, given_branches = (table.branches.movedim(1, 0) for table in (own, other))
+    predicates, given_predicates = (table.predicates.movedim(1, 0) for table in (own, other))
+    return (
+        own.shapes.numel()
+        # the last is that of no branch
+        + _take_rows(branches, given_branches, [*ours, ""], [*known, ""])
+        + _take_rows(predicates, given_predicates, ours, known)
+    )
+
+
+def _take_columns(value: Tensor, given: Tensor, embedded: int, width: int, given_width: int) -> int:
+    """Copy the columns of the first `embedded` features of words, and those behind all features."""
+    behind = value[:, width:]
+    if behind.shape != given[:, given_width:].shape:
+        return 0
+    value[:, :embedded] = given[:, :embedded]
+    value[:, embedded:width] = 0.0
+    behind.copy_(given[:, given_width:])
+    return len(value) * embedded + behind.numel()
+
+
+def _is_longer_table(value: Tensor, given: Tensor, ours: Header, known: Header) -> bool:
+    """Whether `value` is a table of values that begin with those of `given`, behind "unknown"."""
+    own, first = ours.get("vocabulary", []), known.get("vocabulary", [])
+    return (
+        _are_tables(own)
+        and _are_tables(first)
+        and given.shape[1:] == value.shape[1:]
+        and any(
+            (len(value), len(given)) == (len(a) + 1, len(b) + 1) and a[: len(b)] == b
+            for a, b in zip(own, first, strict=False)
+        )
+    )
+
+
+def _vocabulary(shim: TorchShim | None) -> list:
+    return ((shim.header if shim else None) or {}).get("vocabulary", [])
+
+
+def _are_tables(vocabulary: list) -> bool:
+    """Whether it has the values of several tables, and not the words of a language model."""
+    return all(isinstance(values, list) for values in vocabulary)
 
 
 def _wrapped(model: Model) -> list[nn.Module]:
@@ -144,10 +217,6 @@ def _embedding_widths(model: Model) -> set[int]:
     return widths
 
 
-OVER_SENTENCES = {"label_attention_parser", "lisa"}
-"""Networks over sentences whose parts of the same name are the same."""
-
-
 def _pairs(model: Model, source: Model) -> list[tuple[TorchShim, TorchShim | None]]:
     """Every network of the model, with the source's of the same name if it has one."""
 
@@ -161,90 +230,3 @@ def _pairs(model: Model, source: Model) -> list[tuple[TorchShim, TorchShim | Non
 
     theirs = by_layer(source)
     return [(shim, theirs.get(key)) for key, shim in by_layer(model).items()]
-
-
-def _tables(vocabulary: list[str] | list[list[str]]) -> bool:
-    """Whether it has the values of several tables, and not the words of a language model."""
-    return all(isinstance(values, list) for values in vocabulary)
-
-
-def _is_longer_table(
-    value: torch.Tensor, given: torch.Tensor, mine: TorchShim, theirs: TorchShim
-) -> bool:
-    """Whether `value` is a table of values that begin with those of `given`, behind "unknown"."""
-    ours, known = ((shim.header or {}).get("vocabulary", []) for shim in (mine, theirs))
-    return (
-        _tables(ours)
-        and _tables(known)
-        and given.shape[1:] == value.shape[1:]
-        and any(
-            (len(value), len(given)) == (len(values) + 1, len(first) + 1)
-            and values[: len(first)] == first
-            for values, first in zip(ours, known, strict=False)
-        )
-    )
-
-
-def _by_name(shim: TorchShim, name: str) -> bool:
-    """Whether the parameter belongs to names; the content of a branch may be words, not tags."""
-    if name == "input_encoder.content.weight":
-        return bool((shim.header or {})["settings"]["input_encoder"].get("content") == "tag")
-    # other networks have parameters of the same names
-    return name in NAMED and NAMED[name][0] in (shim.header or {})
-
-
-def _take_named(
-    value: torch.Tensor, given: torch.Tensor, name: str, mine: TorchShim, theirs: TorchShim
-) -> int:
-    if _by_name(mine, name) != _by_name(theirs, name):
-        return 0
-    kind, dimension, before = NAMED[name]
-    value, given = value.movedim(dimension, 0), given.movedim(dimension, 0)
-    unnamed = [""] * before
-    index = {label: row for row, label in enumerate([*unnamed, *_names(theirs, kind)])}
-    pairs = [
-        (row, index[label])
-        for row, label in enumerate([*unnamed, *_names(mine, kind)])
-        if label in index
-    ]
-    if not pairs or value.shape[1:] != given.shape[1:]:
-        return 0
-    to, source = (torch.tensor(rows) for rows in zip(*pairs, strict=True))
-    value[to] = given[source].to(value.device)
-    return value[0].numel() * len(pairs)
-
-
-def _take_paths(
-    value: torch.Tensor, given: torch.Tensor, mine: TorchShim, theirs: TorchShim
-) -> int:
-    """Take what `RolePaths` knows of shapes, and of the relations that both have."""
-    if value.shape[1:] != given.shape[1:]:
-        return 0
-    ours, known = _names(mine, "relations"), _names(theirs, "relations")
-    own, other = path_table(value, len(ours)), path_table(given.to(value.device), len(known))
-    index = {relation: k for k, relation in enumerate(known)}
-    to = [k for k, relation in enumerate(ours) if relation in index]
-    source = [index[ours[k]] for k in to]
-    own.shapes.copy_(other.shapes)
-    own.branches[:, [*to, len(ours)]] = other.branches[:, [*source, len(known)]]
-    own.predicates[:, to] = other.predicates[:, source]
-    rows = len(own.shapes) + len(own.branches) * (len(to) + 1) + len(own.predicates) * len(to)
-    return rows * value.shape[1]
-
-
-def _take_columns(
-    value: torch.Tensor, given: torch.Tensor, embedded: int, mine: TorchShim, theirs: TorchShim
-) -> int:
-    """Take the columns of the first `embedded` features of words, and those behind all features."""
-    width, given_width = ((shim.header or {})["d_in"] for shim in (mine, theirs))
-    behind = value[:, width:]
-    if behind.shape != given[:, given_width:].shape:
-        return 0
-    value[:, :embedded] = given[:, :embedded]
-    value[:, embedded:width] = 0.0
-    behind.copy_(given[:, given_width:])
-    return len(value) * embedded + behind.numel()
-
-
-def _names(shim: TorchShim, kind: str) -> list[str]:
-    return list((shim.header or {}).get(kind, ()))

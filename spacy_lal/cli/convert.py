@@ -19,7 +19,8 @@ from ..formats.head_rules import HeadRules, heads_by_rules
 from ..formats.propbank import read_propbank
 from ..formats.props import Drop
 from ..formats.ud_join import written
-from ..trees.tree import ConstituentTree, Unescape, ptb_unescape
+from ..trees.brackets import ptb_unescape, unescape_brackets
+from ..trees.tree import ConstituentTree
 from .checks import check_outputs, clear_errors, from_each, input_files
 from .convert_ctb import convert_ctb
 from .convert_ftb import convert_ftb
@@ -142,7 +143,7 @@ def convert_brackets(
 ) -> None:
     """Convert bracketed trees, as in the Penn Treebank, on one line or several lines each."""
     losses, number = Losses(), 0
-    unescape: Unescape = "ptb" if ptb_escapes else "brackets"
+    unescape = ptb_unescape if ptb_escapes else unescape_brackets
     without = frozenset(filter(None, splice.split(",")))
 
     def clean(tree: ConstituentTree) -> ConstituentTree | None:

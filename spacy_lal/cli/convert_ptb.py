@@ -16,7 +16,7 @@ from wasabi import msg
 from ..formats.head_rules import HeadRules
 from ..formats.ptb import read_trees, section_files, sections
 from ..formats.splits import PARTS, Annotation, Take
-from ..trees.tree import ptb_unescape
+from ..trees.brackets import ptb_unescape
 from .checks import clear_errors
 from .convert_parts import ConllxOption, PartsArgument, RulesOption, TakeOption, convert_parts
 from .converting import ReportOption

@@ -27,6 +27,9 @@ from .strings import forget_words
 READS_VECTORS = "static_vectors"
 """The layer of spaCy that reads the vocabulary's vectors."""
 
+OF_META = ("description", "author", "email", "url", "license", "sources", "notes", "requirements")
+"""What `--meta` says of a package; all else in meta.json follows from the pipeline."""
+
 
 def package(
     model: Annotated[Path, typer.Argument(help="Folder of a trained pipeline.", exists=True)],
@@ -38,7 +41,10 @@ def package(
     meta: Annotated[
         Path | None,
         typer.Option(
-            "--meta", help="JSON with description, author, license, sources.", exists=True
+            "--meta",
+            help="JSON with description, author, license, sources, notes, requirements; "
+            "an earlier package's meta.json, too.",
+            exists=True,
         ),
     ] = None,
     metrics: Annotated[
@@ -72,7 +78,7 @@ def package(
     detector learned beside errors is left out: only training reads it. So are the words of the
     training data.
     """
-    from ..bridge.compact import has_weights, store_bytes, store_half
+    from ..bridge.storage import has_weights, store_bytes, store_half
 
     with clear_errors("package"):
         contents: dict[str, Any] = {}
@@ -81,6 +87,13 @@ def package(
             values = srsly.read_json(path)
             if not isinstance(values, dict):
                 raise ValueError(f"{path} holds no JSON object")
+            if path == meta:
+                values = {key: values[key] for key in OF_META if key in values}
+                values["requirements"] = [
+                    needed
+                    for needed in values.get("requirements", ())
+                    if not needed.startswith("spacy-lal")
+                ]
             contents |= values
         if metrics:
             contents["performance"] = {}
@@ -98,7 +111,7 @@ def package(
             raise ValueError(f"--version {version!r} is no version, such as 0.1.0") from None
         contents |= {"name": name, "version": version}
         target = output / f"{contents['lang']}_{name}"
-        check_folder(target, [model, *([meta] if meta else []), *(metrics or ())])
+        check_folder(target, [model, *(metrics or ())])
         _check_replaced(target)
         with tempfile.TemporaryDirectory() as scratch:
             source = Path(scratch) / "model"

@@ -43,7 +43,7 @@ def serve(
         from spacy.util import get_installed_models
 
         from ..annotate.loading import load
-        from ..page.limits import Limits
+        from ..page.worker import Limits
 
         listening = _listen(host, port)
         names = models or sorted(name for name in get_installed_models() if "_lal_" in name)

@@ -10,6 +10,9 @@ from wasabi import msg
 
 from .checks import check_folder, clear_errors
 
+READING = ("sentences", "max_batch_spans", "prediction")
+"""Settings of models that no weights depend on."""
+
 
 def settings(
     ctx: typer.Context,
@@ -20,7 +23,6 @@ def settings(
     --components.lisa_srl.overwrite_parser 3."""
     from spacy.cli._util import parse_config_overrides
 
-    from ..ged.gec_detector import READING
     from ..pipeline.loading import load_pipeline
 
     with clear_errors(f"settings: {model}"):

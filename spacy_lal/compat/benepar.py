@@ -20,9 +20,9 @@ from ..annotations.constituents import CONSTITUENTS_KEY
 from ..parsing.constituency import ASSIGNS, ConstituencyPipe
 from ..pipeline.writers import Parses, write_tags
 from ..published.benepar import MODEL, read_benepar
+from ..trees.brackets import BRACKETS
+from ..trees.nest import nest
 
-BRACKETS = dict(zip("(){}[]", ("-LRB-", "-RRB-", "-LCB-", "-RCB-", "-LSB-", "-RSB-"), strict=True))
-"""What brackets are written as in trees."""
 OWN = "the extensions and the factory of benepar itself are there: import one of the two packages"
 """What an ImportError says if benepar itself was imported before."""
 
@@ -42,8 +42,28 @@ class Constituent(NamedTuple):
     labels: tuple[str, ...]
 
 
-def constituents_at(span: Span) -> tuple[list[Constituent], int]:
-    """The constituents of the span's sentence in preorder, and which of them is the span's.
+class Place(NamedTuple):
+    """A span's constituent: its `number` among those of its sentence, which are in preorder, and
+    the numbers of the constituents right below each."""
+
+    doc: Doc
+    found: list[Constituent]
+    below: list[list[int]]
+    number: int
+
+    def span(self, number: int) -> Span:
+        start, end, _ = self.found[number]
+        return self.doc[start:end]
+
+    def within(self) -> range:
+        """The constituent and all inside of it."""
+        end = self.found[self.number].end
+        last = next((k for k, c in enumerate(self.found) if c.start >= end), len(self.found))
+        return range(self.number, last)
+
+
+def place_of(span: Span) -> Place:
+    """The constituent over exactly the span's words.
 
     As in benepar, the sentence and every word are constituents, with labels or without.
     Whitespace tokens are in no constituent's way. Raises ValueError if the Doc has no trees,
@@ -54,29 +74,27 @@ def constituents_at(span: Span) -> tuple[list[Constituent], int]:
         raise ValueError("this Doc has no trees: put a parser of constituents into the pipeline")
     if not len(span):
         raise NonConstituentException("no constituent: a span without tokens")
-    found = _in_sentence(doc, *_sentence(doc, span.start))
-    words = [token.i for token in span if not token.text.isspace()]
+    found = _in_sentence(span.sent if doc.has_annotation("SENT_START") else doc[:])
+    words = _words(span)
     for number, constituent in enumerate(found):
         if words and constituent[:2] == (words[0], words[-1] + 1):
-            return found, number
+            below = [[k for k in numbers if k >= 0] for numbers in nest(found, len(doc))]
+            return Place(doc, found, below, number)
     raise NonConstituentException(f"no constituent: {span}")
 
 
-def _sentence(doc: Doc, token: int) -> tuple[int, int]:
-    if not doc.has_annotation("SENT_START"):
-        return 0, len(doc)
-    sentence = doc[token].sent
-    return sentence.start, sentence.end
+def _words(span: Span) -> list[int]:
+    return [token.i for token in span if not token.text.isspace()]
 
 
-def _in_sentence(doc: Doc, start: int, end: int) -> list[Constituent]:
-    words = [token.i for token in doc[start:end] if not token.text.isspace()]
+def _in_sentence(sentence: Span) -> list[Constituent]:
+    words = _words(sentence)
     if not words:
         return []
     labels: dict[tuple[int, int], list[str]] = {(words[0], words[-1] + 1): []}
     labels |= {(i, i + 1): [] for i in words if len(words) > 1}
-    for span in doc.spans[CONSTITUENTS_KEY]:
-        if start <= span.start and span.end <= end:
+    for span in sentence.doc.spans[CONSTITUENTS_KEY]:
+        if sentence.start <= span.start and span.end <= sentence.end:
             labels.setdefault((span.start, span.end), []).append(span.label_)
     places = sorted(labels, key=lambda place: (place[0], -place[1]))
     return [Constituent(*place, tuple(labels[place])) for place in places]
@@ -84,69 +102,42 @@ def _in_sentence(doc: Doc, start: int, end: int) -> list[Constituent]:
 
 def get_labels(span: Span) -> tuple[str, ...]:
     """The labels of the span's unary chain, the topmost first."""
-    found, number = constituents_at(span)
-    return found[number].labels
+    place = place_of(span)
+    return place.found[place.number].labels
 
 
 def get_parse_string(span: Span) -> str:
-    """The span's tree in brackets, without TOP."""
-    found, number = constituents_at(span)
-    doc, top = span.doc, found[number]
-    parts: list[str] = []
-    open_: list[Constituent] = []
-    gap = ""
-
-    def close(before: int) -> None:
-        while open_ and open_[-1].end <= before:
-            parts.append(")" * len(open_.pop().labels))
-
-    for constituent in found[number:]:
-        if constituent.start >= top.end:
-            break
-        close(constituent.start)
-        is_word = constituent.end - constituent.start == 1
-        # what has no labels stands for nothing in the string
-        if is_word or constituent.labels:
-            parts.append(gap + "".join(f"({label} " for label in constituent.labels))
-            gap = " " if is_word else ""
-        open_.append(constituent)
-        if is_word:
-            token = doc[constituent.start]
+    """The span's tree in brackets, without TOP; what has no labels has no brackets."""
+    place = place_of(span)
+    texts: dict[int, str] = {}
+    for k in reversed(place.within()):
+        start, end, labels = place.found[k]
+        text = " ".join(texts[child] for child in place.below[k])
+        if end - start == 1:
+            token = place.doc[start]
             leaf = "".join(BRACKETS.get(c, c) for c in f"{token.tag_} {token.text}")
-            parts.append(f"({leaf})")
-    close(top.end)
-    return "".join(parts)
+            text = f"({leaf})"
+        texts[k] = "".join(f"({label} " for label in labels) + text + ")" * len(labels)
+    return texts[place.number]
 
 
 def get_constituents(span: Span) -> Iterator[Span]:
     """The span and all constituents inside of it, in preorder."""
-    found, number = constituents_at(span)
-    for start, end, _ in found[number:]:
-        if start >= found[number].end:
-            break
-        yield span.doc[start:end]
+    place = place_of(span)
+    return map(place.span, place.within())
 
 
 def get_children(span: Span) -> Iterator[Span]:
     """The constituents right below that of the span."""
-    found, number = constituents_at(span)
-    position = found[number].start
-    for start, end, _ in found[number + 1 :]:
-        if start >= found[number].end:
-            break
-        if start >= position:
-            yield span.doc[start:end]
-            position = end
+    place = place_of(span)
+    return map(place.span, place.below[place.number])
 
 
 def get_parent(span: Span) -> Span | None:
     """The constituent right above that of the span; None above the sentence."""
-    found, number = constituents_at(span)
-    end = found[number].end
-    for above in reversed(found[:number]):
-        if above.end >= end:
-            return span.doc[above.start : above.end]
-    return None
+    place = place_of(span)
+    above = (k for k, numbers in enumerate(place.below[:-1]) if place.number in numbers)
+    return next(map(place.span, above), None)
 
 
 # Getters of tokens live at module level: lambdas can't be sent to worker processes.

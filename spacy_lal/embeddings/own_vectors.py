@@ -177,7 +177,7 @@ def _forward(
     words, which = distinct_words(docs)
     vectors = cast(OwnVectors, shim.module).lookup(words)
     inputs = [x.to(shim.device) for x in (which, vectors)]
-    rows = shim.begin_update(*inputs, dropout=0.0) if is_train else shim.predict(*inputs)
+    rows = shim.run(*inputs, is_train=is_train)
     lengths = [len(doc) for doc in docs]
     xp = model.ops.xp
     beside = zip(embedded, to_rows(model, rows, lengths), strict=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from typing import Any, ClassVar, cast
+from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy
 import torch
@@ -17,73 +17,82 @@ from torch import Tensor, nn
 
 from ..bridge.shim import TorchShim, backward, to_rows, torch_shim, torch_shims
 from ..bridge.weights import Header
+from ..layers.settings import Settings
+
+
+@dataclass(frozen=True)
+class EmbeddingSettings(Settings):
+    """The settings of a `WordEmbedding`; `min_count` of a subclass says how often a value must be
+    seen to have a row of its own."""
+
+    @property
+    def width(self) -> int:
+        """Of a word's vector."""
+        raise NotImplementedError
+
+    def values(self, word: str) -> Sequence[Iterable[str]]:
+        """What a word shows each table."""
+        raise NotImplementedError
+
+    def build(self, header: Header) -> WordEmbedding:
+        raise NotImplementedError
+
+    def vocabulary(self, words: Counter[str]) -> list[list[str]]:
+        """The values of each table that were seen at least `min_count` times."""
+        counts: list[Counter[str]] = [Counter() for _ in self.values("")]
+        for word, count in words.items():
+            for counter, values in zip(counts, self.values(word), strict=True):
+                for value in values:
+                    counter[value] += count
+        least = cast(Any, self).min_count
+        return [sorted(value for value, n in counter.items() if n >= least) for counter in counts]
 
 
 class WordEmbedding(nn.Module):
     """Vectors of words, made of rows of tables. Row 0 of every table is "unknown".
 
-    A subclass is built from `vocabulary`, the known values of each table, and its settings.
-    Its forward pass is `module(which, *module.encode(words))`: `which` [N] says which of the
-    distinct words each token is, the result is [N, width].
+    vocabulary: the known values of each table. The forward pass is
+    `module(which, *module.encode(words))`: `which` [N] says which of the distinct words each token
+    is, the result is [N, width].
     """
-
-    architecture: ClassVar[str]
 
     def __init__(self, vocabulary: list[list[str]]) -> None:
         super().__init__()
         self.index = [{value: k for k, value in enumerate(values, 1)} for values in vocabulary]
 
-    @staticmethod
-    def values(word: str) -> Sequence[Iterable[str]]:
-        """What a word shows each table."""
-        raise NotImplementedError
-
     def encode(self, words: list[str]) -> tuple[Tensor, ...]:
-        """What the forward pass needs to know of distinct words."""
+        """The rows of distinct words, and whatever else the forward pass reads of them."""
         raise NotImplementedError
 
 
 class VocabularyShim(TorchShim):
     """Owns a module that is built from words of the training data.
 
-    What it learned of them waits in `cfg["vocabulary"]` for the initialisation.
+    vocabulary: makes of the counts of all words what the header has as "vocabulary". It waits in
+    `cfg` for the initialisation.
     """
 
-    def learn(self, words: Counter[str], attrs: dict[str, Any]) -> None:
-        """Take from the counts of all words what the module needs, by its model's attributes."""
-        raise NotImplementedError
+    def __init__(
+        self, build: Callable[[Header], nn.Module], vocabulary: Callable[[Counter[str]], list]
+    ) -> None:
+        super().__init__(build)
+        self._vocabulary = vocabulary
 
-
-class EmbeddingShim(VocabularyShim):
-    """Owns one `WordEmbedding`."""
-
-    def __init__(self, kind: type[WordEmbedding]) -> None:
-        super().__init__(partial(_build, kind))
-        self.kind = kind
-
-    def learn(self, words: Counter[str], attrs: dict[str, Any]) -> None:
-        self.cfg["vocabulary"] = _vocabulary(self.kind, words, attrs["min_count"])
-
-
-def _build(kind: type[WordEmbedding], header: Header) -> WordEmbedding:
-    return kind(**header)
+    def learn(self, words: Counter[str]) -> None:
+        self.cfg["vocabulary"] = self._vocabulary(words)
 
 
 def word_embedding_model(
-    name: str, kind: type[WordEmbedding], settings: Header, *, min_count: int, width: int
+    name: str, settings: EmbeddingSettings
 ) -> Model[list[Doc], list[Floats2d]]:
-    """A Tok2Vec model around a `WordEmbedding` that is `width` wide.
-
-    settings: what `kind` is built from besides its vocabulary. min_count: how often a value must
-    be seen to have a row of its own.
-    """
+    """A Tok2Vec model around a `WordEmbedding`."""
     return Model(
         name,
         _forward,
         init=_init,
-        attrs={"min_count": min_count, "settings": settings, "dropout_rate": 0.0},
-        dims={"nO": width},
-        shims=[EmbeddingShim(kind)],
+        attrs={"settings": settings, "dropout_rate": 0.0},
+        dims={"nO": settings.width},
+        shims=[VocabularyShim(settings.build, settings.vocabulary)],
     )
 
 
@@ -97,35 +106,22 @@ def learn_vocabulary(model: Model, docs: Iterable[Doc]) -> bool:
 
     Returns whether there is such a layer.
     """
-    layers = [(node, shim) for node, shim in torch_shims(model) if isinstance(shim, VocabularyShim)]
-    if not layers:
-        return False
-    words = Counter(token.text for doc in docs for token in doc if not token.is_space)
-    for node, shim in layers:
-        shim.learn(words, node.attrs)
-    return True
-
-
-def _vocabulary(kind: type[WordEmbedding], words: Counter[str], least: int) -> list[list[str]]:
-    """The values of each table that were seen at least `least` times."""
-    counts: list[Counter[str]] = [Counter() for _ in kind.values("")]
-    for word, count in words.items():
-        for counter, values in zip(counts, kind.values(word), strict=True):
-            for value in values:
-                counter[value] += count
-    return [
-        sorted(value for value, count in counter.items() if count >= least) for counter in counts
-    ]
+    shims = [shim for _, shim in torch_shims(model) if isinstance(shim, VocabularyShim)]
+    if shims:
+        words = Counter(token.text for doc in docs for token in doc if not token.is_space)
+        for shim in shims:
+            shim.learn(words)
+    return bool(shims)
 
 
 def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
-    shim = cast(EmbeddingShim, torch_shim(model))
+    shim = torch_shim(model)
     if "vocabulary" not in shim.cfg:
         raise ValueError(
-            f"{shim.kind.architecture} has not seen the training data: use it inside a "
+            f"{model.attrs['settings'].name} has not seen the training data: use it inside a "
             "spacy-lal component, or spacy.MultiHashEmbed.v2 in a shared tok2vec pipe"
         )
-    shim.initialize({"vocabulary": shim.cfg["vocabulary"], **model.attrs["settings"]})
+    shim.initialize({"vocabulary": shim.cfg["vocabulary"]})
 
 
 def distinct_words(docs: list[Doc]) -> tuple[list[str], Tensor]:
@@ -151,10 +147,7 @@ def _forward(
     words, which = distinct_words(docs)
     encoded = cast(WordEmbedding, shim.module).encode(words)
     inputs = [x.to(shim.device) for x in (which, *encoded)]
-    if is_train:
-        rows = shim.begin_update(*inputs, dropout=model.attrs["dropout_rate"])
-    else:
-        rows = shim.predict(*inputs)
+    rows = shim.run(*inputs, is_train=is_train, dropout=model.attrs["dropout_rate"])
 
     def backprop(d_rows: list[Floats2d]) -> list[Doc]:
         backward(model, rows, d_rows)

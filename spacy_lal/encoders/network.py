@@ -1,22 +1,75 @@
-"""A pretrained transformer as a module: from padded pieces to the vectors of tokens."""
-
-from __future__ import annotations
+"""`spacy-lal.PretrainedEncoder.v1`: a pretrained transformer in the shape of a Tok2Vec model."""
 
 import re
-from typing import Any, Literal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, cast
 
 import torch
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d
 from torch import Tensor, nn
 
+from ..bridge.architecture import with_settings
+from ..bridge.shim import TorchShim, backward, to_rows, torch_shim
 from ..bridge.weights import Header
 from ..layers.precision import bfloat16_products
-from .batches import PieceBatch, Pooling
-from .transformers import build_transformer, padding_of, width_and_depth
+from ..layers.settings import Settings
+from .hugging_face import (
+    build_transformer,
+    first_position,
+    is_bert,
+    padding_of,
+    read_transformer,
+    width_and_depth,
+)
+from .windows import PieceBatch, Pooling, piece_batches
+from .word_pieces import WordPieces
 
-Output = Literal["last", "mix", "all"]
 LAYER = re.compile(r"(?:^|\.)layers?\.(\d+)\.")
 """Says in a parameter's name of which layer it is: "encoder.layer.3.…" of BERT and its kin,
 "layer.3.…" of XLNet, "layers.3.…" of ModernBERT."""
+
+
+@dataclass(frozen=True)
+class PretrainedSettings(Settings):
+    """path: path of the model's folder, with config.json, tokenizer.json and model.safetensors. It
+        is read only when a pipeline is initialised: a trained pipeline holds weights and tokenizer.
+    sha256: hash of model.safetensors; a file with another hash is refused.
+    output: "last", the last layer; "mix", a learned mix of the last `layers` (Peters et al. 2018,
+        eq. 1); "all", all layers but the embeddings, side by side.
+    pooling: whether a token's vector is that of its "first" piece, of its "last" piece, or the
+        "mean" of all its pieces.
+    window: number of pieces that are read together, special ones such as [CLS] included. A Doc is
+        cut into windows at its sentence boundaries, or at blank lines if it has no boundaries; each
+        window gets as many sentences as fit. A longer sentence is read in overlapping windows, and
+        a token's vector comes from the window in which it is farthest from the edges.
+    trained_from: the lowest layer that is trained; 0, the default, is the embeddings.
+    mixed_precision: train with bfloat16 products, where the processor has them.
+    prediction: "float32", or "bfloat16" to predict with such products, too; vectors then differ in
+        the third digit, and from one processor to another. It can be changed in the config of a
+        trained pipeline.
+    """
+
+    name: ClassVar[str] = "spacy-lal.PretrainedEncoder.v1"
+    path: str | None = None
+    sha256: str | None = None
+    output: Literal["last", "mix", "all"] = "mix"
+    layers: int = 4
+    pooling: Pooling = "first"
+    window: int = 128
+    trained_from: int = 0
+    mixed_precision: bool = False
+    prediction: Literal["float32", "bfloat16"] = "float32"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.window < 16:
+            raise ValueError(f"window must be at least 16, got {self.window}")
+
+    def build(self, header: Header) -> "PretrainedNetwork":
+        return PretrainedNetwork(header["transformer"], self)
 
 
 class LayerMix(nn.Module):
@@ -37,48 +90,34 @@ class LayerMix(nn.Module):
 class PretrainedNetwork(nn.Module):
     """Batches of pieces -> the vectors of all tokens [tokens, width]; zeros for one without pieces.
 
-    transformer: the contents of its config.json. output: "last", the last layer; "mix", a learned
-    mix of the last `layers`; "all", all layers but the embeddings, side by side. pooling: which of
-    a token's pieces gives its vector: "first", "last", or "mean", their mean. trained_from: the
-    lowest layer that is trained; 0 is the embeddings.
+    transformer: the contents of its config.json.
     """
 
-    def __init__(
-        self,
-        transformer: dict[str, Any],
-        *,
-        output: Output,
-        layers: int,
-        pooling: Pooling,
-        trained_from: int,
-    ) -> None:
+    def __init__(self, transformer: dict[str, Any], settings: PretrainedSettings) -> None:
         super().__init__()
         self.transformer = build_transformer(transformer)
         self.padding = padding_of(transformer)
         self.width, self.n_layers = width_and_depth(transformer)
+        layers, output = settings.layers, settings.output
         if output == "mix" and not 1 <= layers <= self.n_layers:
             raise ValueError(f"layers must be from 1 to {self.n_layers}, got {layers}")
-        self.output, self.pooling = output, pooling
+        self.output_dim = self.width * (self.n_layers if output == "all" else 1)
+        self.pooling = settings.pooling
         self.first = {"last": self.n_layers, "mix": self.n_layers - layers + 1, "all": 1}[output]
         self.mix = LayerMix(layers) if output == "mix" else None
-        _freeze(self.transformer, trained_from)
-
-    @property
-    def output_dim(self) -> int:
-        return self.width * (self.n_layers if self.output == "all" else 1)
+        _freeze(self.transformer, settings.trained_from)
 
     def forward(self, batches: list[PieceBatch], n_tokens: int, lower_precision: bool) -> Tensor:
         """lower_precision: with products of bfloat16 numbers, where the processor has them."""
-        given = next(self.transformer.parameters())
         if not batches:
-            return given.new_zeros(n_tokens, self.output_dim)
+            return next(self.transformer.parameters()).new_zeros(n_tokens, self.output_dim)
         tokens = torch.cat([batch.tokens for batch in batches])
         vectors = torch.cat([self._of_tokens(batch, lower_precision) for batch in batches])
+        zeros = vectors.new_zeros(n_tokens, self.output_dim)
         if self.pooling != "mean":
-            return vectors.new_zeros(n_tokens, self.output_dim).index_copy(0, tokens, vectors)
+            return zeros.index_copy(0, tokens, vectors)
         pieces = torch.bincount(tokens, minlength=n_tokens).clamp(min=1).unsqueeze(1)
-        sums = vectors.new_zeros(n_tokens, self.output_dim).index_add(0, tokens, vectors)
-        return sums / pieces
+        return zeros.index_add(0, tokens, vectors) / pieces
 
     def _of_tokens(self, batch: PieceBatch, lower_precision: bool) -> Tensor:
         """The outputs for the wanted pieces [k, output_dim]."""
@@ -118,6 +157,66 @@ def _freeze(transformer: Any, trained_from: int) -> None:
         )
 
 
-def build_network(header: Header) -> PretrainedNetwork:
-    """The network of a header."""
-    return PretrainedNetwork(header["transformer"], **header["settings"])
+def _word_pieces(header: Header) -> WordPieces:
+    return WordPieces(header["tokenizer"])
+
+
+@with_settings(PretrainedSettings)
+def build_pretrained_encoder_v1(settings: PretrainedSettings) -> Model[list[Doc], list[Floats2d]]:
+    """Fine-tune a pretrained transformer, for one component or, in a shared `tok2vec`, for many.
+
+    Any BERT-, RoBERTa-, XLM-R-, XLNet- or Electra-like model that Hugging Face's library knows.
+    Each token gets one vector; a whitespace token gets zeros.
+    """
+    return Model(
+        "pretrained_encoder",
+        _forward,
+        init=_init,
+        attrs={"settings": settings},
+        dims={"nO": None},
+        shims=[TorchShim(settings.build, _word_pieces)],
+    )
+
+
+def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
+    shim = torch_shim(model)
+    if shim.header is not None:
+        return
+    settings: PretrainedSettings = model.attrs["settings"]
+    path, window = settings.path, settings.window
+    if path is None:
+        raise ValueError("spacy-lal.PretrainedEncoder.v1 needs the path of a transformer's folder")
+    config, tokenizer, tensors = read_transformer(path, settings.sha256)
+    most = config.get("max_position_embeddings")
+    # of the kinds that another library reads, some keep two positions for themselves, like RoBERTa
+    if most and window > most - (first_position(config) if is_bert(config) else 2):
+        raise ValueError(f"window = {window} is too long: {path} has {most} positions")
+    shim.initialize({"transformer": config, "tokenizer": tokenizer})
+    network = cast(PretrainedNetwork, shim.module)
+    network.transformer.load_state_dict(tensors)
+    model.set_dim("nO", network.output_dim)
+
+
+def _forward(
+    model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
+) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
+    shim = torch_shim(model)
+    settings: PretrainedSettings = model.attrs["settings"]
+    network = cast(PretrainedNetwork, shim.module)
+    lower = settings.mixed_precision if is_train else settings.prediction == "bfloat16"
+    batches = piece_batches(
+        docs,
+        shim.reader,
+        settings.window,
+        network.pooling,
+        network.padding,
+        few_shapes=is_train or lower,
+    )
+    batches = [type(batch)(*(tensor.to(shim.device) for tensor in batch)) for batch in batches]
+    rows: Tensor = shim.run(batches, sum(map(len, docs)), lower, is_train=is_train)
+
+    def backprop(d_rows: list[Floats2d]) -> list[Doc]:
+        backward(model, rows, d_rows)
+        return []
+
+    return to_rows(model, rows, [len(doc) for doc in docs]), backprop

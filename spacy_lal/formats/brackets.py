@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ..trees.tree import BracketError, ConstituentTree, Unescape, parse_brackets
+from ..trees.brackets import BracketError, Unescape, unescape_brackets
+from ..trees.tree import ConstituentTree, parse_brackets
 from .docs import TreebankSentence
 from .files import read_text
 
@@ -31,21 +32,21 @@ class Bracketing(NamedTuple):
 
 
 def parse_treebank(
-    text: str, *, source: str = "<string>", unescape: Unescape = True
+    text: str, *, source: str = "<string>", unescape: Unescape = unescape_brackets
 ) -> Iterator[ConstituentTree]:
     """Every tree as it stands in `text`, whose SGML lines are skipped. Raises BracketError."""
     return parse_brackets(_without_sgml(text), source=source, unescape=unescape)
 
 
 def read_treebank(
-    path: str | Path, *, encoding: str = "utf-8-sig", unescape: Unescape = True
+    path: str | Path, *, encoding: str = "utf-8-sig", unescape: Unescape = unescape_brackets
 ) -> Iterator[ConstituentTree]:
     """Every tree as it stands in a file, plain or compressed. Raises BracketError, FormatError."""
     return parse_treebank(read_text(path, encoding), source=str(path), unescape=unescape)
 
 
 def parse_sentences(
-    text: str, *, source: str = "<string>", unescape: Unescape = True
+    text: str, *, source: str = "<string>", unescape: Unescape = unescape_brackets
 ) -> Iterator[Bracketing]:
     """Every sentence as it stands in `text`, with its place.
 

@@ -13,7 +13,8 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ..trees.tree import LabelledSpan, ptb_unescape
+from ..trees.brackets import ptb_unescape
+from ..trees.tree import LabelledSpan
 from .docs import TreebankSentence
 from .files import FormatError, read_text
 from .props import NO_PREDICATE, Drop, check_columns, column_rows, sentence_frames

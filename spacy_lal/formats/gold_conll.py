@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 
-from ..annotations.constituents import FrameSpans
-from ..trees.tree import LabelledSpan, ptb_unescape
+from ..annotations import FrameSpans
+from ..trees.brackets import ptb_unescape
+from ..trees.tree import LabelledSpan
 from .brackets import clean_label
 from .docs import TreebankSentence
 from .files import FormatError, is_number, read_text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ..trees.brackets import ptb_unescape
 from .brackets import read_treebank
 from .cleaning import Losses, clean_sentences, numbered
 from .docs import TreebankSentence
@@ -39,5 +40,5 @@ def read_trees(
 
     Raises BracketError, FormatError.
     """
-    trees = read_treebank(path, unescape="ptb")
+    trees = read_treebank(path, unescape=ptb_unescape)
     return clean_sentences(numbered(trees, path), losses, rules=rules)

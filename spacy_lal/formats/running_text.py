@@ -14,7 +14,7 @@ from typing import NamedTuple
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from ..annotations.constituents import (
+from ..annotations import (
     CONSTITUENTS_KEY,
     get_constituents,
     set_constituents,

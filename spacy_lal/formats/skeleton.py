@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..annotations.constituents import FrameSpans
+from ..annotations import FrameSpans
 from ..trees.tree import ROOT_LABELS, LabelledSpan
 from .files import FormatError
 from .props import NO_PREDICATE, Drop, check_columns, column_rows, sentence_frames

@@ -2,87 +2,141 @@
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, cast
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, cast
 
 import torch
+import torch.nn.functional as F
 from spacy.tokens import Doc
 from thinc.api import Model, torch2xp, xp2torch
 from thinc.types import Floats2d, Floats3d
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..batching.batches import initialize_tok2vec, read_docs, token_batches
 from ..batching.sentences import Reading, SentencePolicy
+from ..bridge.architecture import with_settings
 from ..bridge.shim import to_rows, torch_shim, torch_shims
 from ..bridge.weights import Header
 from ..embeddings.vocabulary import VocabularyShim, distinct_words, word_form
-from ..layers.layered_encoder import LayeredBiLSTM
+from ..layers.bilstm import BiLSTM
+from ..layers.dropout import FeatureDropout
+from ..layers.settings import Settings
 
 LAYER_SENTENCE_WORDS = 5000
 """Of a longer "sentence", text without any boundary, pieces are read one by one."""
+LANGUAGE_WIDTH = 50
+"""Hidden units of the language model in each direction."""
 
 
-LANGUAGE = "language."
-"""Begins the names of the language model's parameters."""
+@dataclass(frozen=True)
+class BiLSTMLayersSettings(Settings):
+    """hidden_width: of each direction. depth: number of BiLSTM layers.
+    embeddings: whether the words' own vectors, projected, are layer 0.
+    language_weight: weight of the loss of a language model in training, the gamma of Rei (2017).
+        The loss is added to that of the component, if that is a mean over words. 0: no language
+        model. language_words: how many words it tells apart, the most frequent ones.
+    mixed_precision: train with bfloat16 products, where the processor has them.
+    sentences: "split", "existing" or "doc"; see `lal_constituency`.
+    max_batch_spans: limits how many sentences are padded together: the sum of n(n+1)/2 over them, n
+        the words of the longest.
+    """
 
+    name: ClassVar[str] = "spacy-lal.BiLSTMLayers.v1"
+    hidden_width: int = 192
+    depth: int = 3
+    embeddings: bool = False
+    language_weight: float = 0.0
+    language_words: int = 7500
+    mixed_precision: bool = False
+    sentences: SentencePolicy = "split"
+    max_batch_spans: int = 400_000
 
-class BiLSTMLayersNetwork(LayeredBiLSTM):
-    """Built from its settings, and the words of its language model, most frequent first."""
-
-    def __init__(self, vocabulary: list[str], **settings: Any) -> None:
-        # number 0 is unknown
-        super().__init__(n_words=len(vocabulary) + 1 if vocabulary else 0, **settings)
-        self.index = {form: k for k, form in enumerate(vocabulary, 1)}
-
-
-class LanguageShim(VocabularyShim):
-    """Owns one `BiLSTMLayersNetwork`."""
-
-    def __init__(self) -> None:
-        super().__init__(_build)
-
-    def learn(self, words: Counter[str], attrs: dict[str, Any]) -> None:
+    def vocabulary(self, words: Counter[str]) -> list[str]:
+        """The words of the language model, most frequent first; none without one."""
         forms = Counter[str]()
         for word, count in words.items():
             forms[word_form(word)] += count
-        most = attrs["language_words"] if attrs["language_weight"] else 0
-        self.cfg["vocabulary"] = [form for form, _ in forms.most_common(most)]
+        most = self.language_words if self.language_weight else 0
+        return [form for form, _ in forms.most_common(most)]
 
-    def drop_language_model(self) -> None:
-        """Keep what prediction reads."""
-        kept = {name: t for name, t in self.tensors().items() if not name.startswith(LANGUAGE)}
-        self.load({**(self.header or {}), "vocabulary": []}, kept)
+    def build(self, header: Header) -> "LayeredBiLSTM":
+        return LayeredBiLSTM(header["d_in"], header["vocabulary"], self)
 
 
-def _build(header: Header) -> BiLSTMLayersNetwork:
-    return BiLSTMLayersNetwork(**header)
+class Layers(NamedTuple):
+    """Outputs of every layer [L,B,n,d], and the language model's loss, None without one."""
+
+    outputs: Tensor
+    language_loss: Tensor | None
 
 
+class LayeredBiLSTM(nn.Module):
+    """Word vectors [B,n,d_in], lengths [B] -> `Layers`, d = 2 * hidden_width.
+
+    vocabulary: the words of a language model, most frequent first; empty for none (Rei 2017,
+    "Semi-supervised Multitask Learning for Sequence Labeling", section 3): the lowest layer's
+    forward state at each word predicts the next word, its backward state the one before, each
+    through `LANGUAGE_WIDTH` units (eqs. 7 to 10). The loss, for which the numbers of the words are
+    given [B,n], is the sum of the cross-entropy of both directions over all words. Number 0 is any
+    word that the vocabulary doesn't have, and the last one the end of the sentence on either side.
+    """
+
+    def __init__(self, d_in: int, vocabulary: list[str], settings: BiLSTMLayersSettings) -> None:
+        super().__init__()
+        width, depth = settings.hidden_width, settings.depth
+        self.bilstm = BiLSTM(d_in, width, depth, mixed_precision=settings.mixed_precision)
+        self.embeddings = nn.Linear(d_in, 2 * width) if settings.embeddings else None
+        self.n_layers = depth + settings.embeddings
+        self.index = {form: k for k, form in enumerate(vocabulary, 1)}
+        self.end = len(vocabulary) + 1
+        self.language = nn.ModuleList(
+            nn.Sequential(
+                nn.Linear(width, LANGUAGE_WIDTH),
+                nn.Tanh(),
+                nn.Linear(LANGUAGE_WIDTH, self.end + 1),
+            )
+            for _ in range(2 if vocabulary else 0)
+        )
+        self.dropout = FeatureDropout()
+
+    def forward(self, x: Tensor, lengths: Tensor, words: Tensor | None = None) -> Layers:
+        states = self.bilstm.states(x, lengths)
+        loss = None
+        if words is not None and self.language:
+            loss = self._language_loss(states[0], lengths, words)
+        if self.embeddings is not None:
+            states = [self.embeddings(self.dropout(x)), *states]
+        return Layers(torch.stack(states), loss)
+
+    def _language_loss(self, states: Tensor, lengths: Tensor, words: Tensor) -> Tensor:
+        here = torch.arange(words.shape[1], device=words.device) < lengths.unsqueeze(1)
+        end = words.new_full((len(words), 1), self.end)
+        before = torch.cat([end, words[:, :-1]], 1)
+        # behind the last word of a sentence that is shorter than others
+        after = torch.cat([words[:, 1:], end], 1).scatter(1, lengths.unsqueeze(1) - 1, self.end)
+        loss = states.new_zeros(())
+        for head, seen, target in zip(
+            self.language, states.chunk(2, -1), (after, before), strict=True
+        ):
+            loss = loss + F.cross_entropy(head(seen[here]), target[here], reduction="sum")
+        return loss
+
+    def numbers(self, docs: list[Doc]) -> Tensor:
+        """The number of every token in the language model's vocabulary [tokens]."""
+        words, which = distinct_words(docs)
+        numbers = [self.index.get(word_form(word), 0) for word in words]
+        return torch.tensor(numbers, dtype=torch.long)[which]
+
+
+@with_settings(BiLSTMLayersSettings)
 def build_bilstm_layers_v1(
-    tok2vec: Model[list[Doc], list[Floats2d]],
-    hidden_width: int = 192,
-    depth: int = 3,
-    embeddings: bool = False,
-    language_weight: float = 0.0,
-    language_words: int = 7500,
-    mixed_precision: bool = False,
-    sentences: SentencePolicy = "split",
-    max_batch_spans: int = 400_000,
+    tok2vec: Model[list[Doc], list[Floats2d]], settings: BiLSTMLayersSettings
 ) -> Model[list[Doc], Floats3d]:
     """Read sentences with a BiLSTM and return the states of all its layers.
 
     Returns [layers, tokens of all Docs, 2 * hidden_width]; rows of whitespace tokens are zeros.
 
-    tok2vec: any Tok2Vec model: an embedding of words, or a listener. depth: number of BiLSTM
-    layers.
-    embeddings: whether the words' own vectors, projected, are layer 0.
-    language_weight: weight of the loss of a language model in training, the gamma of Rei (2017).
-        The forward states of the lowest layer predict the next word, its backward states the
-        previous word, among `language_words` known words. The loss is added to that of the
-        component, if that is a mean over words. 0: no language model.
-    mixed_precision: train with bfloat16 products, where the processor has them.
-    sentences: "split", "existing" or "doc"; see `lal_constituency`.
-    max_batch_spans: limits how many sentences are padded together: the sum of n(n+1)/2 over them, n
-        the words of the longest.
+    tok2vec: any Tok2Vec model: an embedding of words, or a listener.
     """
     return Model(
         "bilstm_layers",
@@ -90,19 +144,11 @@ def build_bilstm_layers_v1(
         init=_init,
         layers=[tok2vec],
         refs={"tok2vec": tok2vec},
-        shims=[LanguageShim()],
-        dims={"nO": 2 * hidden_width},
+        shims=[VocabularyShim(settings.build, settings.vocabulary)],
+        dims={"nO": 2 * settings.hidden_width},
         attrs={
-            "settings": {
-                "d_hidden": hidden_width,
-                "depth": depth,
-                "embeddings": embeddings,
-                "mixed_precision": mixed_precision,
-            },
-            "language_weight": language_weight,
-            "language_words": language_words,
-            "reading": Reading(sentences, LAYER_SENTENCE_WORDS),
-            "max_batch_spans": max_batch_spans,
+            "settings": settings,
+            "reading": Reading(settings.sentences, LAYER_SENTENCE_WORDS),
             "dropout_rate": 0.0,
         },
     )
@@ -111,48 +157,46 @@ def build_bilstm_layers_v1(
 def drop_language_models(model: Model) -> None:
     """Take the language models, which only training reads, out of a trained model."""
     for node, shim in torch_shims(model):
-        if isinstance(shim, LanguageShim):
-            shim.drop_language_model()
-            node.attrs["language_weight"] = 0.0
+        if node.name == "bilstm_layers":
+            node.attrs["settings"] = replace(node.attrs["settings"], language_weight=0.0)
+            kept = {n: t for n, t in shim.tensors().items() if not n.startswith("language.")}
+            shim.load({**(shim.header or {}), "vocabulary": []}, kept)
 
 
 def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
-    shim = cast(LanguageShim, torch_shim(model))
-    if model.attrs["language_weight"] and "vocabulary" not in shim.cfg:
+    shim, settings = torch_shim(model), model.attrs["settings"]
+    if settings.language_weight and "vocabulary" not in shim.cfg:
         raise ValueError(
             "the language model of spacy-lal.BiLSTMLayers.v1 has not seen the training data: use "
             "it inside a spacy-lal component, or set language_weight = 0"
         )
     width = initialize_tok2vec(model, X)
     vocabulary = shim.cfg.get("vocabulary", [])
-    shim.initialize({"d_in": width, "vocabulary": vocabulary, **model.attrs["settings"]})
+    shim.initialize({"d_in": width, "vocabulary": vocabulary})
 
 
 def _forward(
     model: Model[list[Doc], Floats3d], docs: list[Doc], is_train: bool
 ) -> tuple[Floats3d, Callable[[Floats3d], list[Doc]]]:
-    shim = torch_shim(model)
-    network = cast(BiLSTMLayersNetwork, shim.module)
+    shim, settings = torch_shim(model), model.attrs["settings"]
+    network = cast(LayeredBiLSTM, shim.module)
     sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
-    weight = model.attrs["language_weight"] if is_train else 0.0
-    numbers = _numbers(network, docs) if weight else None
+    weight = settings.language_weight if is_train else 0.0
+    numbers = network.numbers(docs) if weight else None
     # a row of all layers for every word in order of the batches, and one for what is no word
     n_words = sum(len(sentence.words) for sentence in sentences)
     order = torch.full((len(flat),), n_words)
     rows: list[Tensor] = []
     done = 0
     language_loss = flat.new_zeros(())
-    for _, lengths, tokens in token_batches(docs, sentences, model.attrs["max_batch_spans"]):
+    for _, lengths, tokens in token_batches(docs, sentences, settings.max_batch_spans):
         here = torch.arange(tokens.shape[1]) < lengths.unsqueeze(1)
         word_tokens = tokens[here]
         order[word_tokens] = torch.arange(done, done + len(word_tokens))
         done += len(word_tokens)
         x, lengths = flat[tokens.to(flat.device)], lengths.to(flat.device)
-        if is_train:
-            words = None if numbers is None else numbers[tokens].to(flat.device)
-            found = shim.begin_update(x, lengths, words, dropout=model.attrs["dropout_rate"])
-        else:
-            found = shim.predict(x, lengths)
+        words = None if numbers is None else numbers[tokens].to(flat.device)
+        found = shim.run(x, lengths, words, is_train=is_train, dropout=model.attrs["dropout_rate"])
         rows.append(found.outputs[:, here.to(flat.device)])
         if found.language_loss is not None:
             language_loss = language_loss + found.language_loss
@@ -170,10 +214,3 @@ def _forward(
         return backprop_tok2vec(to_rows(model, d_flat, [len(doc) for doc in docs]))
 
     return cast(Floats3d, torch2xp(stack.detach())), backprop
-
-
-def _numbers(network: BiLSTMLayersNetwork, docs: list[Doc]) -> Tensor:
-    """The number of every token in the language model's vocabulary [tokens], 0 if it has none."""
-    words, which = distinct_words(docs)
-    numbers = [network.index.get(word_form(word), 0) for word in words]
-    return torch.tensor(numbers, dtype=torch.long)[which]

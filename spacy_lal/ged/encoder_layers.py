@@ -1,15 +1,24 @@
-"""`spacy-lal.EncoderLayers.v1`: all layers of a pretrained encoder that reads single sentences."""
+"""Layers of a pretrained encoder that reads single sentences (`spacy-lal.EncoderLayers.v1`), and a
+layer above an encoder's that also reads the words' forms (`spacy-lal.WithWordLayer.v1`)."""
 
-from collections.abc import Callable, Iterator
-from typing import cast
+from collections.abc import Callable
+from functools import partial
+from typing import Any, cast
 
+import torch
+import torch.nn.functional as F
 from spacy.tokens import Doc
-from thinc.api import Model
+from thinc.api import Model, torch2xp, xp2torch
 from thinc.types import Floats2d, Floats3d
+from torch import Tensor, nn
 
-from ..batching.sentences import SentencePolicy, sentence_starts
-from ..bridge.shim import torch_shim
-from ..encoders.network import PretrainedNetwork
+from ..annotations.words import bare_doc
+from ..batching.batches import check_listeners, initialize_tok2vec
+from ..batching.sentences import SentencePolicy
+from ..bridge.shim import TorchShim, to_rows, to_tensor, torch_shim
+from ..bridge.weights import Header
+from ..encoders.windows import sentence_spans
+from ..layers.dropout import Dropout
 
 
 def build_encoder_layers_v1(
@@ -28,38 +37,37 @@ def build_encoder_layers_v1(
 
     Raises ValueError for another encoder.
     """
-    settings = encoder.attrs.get("settings", {})
     if encoder.name != "pretrained_encoder":
         raise ValueError(
             "spacy-lal.EncoderLayers.v1 needs spacy-lal.PretrainedEncoder.v1, not the model "
             f"{encoder.name!r}"
         )
-    if settings["output"] != "all":
+    output = encoder.attrs["settings"].output
+    if output != "all":
         raise ValueError(
-            'spacy-lal.EncoderLayers.v1 needs an encoder with output = "all", not '
-            f"{settings['output']!r}"
+            f'spacy-lal.EncoderLayers.v1 needs an encoder with output = "all", not {output!r}'
         )
-    return Model(
-        "encoder_layers",
-        _forward,
-        init=_init,
-        layers=[encoder],
-        attrs={"sentences": sentences},
-    )
+    forward = partial(_all_layers, sentences=sentences)
+    return Model("encoder_layers", forward, init=_initialize_layers, layers=[encoder])
 
 
-def _init(model: Model, X: list[Doc] | None = None, Y: object = None) -> None:
+def _initialize_layers(model: Model, X: list[Doc] | None = None, Y: object = None) -> None:
     model.layers[0].initialize(X=X)
 
 
-def _forward(
-    model: Model[list[Doc], Floats3d], docs: list[Doc], is_train: bool
+def _all_layers(
+    model: Model[list[Doc], Floats3d], docs: list[Doc], is_train: bool, *, sentences: SentencePolicy
 ) -> tuple[Floats3d, Callable[[Floats3d], list[Doc]]]:
     encoder = model.layers[0]
-    network = cast(PretrainedNetwork, torch_shim(encoder).module)
+    # not its type, with which tokenizers would have to be there
+    network = cast(Any, torch_shim(encoder).module)
     xp = model.ops.xp
     # sentences cover a Doc, so their tokens stand in the order of the Docs'
-    read = [sentence for doc in docs for sentence in _alone(doc, model.attrs["sentences"])]
+    read = [
+        bare_doc(sentence, one_sentence=True)
+        for doc in docs
+        for sentence in sentence_spans(doc, sentences)
+    ]
     lengths = [len(sentence) for sentence in read]
     vectors, backprop_encoder = encoder(read, is_train)
     flat = xp.concatenate([model.ops.alloc2f(0, network.output_dim), *vectors])
@@ -75,15 +83,99 @@ def _forward(
     return cast(Floats3d, stack), backprop
 
 
-def _alone(doc: Doc, policy: SentencePolicy) -> Iterator[Doc]:
-    """The sentences of a Doc, each as a Doc that the encoder takes for one sentence."""
-    words = [token.text for token in doc]
-    spaces = [bool(token.whitespace_) for token in doc]
-    starts = sentence_starts(doc, policy)
-    for start, end in zip(starts, [*starts, len(doc)][1:], strict=True):
-        yield Doc(
-            doc.vocab,
-            words=words[start:end],
-            spaces=spaces[start:end],
-            sent_starts=[k == start for k in range(start, end)],
+class WordLayer(nn.Module):
+    """h [n,d], a layer's outputs for n words, and words [n,e], other features -> [n,d].
+
+    LayerNorm(h + W_2 gelu(W_1 [h; words] + b_1) + b_2): a transformer's feed-forward layer with
+    its residual (Vaswani et al. 2017, sections 3.1 and 3.3) which reads features beside h, so that
+    what one means may depend on the other. Dropout of the features and of the hidden layer is the
+    training's.
+    """
+
+    def __init__(self, d: int, d_words: int, d_hidden: int) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(d + d_words, d_hidden)
+        self.output = nn.Linear(d_hidden, d)
+        self.norm = nn.LayerNorm(d)
+        self.dropout = Dropout()
+
+    def forward(self, h: Tensor, words: Tensor) -> Tensor:
+        hidden = F.gelu(self.hidden(torch.cat([h, self.dropout(words)], -1)))
+        normed: Tensor = self.norm(h + self.output(self.dropout(hidden)))
+        return normed
+
+
+def _build(header: Header) -> WordLayer:
+    return WordLayer(**header)
+
+
+def build_with_word_layer_v1(
+    layers: Model[list[Doc], Floats3d],
+    embed: Model[list[Doc], list[Floats2d]],
+    hidden_width: int = 384,
+) -> Model[list[Doc], Floats3d]:
+    """Put one more layer above those of an encoder; it reads the last layer and an embedding.
+
+    For example, an encoder that lowers case does not see capitals, but the embedding does.
+
+    Returns [layers + 1, tokens of all Docs, width].
+
+    layers: an encoder that gives all its layers; see `spacy-lal.MHMLA.v1`. embed: any Tok2Vec
+    model, such as `spacy-lal.WordAffixEmbed.v1`, whose vocabulary is learned when the component is
+    initialised. hidden_width: width of the feed-forward layer.
+    """
+    return Model(
+        "with_word_layer",
+        _forward,
+        init=_init,
+        layers=[layers, embed],
+        refs={"layers": layers, "tok2vec": embed},
+        shims=[TorchShim(_build)],
+        attrs={"hidden_width": hidden_width, "dropout_rate": 0.0},
+    )
+
+
+def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
+    layers = model.get_ref("layers")
+    layers.initialize(X=X)
+    width = initialize_tok2vec(model, X)
+    if not X:
+        raise ValueError("the width of the layers is not known: give nlp.initialize() example Docs")
+    torch_shim(model).initialize(
+        {
+            "d": int(layers.predict(X[:1]).shape[2]),
+            "d_words": width,
+            "d_hidden": model.attrs["hidden_width"],
+        }
+    )
+
+
+def _forward(
+    model: Model[list[Doc], Floats3d], docs: list[Doc], is_train: bool
+) -> tuple[Floats3d, Callable[[Floats3d], list[Doc]]]:
+    shim = torch_shim(model)
+    network = cast(WordLayer, shim.module)
+    if not is_train:
+        check_listeners(model, docs)
+    below, backprop_layers = model.get_ref("layers")(docs, is_train)
+    rows, backprop_embed = model.get_ref("tok2vec")(docs, is_train)
+    stack = xp2torch(below, device=shim.device)
+    last = stack[-1].detach().requires_grad_(is_train)
+    d_words = network.hidden.in_features - network.output.out_features
+    # without a Doc there is no width
+    words = to_tensor(model, rows, shim.device).view(-1, d_words).requires_grad_(is_train)
+    above = shim.run(last, words, is_train=is_train, dropout=model.attrs["dropout_rate"])
+    result = torch.cat([stack, above.detach().unsqueeze(0)])
+
+    def backprop(d_stack: Floats3d) -> list[Doc]:
+        given = xp2torch(d_stack, device=shim.device)
+        above.backward(given[-1])
+        d_below = given[:-1].clone()
+        d_below[-1] += cast(Tensor, last.grad)
+        backprop_layers(cast(Floats3d, torch2xp(d_below)))
+        docs_back: list[Doc] = backprop_embed(
+            to_rows(model, cast(Tensor, words.grad), [len(doc) for doc in docs])
         )
+        return docs_back
+
+    return cast(Floats3d, torch2xp(result)), backprop

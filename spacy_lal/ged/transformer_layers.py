@@ -1,6 +1,7 @@
 """`spacy-lal.TransformerLayers.v1`: all layers of a pretrained transformer (spacy-transformers)."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -12,8 +13,9 @@ from thinc.api import ArgsKwargs, Model, to_numpy, torch2xp, xp2torch
 from thinc.types import Floats3d
 from torch import Tensor
 
-from ..batching.sentences import SentencePolicy, sentence_starts
-from ..encoders.windows import Window, deepest
+from ..annotations.words import bare_doc
+from ..batching.sentences import SentencePolicy
+from ..encoders.windows import Window, alike, deepest, sentence_spans
 
 if TYPE_CHECKING:
     from spacy_transformers.data_classes import FullTransformerBatch
@@ -99,12 +101,16 @@ class _Windows:
     def __call__(self, docs: Iterable[Doc]) -> list[list[Span]]:
         # what it has more of is cut off by spacy-transformers
         self.transformer.tokenizer.model_max_length = self._most()
-        return [[doc[:]] if _IS_WINDOW in doc.user_data else self._of_doc(doc) for doc in docs]
-
-    def _of_doc(self, doc: Doc) -> list[Span]:
-        starts = sentence_starts(doc, self.sentences)
-        bounds = zip(starts, [*starts, len(doc)][1:], strict=True)
-        return [span for start, end in bounds for span in self._of_sentence(doc[start:end])]
+        return [
+            [doc[:]]
+            if _IS_WINDOW in doc.user_data
+            else [
+                window
+                for sentence in sentence_spans(doc, self.sentences)
+                for window in self._of_sentence(sentence)
+            ]
+            for doc in docs
+        ]
 
     def _most(self) -> int:
         """How many pieces the transformer takes."""
@@ -200,40 +206,27 @@ class _Batch(NamedTuple):
 
 def _batches(spans: list[list[Span]], docs: list[Doc], at_once: bool = False) -> Iterator[_Batch]:
     """Windows of like length together, at most `MOST_TOKENS`; or all of them at once."""
-    offsets = numpy.cumsum([0, *map(len, docs)])
+    offsets = numpy.cumsum([0, *map(len, docs)]).tolist()
+    spans_in_all = [span for doc_spans in spans for span in doc_spans]
     windows = [
-        (int(offset) + span.start, span)
-        for offset, doc_spans in zip(offsets[:-1], spans, strict=True)
+        Window(offset + span.start, offset + span.end)
+        for offset, doc_spans in zip(offsets, spans, strict=False)
         for span in doc_spans
     ]
-    owner = deepest([Window(start, start + len(span)) for start, span in windows], int(offsets[-1]))
-    numbers = sorted(range(len(windows)), key=lambda number: len(windows[number][1]))
-    for some in [numbers] if at_once else _padded([len(span) for _, span in windows], numbers):
+    owner = deepest(windows, offsets[-1])
+    most = sys.maxsize if at_once else MOST_TOKENS
+    for numbers in alike([len(span) for span in spans_in_all], most):
         rows, tokens, done = [], [], 0
-        for number in some:
-            start, span = windows[number]
-            own = numpy.flatnonzero(owner[start : start + len(span)] == number)
+        for number in numbers:
+            start, end = windows[number]
+            own = numpy.flatnonzero(owner[start:end] == number)
             rows.append(done + own)
             tokens.append(start + own)
-            done += len(span)
-        window_docs = [_window_doc(windows[number][1]) for number in some]
-        yield _Batch(window_docs, numpy.concatenate(rows), numpy.concatenate(tokens))
-
-
-def _padded(lengths: Sequence[int], numbers: Sequence[int]) -> Iterator[list[int]]:
-    batch: list[int] = []
-    for number in numbers:  # by length
-        if batch and (len(batch) + 1) * lengths[number] > MOST_TOKENS:
-            yield batch
-            batch = []
-        batch.append(number)
-    yield batch
-
-
-def _window_doc(span: Span) -> Doc:
-    words = [token.text for token in span]
-    spaces = [bool(token.whitespace_) for token in span]
-    return Doc(span.vocab, words=words, spaces=spaces, user_data={_IS_WINDOW: True})
+            done += end - start
+        read = [bare_doc(spans_in_all[k], sentence_starts=False) for k in numbers]
+        for window in read:
+            window.user_data[_IS_WINDOW] = True
+        yield _Batch(read, numpy.concatenate(rows), numpy.concatenate(tokens))
 
 
 def _read(

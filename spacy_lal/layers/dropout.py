@@ -14,7 +14,7 @@ def drop(x: Tensor, rate: float) -> Tensor:
     """x with each value set to 0 with probability `rate`, the others scaled to the same mean.
 
     0 <= rate < 1. On a CPU `torch.nn.functional.dropout` draws a number for every value, one after
-    another; this is four times as fast (`benchmarks/dropout.py`).
+    another; this is four times as fast (`benchmarks/layers.py`).
     """
     if x.device.type != "cpu":
         return F.dropout(x, rate)

@@ -88,7 +88,7 @@ class _Bilinear(torch.autograd.Function):
     """`F.bilinear` of [N,a], [N,b] and [L,a,b], without its slow backward pass.
 
     By hand, because forms of plain torch that are as fast hold 6 to 13 times the memory:
-    `benchmarks/autograd.py`, docs/decisions/005-hand-written-autograd.md.
+    `benchmarks/layers.py`, docs/decisions/005-hand-written-autograd.md.
     """
 
     @staticmethod

@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .dropout import Dropout
+from .settings import Settings
 
-Pooling = Literal["attention", "average", "last"]
+
+@dataclass(frozen=True)
+class LayerAttentionSettings(Settings):
+    """heads: the number of heads J, which share the width. pooling: "attention"; or one of the
+        paper's baselines (section 4.3), "average" (AvgL), the mean over layers of the same values,
+        and "last", the last layer alone.
+    attention_dropout: dropout rate of the layers' outputs, of the keys and of the attention, which
+        is not normalised again.
+    """
+
+    name: ClassVar[str] = "spacy-lal.MHMLA.v1"
+    heads: int = 12
+    pooling: Literal["attention", "average", "last"] = "attention"
+    attention_dropout: float = 0.3
+
+    def build(self, header: dict[str, Any]) -> LayerAttention:
+        return LayerAttention(header["d"], header["n_layers"], len(header["labels"]), self)
 
 
 class LayerAttention(nn.Module):
@@ -24,36 +42,24 @@ class LayerAttention(nn.Module):
 
     What the classifier makes of v_lj is one small matrix, the product of W_o's part for head j with
     W_v of layer and head: values are never computed, and a token costs half.
-
-    pooling: "attention"; "average", the paper's AvgL (section 4.3): the mean over layers of the
-    same values; "last": the last layer alone is classified. dropout: of h, k and alpha, which is
-    not normalised again.
     """
 
     def __init__(
-        self,
-        d: int,
-        n_layers: int,
-        n_classes: int,
-        *,
-        n_heads: int,
-        pooling: Pooling = "attention",
-        dropout: float = 0.0,
+        self, d: int, n_layers: int, n_classes: int, settings: LayerAttentionSettings
     ) -> None:
         super().__init__()
-        if pooling not in ("attention", "average", "last"):
-            raise ValueError(f"pooling must be 'attention', 'average' or 'last', not {pooling!r}")
+        n_heads = settings.heads
         if n_heads < 1 or d % n_heads:
             raise ValueError(f"{d} features can't be shared out evenly to {n_heads} heads")
         self.n_heads = n_heads
-        self.pooling = pooling
-        self.dropout = Dropout(dropout)
+        self.pooling = settings.pooling
+        self.dropout = Dropout(settings.attention_dropout)
         self.output = nn.Linear(d, n_classes)
-        if pooling == "last":
+        if self.pooling == "last":
             return
         self.value = _weight(n_layers, d)
         self.value_bias = nn.Parameter(torch.zeros(n_layers, d))
-        if pooling == "attention":
+        if self.pooling == "attention":
             self.key = _weight(n_layers, d)
             self.key_bias = nn.Parameter(torch.zeros(n_layers, d))
             bound = 1 / math.sqrt(d // n_heads)

@@ -71,7 +71,7 @@ class _NormaliseSums(torch.autograd.Function):
     """Layer norm of all pairwise sums; keeps the summands, not the sums.
 
     By hand, because plain torch takes 1.3 to 1.6 times as long and twice the memory:
-    `benchmarks/autograd.py`, docs/decisions/005-hand-written-autograd.md.
+    `benchmarks/layers.py`, docs/decisions/005-hand-written-autograd.md.
     """
 
     @staticmethod

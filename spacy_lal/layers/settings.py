@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 NAME = "@misc"
 """The key that says, as in a config, which registered settings a JSON object holds."""
@@ -69,3 +73,23 @@ def _restored(hint: Any, value: Any) -> Any:
     raise ValueError(
         f"the weights name settings of a kind that is not known here: {value.get(NAME)!r}"
     )
+
+
+def with_settings_of(source: Callable[..., Any]) -> Callable[[F], F]:
+    """Put the parameters of `source`, such as a class of `Settings`, in the place of `**others` in
+    the signature of a registered function or class, by which configs are filled and validated."""
+
+    def decorate(registered: F) -> F:
+        own = inspect.signature(registered).parameters.values()
+        others = {
+            name: parameter.replace(kind=parameter.KEYWORD_ONLY)
+            for name, parameter in inspect.signature(source).parameters.items()
+        }
+        kept = [p for p in own if p.kind is not p.VAR_KEYWORD]
+        for parameter in kept:
+            others.pop(parameter.name, None)
+        parameters = sorted([*kept, *others.values()], key=lambda p: p.kind)
+        registered.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        return registered
+
+    return decorate

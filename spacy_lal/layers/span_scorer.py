@@ -99,7 +99,7 @@ class _SpanScores(torch.autograd.Function):
     """Scores of all spans from their projected fenceposts, chunk by chunk, both ways.
 
     By hand, because plain torch takes 1.1 to 2 times as long and 2.5 to 4 times the memory, or,
-    if it recomputes chunks, too, 1.3 to 1.7 times as long: `benchmarks/autograd.py`,
+    if it recomputes chunks, too, 1.3 to 1.7 times as long: `benchmarks/layers.py`,
     docs/decisions/005-hand-written-autograd.md.
     """
 

@@ -12,13 +12,13 @@ from spacy.tokens import Doc
 from ..annotate.records import doc_record
 from ..annotations.constituents import CONSTITUENTS_KEY, sentence_trees
 from ..formats.write_conllu import format_conllu
-from ..ged.gec_detector import ErrorDetector
+from ..ged.component import ErrorDetector
 from ..interpret import explain_docs
-from ..interpret.earlier_pipes import through_earlier_pipes
 from ..parsing.constituency import ConstituencyPipe
 from ..parsing.dependency import LabelAttentionDependency
 from ..parsing.settings import abilities
-from ..srl.semantic_roles import LisaSRL
+from ..pipeline.pipes import through_earlier_pipes
+from ..srl.component import LisaSRL
 from ..visualize import render
 
 HEADS = 5

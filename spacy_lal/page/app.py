@@ -13,11 +13,10 @@ from typing import Any
 from spacy.language import Language
 
 from .. import __version__
-from ..visualize.html import all_styles
+from ..drawing.html import all_styles
 from .answers import Question, answer, views
-from .limits import Limits
 from .schema import openapi
-from .worker import Busy, TooSlow, Worker
+from .worker import Busy, Limits, TooSlow, Worker
 
 try:
     from starlette.applications import Starlette

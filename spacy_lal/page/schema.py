@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .limits import Limits
+from .worker import Limits
 
 _PLACE = {"start": {"type": "integer"}, "end": {"type": "integer"}}
 _SCORE = {"type": ["number", "null"]}

@@ -28,7 +28,7 @@ from ..batching.sentences import (
 )
 from ..pipeline.examples import Counts, Names, Reader
 from ..pipeline.factory import register_factory
-from ..pipeline.writers import WROTE, Parses, SentenceParse, fingerprint
+from ..pipeline.writers import WROTE, Parses, SentenceParse
 from ..scoring.attachment import score_attachment
 from ..structure.binarise import JOIN, collapse_unaries
 from ..structure.distributions import FoundTrees, KTrees, Trees
@@ -235,6 +235,8 @@ class ConstituencyPipe(ParserPipe):
         """
         self._check_initialised()
         self.require_probabilities("kbest")
+        if k < 1:
+            raise ValueError(f"k must be at least 1, got {k}")
         scores = self.model.predict([doc])
         found: list[list[ConstituentTree]] = [[] for _ in scores.sentences]
         for batch in scores.batches:
@@ -285,9 +287,7 @@ class ConstituencyPipe(ParserPipe):
             found = spans[d], spans_scores[d], log_probs[d]
             set_constituents(doc, *found, unparsed=unparsed[d], key=self.spans_key)
             if wrote[d]:
-                # what another component may overwrite, where it must leave alone what was there
-                marks = {layer: fingerprint(doc, layer) for layer in wrote[d]}
-                doc.spans[self.spans_key].attrs[WROTE] = marks
+                doc.spans[self.spans_key].attrs[WROTE] = wrote[d]
 
     def _writes(self, doc: Doc, overwritten: bool) -> list[str]:
         tags = bool(self.tags) and not doc.has_annotation("TAG")

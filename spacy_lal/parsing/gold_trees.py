@@ -17,9 +17,10 @@ from ..annotations.constituents import get_constituents, project_constituents
 from ..batching.batches import padded
 from ..batching.sentences import Reading, Sentence, heads_in_words, in_words
 from ..pipeline.examples import Counts, Reader, same_tokens
-from ..structure.binarise import collapse_unaries, crossing
+from ..structure.binarise import collapse_unaries
 from ..structure.chart import chart_size, width_offset
 from ..structure.hpsg import lexicalise
+from ..trees.nest import crossing
 from ..trees.tree import LabelledSpan
 
 

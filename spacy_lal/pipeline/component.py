@@ -23,7 +23,7 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from ..annotations.constituents import install_extensions
+from ..annotations import install_extensions
 from ..bridge.shim import torch_shim
 from ..bridge.storage import WEIGHTS, load_weights, save_weights, weights_elsewhere
 from ..bridge.warm_start import adopt_vocabulary, take_weights

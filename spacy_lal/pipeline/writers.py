@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from zlib import crc32
 
 import numpy
-from spacy.attrs import DEP, HEAD, SENT_START, TAG
+from spacy.attrs import SENT_START
 from spacy.tokens import Doc
 
-from ..annotations.constituents import set_dependencies
+from ..annotations import set_dependencies
 from ..batching.sentences import Sentence
 
 
@@ -50,10 +49,8 @@ Parses = tuple[list[Sentence], dict[int, SentenceParse]]
 ROOT = "ROOT"
 """The relation of a sentence's root, as spaCy has it."""
 WROTE = "wrote"
-"""The attribute of the constituents' span group that says what else their parser wrote: layers, and
-`fingerprint` of each."""
-LAYERS: dict[str, list[int | str]] = {"tags": [TAG], "heads": [HEAD, DEP]}
-"""What a parser writes besides constituents, and what spaCy calls it."""
+"""The attribute of the constituents' span group that names the layers beside it which their parser
+wrote, "tags" and "heads": another component may overwrite these."""
 UNKNOWN_RELATION = "dep"
 """The relation of a word whose relation is not known."""
 
@@ -70,11 +67,6 @@ def write_tags(
             token = doc[i]
             if overwrite[sentence.doc] or not token.tag:
                 token.tag_ = tags[tag]
-
-
-def fingerprint(doc: Doc, layer: str) -> int:
-    """What tells whether anybody has changed a layer of the Doc since."""
-    return crc32(doc.to_array(LAYERS[layer]).tobytes())
 
 
 def write_sentence_starts(docs: Sequence[Doc], found: Parses, *, whole_docs: bool) -> None:

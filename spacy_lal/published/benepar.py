@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from ..encoders.transformers import first_position, is_bert, padding_of
+from ..encoders.hugging_face import first_position, is_bert, padding_of
 from ..layers.label_attention import EncoderSettings
 from .imported import (
     SPAN_SCORER,

@@ -12,8 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from ..encoders.hugging_face import build_transformer
 from ..encoders.network import LayerMix
-from ..encoders.transformers import build_transformer
 from ..layers.bilstm import BiLSTM
 from ..layers.char_lstm import CharLSTM
 from ..layers.dropout import FeatureDropout

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from ..bridge.tokenizers import Tokenizer
+from ..encoders.word_pieces import Tokenizer
 from ..layers.dependency_scorer import DependencySettings
 from ..layers.label_attention import EncoderSettings
 from ..structure.binarise import JOIN

@@ -12,7 +12,7 @@ from torch import Tensor, nn, tensor
 from ..batching.batches import READING, ParserScores, SentenceBatch, batch_by_spans, walk_back
 from ..bridge.shim import TorchShim, torch_shim
 from ..bridge.weights import Header
-from ..encoders.batches import alike
+from ..encoders.windows import alike
 from ..parsing.network import NAMES, ParserNetwork
 from ..parsing.settings import Abilities, ParserSettings
 from .input_encoder import PublishedInput

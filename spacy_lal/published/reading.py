@@ -15,8 +15,9 @@ import numpy
 import torch
 from torch import Tensor
 
+from ..trees.brackets import BRACKETS
 from .sentence_pieces import Numbers, PieceReader, Pieces, PieceSettings, padded
-from .treebank_words import ESCAPED, Text, benepar_text, replaced
+from .treebank_words import Text, benepar_text, replaced
 
 MOST_CHARACTERS = 1000
 """Characters of a word: the original programs read all of it, however long that takes."""
@@ -52,7 +53,7 @@ class Table:
 
     values: by number; None for one that no text has. unknown: of what is not among the values.
     start, stop: the numbers around a sentence; stop is None if nothing stands behind it. lower:
-    read in lower case. escape: brackets are read as `ESCAPED`.
+    read in lower case. escape: brackets are read as `BRACKETS`.
     Of characters: around: what stands before those of a word and behind them. boundary: how many
     times start and stop stand in their rows. most: of a word; None for all.
     """
@@ -75,7 +76,7 @@ class Table:
         return [self._index.get(text, self.unknown) for text in texts]
 
     def _read(self, words: Sequence[str]) -> list[str]:
-        read = replaced(words, ESCAPED if self.escape else {})
+        read = replaced(words, BRACKETS if self.escape else {})
         return [word.lower() for word in read] if self.lower else read
 
     def rows(self, words: Sequence[str]) -> list[int]:

@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy
 from numpy.typing import NDArray
 
-from ..bridge.tokenizers import Encoding, Tokenizer
-from ..encoders.pieces import Special, special_pieces
 from ..encoders.windows import Window, deepest, overlapping
+from ..encoders.word_pieces import Encoding, Special, Tokenizer, special_pieces
 from .treebank_words import Text, lal_words
 
 Numbers = NDArray[numpy.int64]

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ..bridge.tokenizers import Tokenizer
-from ..encoders.folder import old_name
-from ..encoders.transformers import HuggingFace, build_transformer, import_transformers
+from ..encoders.hugging_face import HuggingFace, build_transformer, import_transformers, old_name
+from ..encoders.word_pieces import Tokenizer
 
 CONFIG = "config.json"
 """The file with the settings of a transformer."""

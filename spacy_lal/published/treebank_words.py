@@ -8,26 +8,22 @@ from typing import NamedTuple
 from spacy.tokens import Doc
 
 from ..batching.sentences import Sentence
+from ..trees.brackets import STRAIGHT_QUOTES, UNBRACKETS
 
-ESCAPED = {"(": "-LRB-", ")": "-RRB-", "{": "-LCB-", "}": "-RCB-", "[": "-LSB-", "]": "-RSB-"}
-"""Brackets as the words of the Penn Treebank."""
-UNESCAPED = {escape: bracket for bracket, escape in ESCAPED.items()}
-QUOTES = {**dict.fromkeys("«»“”„", '"'), **dict.fromkeys("‘’‹›", "'")}
-"""Words of typesetters, as treebanks have them before they are escaped."""
 DASHES = {"–": "--", "—": "--"}
-"""The same of dashes."""
-PLAIN = UNESCAPED | QUOTES | DASHES | {"``": '"', "''": '"', "`": "'"}
+"""Dashes of typesetters, as treebanks have them."""
+PLAIN = UNBRACKETS | STRAIGHT_QUOTES | DASHES | {"``": '"', "''": '"', "`": "'"}
 """Words as the transformer of the LAL parser knows them."""
-OF_BENEPAR = QUOTES | {"`": "'", "—": "--"}
+OF_BENEPAR = STRAIGHT_QUOTES | {"`": "'", "—": "--"}
 """Tokens in whose place benepar's spaCy plug-in puts others."""
-INSIDE = {"\\/": "/", "\\*": "*", **UNESCAPED, "``": '"', "`": "'", "''": '"'}
+INSIDE = {"\\/": "/", "\\*": "*", **UNBRACKETS, "``": '"', "`": "'", "''": '"'}
 """Escapes within words, which benepar replaces in this order."""
 
 OPENING = ("-LRB-", "-LCB-", "-LSB-", "``", "`", "$", "#")
 """Ends of words that no space follows."""
 CLOSING = ("-RRB-", "-RCB-", "-RSB-", "''", *"%.,!?:;")
 """Beginnings of words that no space precedes."""
-NO_HYPHENS = (*UNESCAPED, "--")
+NO_HYPHENS = (*UNBRACKETS, "--")
 """Beginnings and ends that have a dash and are no part of a word."""
 CLITICS = frozenset(["'", "'s", "'ll", "'re", "'d", "'m", "'ve", "n't"])
 """Words that no space precedes."""
@@ -81,7 +77,7 @@ def replaced(words: Sequence[str], table: Mapping[str, str]) -> list[str]:
 def unescaped(words: Sequence[str]) -> list[str]:
     """The words as they were written before a treebank escaped them (benepar's rules)."""
     written = []
-    for word in replaced(words, QUOTES | DASHES):
+    for word in replaced(words, STRAIGHT_QUOTES | DASHES):
         for escape, character in INSIDE.items():
             word = word.replace(escape, character)
         written.append(word)

@@ -24,21 +24,6 @@ EXACT_WORDS = 100
 """Trees of longer sentences are weighed node by node."""
 
 
-def crossing(spans: Iterable[LabelledSpan]) -> tuple[LabelledSpan, LabelledSpan] | None:
-    """Two constituents of which neither contains the other though they share words, or None.
-
-    spans: sorted by start, the wider of two that start together first, as in preorder.
-    """
-    opened: list[LabelledSpan] = []
-    for span in spans:
-        while opened and opened[-1][1] <= span[0]:
-            opened.pop()
-        if opened and opened[-1][1] < span[1]:
-            return opened[-1], span
-        opened.append(span)
-    return None
-
-
 def collapse_unaries(spans: Iterable[LabelledSpan]) -> list[LabelledSpan]:
     """One label for each (start, end): those of a unary chain joined, topmost first."""
     chains: dict[tuple[int, int], list[str]] = {}

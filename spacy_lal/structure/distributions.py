@@ -184,8 +184,6 @@ class Trees(ABC):
 
     def kmax(self, k: int) -> list[KTrees]:
         """The k most probable trees of each sentence. Raises ValueError for k < 1."""
-        if k < 1:
-            raise ValueError(f"k must be at least 1, got {k}")
         return [self._kmax(row, k) for row in range(len(self.lengths))]
 
     @abstractmethod

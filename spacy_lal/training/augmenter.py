@@ -9,9 +9,9 @@ from spacy.language import Language
 from spacy.training import Example
 
 from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, set_errors
+from ..annotations.words import bare_doc
 from ..artificial_errors.corrupt import corrupt_doc, sentence_random
 from ..artificial_errors.error_model import ErrorModel
-from .corpus import to_predict
 
 
 class CorruptAugmenter:
@@ -61,5 +61,5 @@ class CorruptAugmenter:
             reference, nlp.vocab, self.model, self.rate, seed=self.seed, round=round
         )
         starts = example.predicted.has_annotation("SENT_START")
-        predicted = to_predict(corrupted, nlp.vocab, sentence_starts=starts)
+        predicted = bare_doc(corrupted, nlp.vocab, sentence_starts=starts)
         yield Example(predicted, corrupted)

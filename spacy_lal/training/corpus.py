@@ -10,25 +10,12 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.corpus import walk_corpus
-from spacy.vocab import Vocab
 
+from ..annotations import bare_doc
 from ..formats.docbins import read_spacy
 
 Augmenter = Callable[[Language, Example], Iterator[Example]]
 Reader = Callable[[Language], Iterable[Example]]
-
-
-def to_predict(reference: Doc, vocab: Vocab, *, sentence_starts: bool = True) -> Doc:
-    """The Doc with its words and whitespace alone, and its sentence starts if it has any.
-
-    sentence_starts: False to leave them out, too.
-    """
-    starts: list[bool | int | None] | None = None
-    if sentence_starts and reference.has_annotation("SENT_START"):
-        starts = [bool(token.is_sent_start) for token in reference]
-    words = [token.text for token in reference]
-    spaces = [bool(token.whitespace_) for token in reference]
-    return Doc(vocab, words=words, spaces=spaces, sent_starts=starts)
 
 
 class Corpus:
@@ -66,7 +53,7 @@ class Corpus:
             docs = list(docs)
             random.shuffle(docs)
         for reference in docs:
-            example = Example(to_predict(reference, nlp.vocab), reference)
+            example = Example(bare_doc(reference, nlp.vocab), reference)
             if self.augmenter is None:
                 yield example
             else:

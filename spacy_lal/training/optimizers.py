@@ -1,18 +1,18 @@
 """Optimizers of configs: `spacy-lal.Nadam.v1` and `spacy-lal.GroupedAdam.v1`."""
 
-import inspect
 import math
 import re
 import warnings
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 from thinc.api import Adam, Optimizer
 from thinc.backends import get_array_ops
 from thinc.optimizers import FloatOrSeq, KeyT
 from thinc.types import FloatsXd, Ints1d
 
-Class = TypeVar("Class", bound=type[Optimizer])
+from ..layers.settings import with_settings_of
+
 Rows = slice | Ints1d
 """Rows of an array, from one to another or by their numbers."""
 
@@ -23,16 +23,7 @@ _LAYER = re.compile(r"(?:^|\.)(\d+)(?:\.|$)")
 """The number of a layer in a parameter's name, as in `transformer.encoder.layer.3.output.bias`."""
 
 
-def _with_settings_of_adam(optimizer: Class) -> Class:
-    """Name Thinc's settings instead of `**adam` in the signature by which configs are checked."""
-    own = dict(inspect.signature(optimizer).parameters)
-    del own["adam"]
-    parameters = {**inspect.signature(Adam).parameters, **own}.values()
-    optimizer.__signature__ = inspect.Signature(list(parameters))  # type: ignore[attr-defined]
-    return optimizer
-
-
-@_with_settings_of_adam
+@with_settings_of(Adam)
 class Nadam(Optimizer):
     """The optimizer of Strubell et al. 2018: Adam with Nesterov's momentum (Dozat 2016).
 
@@ -145,7 +136,7 @@ def _parts(rows: Rows, total: int, height: int) -> Iterator[Rows]:
     return (rows[k : k + height] for k in range(0, len(rows), height))
 
 
-@_with_settings_of_adam
+@with_settings_of(Adam)
 class GroupedAdam(Optimizer):
     """Thinc's Adam with a learning rate for each group of parameters.
 

@@ -11,8 +11,9 @@ from spacy.training import Example
 
 from ..annotations.constituents import CONSTITUENTS_KEY
 from ..annotations.frames import FRAMES_KEY
+from ..annotations.words import bare_doc
 from ..formats.docs import PARAGRAPH
-from .corpus import Corpus, to_predict
+from .corpus import Corpus
 from .noise import Noise, running_text
 
 
@@ -77,7 +78,7 @@ class Paragraphs:
             gaps = [self._gap(before, after) for before, after in pairwise(text)]
             tokenizer = nlp.tokenizer if rng.random() < self.tokenized else None
             reference = running_text(text, gaps, self.noise, rng, nlp.vocab, tokenizer)
-            predicted = to_predict(reference, nlp.vocab, sentence_starts=self.sentence_starts)
+            predicted = bare_doc(reference, nlp.vocab, sentence_starts=self.sentence_starts)
             yield Example(predicted, reference)
 
     def _texts(self, docs: Iterable[Doc], rng: random.Random) -> Iterator[list[Doc]]:

@@ -14,8 +14,8 @@ import torch
 from spacy.language import Language
 from thinc.api import Adam
 
-from spacy_lal.bridge.compact import store_bytes, store_half
 from spacy_lal.bridge.shim import torch_shims
+from spacy_lal.bridge.storage import store_bytes, store_half
 from spacy_lal.bridge.weights import SCALE, eight_bits
 from spacy_lal.training.optimizers import GroupedAdam
 from tests.pipeline.toy import TREES, examples, predicted, tiny_pipeline, train

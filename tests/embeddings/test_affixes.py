@@ -7,7 +7,7 @@ import torch
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from spacy_lal.embeddings.affixes import build_word_affix_embed_v1
+from spacy_lal.embeddings.forms import build_word_affix_embed_v1
 from spacy_lal.embeddings.vocabulary import learn_vocabulary
 
 TYPED = ["l'", "amico", "ha", "detto", '"', "no", '"', "-", "e", "poi", "..."]
@@ -64,5 +64,3 @@ def test_parts_of_compounds() -> None:
     assert not any(numpy.array_equal(new[1, first], row[first]) for row in seen)
     assert numpy.array_equal(new[2], seen[2])
     assert new.shape == (3, model.get_dim("nO"))
-    with pytest.raises(ValueError, match="either compounds or plain_signs"):
-        build_word_affix_embed_v1(compounds=True, plain_signs=True)

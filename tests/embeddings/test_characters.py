@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from spacy_lal.bridge.shim import torch_shim
-from spacy_lal.embeddings.characters import WordCharEmbedding, build_word_char_embed_v1
+from spacy_lal.embeddings.forms import WordCharSettings, build_word_char_embed_v1
 from tests.pipeline.toy import TINY, TREES, examples, predicted, tiny_pipeline, train
 
 EMBED = {
@@ -106,7 +106,7 @@ def test_any_word(initialized: Language, word: str) -> None:
 
 
 def test_the_middle_of_a_long_word_is_not_read() -> None:
-    module = WordCharEmbedding([[], list("abcdefgh")], 2, 3, 4, max_chars=5, word_dropout=0.0)
+    module = WordCharSettings(2, 3, 4, max_chars=5).build({"vocabulary": [[], list("abcdefgh")]})
     _, characters, lengths = module.encode(["abcdefgh", "abc", "abcde"])
     assert characters.tolist() == [[1, 2, 6, 7, 8], [1, 2, 3, 0, 0], [1, 2, 3, 4, 5]]
     assert lengths.tolist() == [5, 3, 5]
@@ -134,7 +134,8 @@ def test_nothing_to_embed(initialized: Language) -> None:
 
 
 def test_word_dropout_keeps_the_characters() -> None:
-    module = WordCharEmbedding([["dog"], ["d", "o"]], 2, 3, 4, max_chars=5, word_dropout=0.5)
+    settings = WordCharSettings(2, 3, 4, max_chars=5, word_dropout=0.5)
+    module = settings.build({"vocabulary": [["dog"], ["d", "o"]]})
     which = torch.zeros(200, dtype=torch.long)
     encoded = module.encode(["dog"])
     with torch.no_grad():

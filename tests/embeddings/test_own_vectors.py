@@ -13,8 +13,8 @@ from spacy.tokens import Doc
 from spacy.vectors import Vectors
 from thinc.api import Model
 
-from spacy_lal.bridge.compact import store_bytes
 from spacy_lal.bridge.shim import torch_shim
+from spacy_lal.bridge.storage import store_bytes
 from spacy_lal.embeddings.own_vectors import take_vectors
 from tests.pipeline.toy import TINY, TREES, examples, predicted, tiny_pipeline, train
 

@@ -13,8 +13,11 @@ import torch
 from spacy.tokens import Doc
 
 from spacy_lal.bridge.shim import torch_shim
-from spacy_lal.encoders.model import build_pretrained_encoder_v1
-from spacy_lal.encoders.network import PretrainedNetwork
+from spacy_lal.encoders.network import (
+    PretrainedNetwork,
+    PretrainedSettings,
+    build_pretrained_encoder_v1,
+)
 from spacy_lal.layers.dropout import Dropout
 from spacy_lal.layers.precision import has_bfloat16
 from tests import tiny_transformers
@@ -205,9 +208,8 @@ def test_what_is_frozen_in_transformers_of_other_names():
     sizes = {"hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 40}
 
     def trained(config, trained_from):
-        network = PretrainedNetwork(
-            config.to_dict(), output="last", layers=1, pooling="first", trained_from=trained_from
-        )
+        settings = PretrainedSettings(output="last", layers=1, trained_from=trained_from)
+        network = PretrainedNetwork(config.to_dict(), settings)
         model = network.transformer.model
         return model, {n for n, p in model.named_parameters() if p.requires_grad}
 
@@ -229,7 +231,7 @@ def test_bytes_hold_weights_and_tokenizer(folders, tmp_path):
     model = make(tmp_path / "gone")
     shutil.rmtree(tmp_path / "gone")
     doc = sentence()
-    other = build_pretrained_encoder_v1(path="nowhere").from_bytes(model.to_bytes())
+    other = build_pretrained_encoder_v1(path="nowhere", layers=2).from_bytes(model.to_bytes())
     other.initialize(X=[doc])  # keeps what was loaded
     for copied in (other, pickle.loads(pickle.dumps(other)), other.copy()):
         numpy.testing.assert_array_equal(copied.predict([doc])[0], model.predict([doc])[0])
@@ -273,7 +275,7 @@ def test_threads_share_an_encoder(folders):
     model = make(folders["bert"])
     docs = [sentence(words=WORDS[: 1 + k % 11], spaces=SPACES[: 1 + k % 11]) for k in range(24)]
     alone = [model.predict([doc])[0] for doc in docs]
-    fresh = build_pretrained_encoder_v1().from_bytes(model.to_bytes())
+    fresh = build_pretrained_encoder_v1(layers=2).from_bytes(model.to_bytes())
     with ThreadPoolExecutor(4) as pool:
         for found, expected in zip(
             pool.map(lambda d: fresh.predict([d])[0], docs), alone, strict=True

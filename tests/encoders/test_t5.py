@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from spacy_lal.encoders.transformers import build_transformer
+from spacy_lal.encoders.hugging_face import build_transformer
 
 transformers = pytest.importorskip("transformers", reason="pip install 'spacy-lal[encoders]'")
 

@@ -14,7 +14,7 @@ from spacy_lal.formats.brackets import (
 )
 from spacy_lal.formats.docs import language_vocab, to_doc
 from spacy_lal.formats.files import FormatError
-from spacy_lal.trees.tree import BracketError, ConstituentTree
+from spacy_lal.trees import BracketError, ConstituentTree, ptb_unescape
 
 PTB = """
 ( (S
@@ -125,4 +125,4 @@ def test_files(tmp_path):
 def test_quotes_and_slashes(tmp_path):
     text = r"(TOP (`` ``) (CD 1\/2) ('' '') (-LRB- -LRB-))"
     assert next(parse_treebank(text)).leaves == ["``", r"1\/2", "''", "("]
-    assert next(parse_treebank(text, unescape="ptb")).leaves == ['"', "1/2", '"', "("]
+    assert next(parse_treebank(text, unescape=ptb_unescape)).leaves == ['"', "1/2", '"', "("]

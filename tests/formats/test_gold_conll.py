@@ -7,7 +7,7 @@ from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
-from spacy_lal.annotations.constituents import FrameSpans, get_frames, sentence_trees
+from spacy_lal.annotations import FrameSpans, get_frames, sentence_trees
 from spacy_lal.cli import app
 from spacy_lal.formats.docs import TreebankSentence
 from spacy_lal.formats.documents import read_documents

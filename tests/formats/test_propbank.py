@@ -7,7 +7,7 @@ from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
-from spacy_lal.annotations.constituents import get_frames, sentence_trees
+from spacy_lal.annotations import get_frames, sentence_trees
 from spacy_lal.annotations.frames import FRAMES_KEY
 from spacy_lal.cli import app
 from spacy_lal.formats.files import FormatError

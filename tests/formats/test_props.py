@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin
 from typer.testing import CliRunner
 
-from spacy_lal.annotations.constituents import FrameSpans, set_frames
+from spacy_lal.annotations import FrameSpans, set_frames
 from spacy_lal.cli.export_props import export_props
 from spacy_lal.formats.docs import TreebankSentence, language_vocab, to_doc
 from spacy_lal.formats.files import FormatError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spacy_lal.annotations.constituents import FrameSpans
+from spacy_lal.annotations import FrameSpans
 from spacy_lal.formats.files import FormatError
 from spacy_lal.formats.skeleton import parse_skeleton, phrases
 

@@ -9,10 +9,13 @@ import torch
 from thinc.api import Model, set_dropout_rate
 
 from spacy_lal.bridge.shim import torch_shim
-from spacy_lal.embeddings.affixes import build_word_affix_embed_v1
+from spacy_lal.embeddings.forms import build_word_affix_embed_v1
 from spacy_lal.embeddings.vocabulary import learn_vocabulary
-from spacy_lal.ged.bilstm_layers import build_bilstm_layers_v1
-from spacy_lal.layers.layered_encoder import LayeredBiLSTM
+from spacy_lal.ged.bilstm_layers import (
+    BiLSTMLayersSettings,
+    LayeredBiLSTM,
+    build_bilstm_layers_v1,
+)
 
 TEXTS = ["the cat sat . it slept", "", "one  two\n\nthree", "so long and thanks for all the fish"]
 
@@ -80,7 +83,8 @@ def test_gradient_of_all_layers_reaches_the_embedding(docs):
 def test_language_loss_word_by_word():
     """Cross-entropies of the next and of the previous word, written out."""
     torch.manual_seed(0)
-    network = LayeredBiLSTM(5, d_hidden=4, depth=2, n_words=7, d_language=3).eval()
+    settings = BiLSTMLayersSettings(hidden_width=4, depth=2)
+    network = LayeredBiLSTM(5, list("abcdef"), settings).eval()
     x, lengths = torch.randn(2, 4, 5), torch.tensor([4, 2])
     words = torch.tensor([[1, 6, 0, 2], [3, 3, 5, 5]])  # what is behind the second is no word
     found = network(x, lengths, words).language_loss
@@ -115,7 +119,7 @@ def test_language_model_learns_and_does_not_change_predictions(docs):
 
 def test_without_language_model_there_are_no_words(docs):
     model = encoder(docs)
-    assert torch_shim(model).module.language is None
+    assert not torch_shim(model).module.language
     with pytest.raises(ValueError, match="has not seen the training data"):
         build_bilstm_layers_v1(
             build_word_affix_embed_v1(min_count=1), language_weight=0.1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy
@@ -15,11 +16,14 @@ from thinc.api import Model, set_dropout_rate
 from spacy_lal.annotations.grammar_errors import error_scores
 from spacy_lal.bridge.shim import torch_shim, torch_shims
 from spacy_lal.bridge.warm_start import take_weights
-from spacy_lal.embeddings.affixes import build_word_affix_embed_v1
+from spacy_lal.embeddings.forms import build_word_affix_embed_v1
 from spacy_lal.embeddings.vocabulary import learn_vocabulary
-from spacy_lal.encoders.model import build_pretrained_encoder_v1
-from spacy_lal.ged.encoder_layers import build_encoder_layers_v1
-from spacy_lal.ged.word_layer import build_with_word_layer_v1
+from spacy_lal.encoders.network import build_pretrained_encoder_v1
+from spacy_lal.ged.encoder_layers import (
+    WordLayer,
+    build_encoder_layers_v1,
+    build_with_word_layer_v1,
+)
 from spacy_lal.layers.dropout import Dropout
 
 from ..pipeline.toy_errors import agreement_examples
@@ -61,6 +65,24 @@ def with_word_layer(bert: Path, docs: list[Doc]) -> Model:
     learn_vocabulary(model, docs)
     model.initialize(X=docs)
     return model
+
+
+def test_the_layer_above_equals_the_equation() -> None:
+    """LayerNorm(h + W_2 gelu(W_1 [h; words] + b_1) + b_2), number by number."""
+    torch.manual_seed(0)
+    layer = WordLayer(4, 3, 5).double().eval()
+    torch.nn.init.normal_(layer.norm.weight)
+    torch.nn.init.normal_(layer.norm.bias)
+    h, words = torch.randn(2, 4).double(), torch.randn(2, 3).double()
+    p = {name: value.detach().numpy() for name, value in layer.named_parameters()}
+    expected = []
+    for row in torch.cat([h, words], 1).numpy():
+        hidden = p["hidden.weight"] @ row + p["hidden.bias"]
+        gelu = [x * 0.5 * (1 + math.erf(x / math.sqrt(2))) for x in hidden]
+        added = row[:4] + p["output.weight"] @ numpy.array(gelu) + p["output.bias"]
+        normed = (added - added.mean()) / math.sqrt(added.var() + 1e-5)
+        expected.append(p["norm.weight"] * normed + p["norm.bias"])
+    numpy.testing.assert_allclose(layer(h, words).detach().numpy(), expected, atol=1e-9)
 
 
 def test_a_warm_start_takes_the_layer(bert: Path, docs: list[Doc]) -> None:

@@ -1,6 +1,7 @@
 """`explain`: attention and contributions of the heads in each sentence of a Doc."""
 
 import copy
+from dataclasses import replace
 
 import numpy
 import pytest
@@ -10,7 +11,6 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import fix_random_seed
 
-import spacy_lal
 from spacy_lal.bridge.shim import torch_shim
 from spacy_lal.interpret import Explanation, explain, explain_docs
 from spacy_lal.layers.input_encoders import row_mask
@@ -49,12 +49,6 @@ def assert_same(actual: Explanation, expected: Explanation):
     assert actual.spans == expected.spans
     numpy.testing.assert_allclose(actual.attention, expected.attention, atol=1e-6)
     numpy.testing.assert_allclose(actual.contributions, expected.contributions, atol=1e-5)
-
-
-def test_is_there_without_importing_interpret():
-    assert spacy_lal.explain is explain
-    with pytest.raises(AttributeError, match="explicate"):
-        _ = spacy_lal.explicate
 
 
 def test_sentences(nlp):
@@ -163,12 +157,12 @@ def test_whitespace_and_empty_docs(nlp):
 def test_pieces_of_long_sentences(nlp):
     shorter = copy.deepcopy(nlp)
     pipe = shorter.get_pipe("lal_constituency")
-    pipe.model.attrs["max_sentence_length"] = 5
+    pipe.model.attrs["reading"] = replace(pipe.model.attrs["reading"], max_sentence_length=5)
     doc = doc_of(nlp, starts=(0,))
     pieces = explain(shorter, doc)
     assert [len(piece.tokens) for piece in pieces] == [5, 5, 2]
     assert numpy.concatenate([p.tokens for p in pieces]).tolist() == list(range(len(doc)))
-    pipe.model.attrs["long_sentences"] = "flat"
+    pipe.model.attrs["reading"] = replace(pipe.model.attrs["reading"], long_sentences="flat")
     assert explain(shorter, doc) == []
     assert len(explain(shorter, doc_of(nlp, "Go home !", (0,)))) == 1
 

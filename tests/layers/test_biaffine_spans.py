@@ -4,7 +4,7 @@ from torch.autograd import gradcheck
 from torch.func import functional_call
 
 from spacy_lal.layers import label_factors
-from spacy_lal.layers.biaffine_spans import BiaffineLabels, BiaffineSpans
+from spacy_lal.layers.biaffine_spans import BiaffineLabels, BiaffineSpans, BiaffineSpanSettings
 from spacy_lal.layers.dropout import set_dropout
 from spacy_lal.layers.label_factors import LabelFactors, label_scores
 from spacy_lal.structure.chart import chart_size, packed_spans, span_position
@@ -20,11 +20,12 @@ def shaken(module):
 
 
 def make_spans(d_in=6, d_span=5):
-    return shaken(BiaffineSpans(d_in, d_span))
+    return shaken(BiaffineSpans(BiaffineSpanSettings(d_span), d_in))
 
 
 def make_labels(rank, d_in=6, n_labels=4, d_label=5):
-    return shaken(BiaffineLabels(d_in, n_labels, d_label, rank))
+    settings = BiaffineSpanSettings(label_width=d_label, label_rank=rank)
+    return shaken(BiaffineLabels(settings, d_in, n_labels))
 
 
 def fenceposts(batch, n, d_in=6, **options):
@@ -219,7 +220,7 @@ def test_scores_do_not_depend_on_the_batch():
 
 
 def test_all_trees_are_equally_probable_at_first():
-    scorer = BiaffineSpans(6, 5)
+    scorer = BiaffineSpans(BiaffineSpanSettings(5), 6)
     posts = torch.randn(2, 5, 6)
     assert not bool(scorer(posts, torch.tensor([4, 4])).any())
     # and yet the product learns

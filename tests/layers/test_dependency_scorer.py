@@ -1,12 +1,13 @@
 import pytest
 import torch
 
-from spacy_lal.layers.dependency_scorer import DependencyScorer
+from spacy_lal.layers.dependency_scorer import DependencyScorer, DependencySettings
 from spacy_lal.layers.dropout import set_dropout
 
 
 def make(relation_of, d_in=6, n_relations=3):
-    scorer = DependencyScorer(d_in, n_relations, d_arc=5, d_relation=4, relation_of=relation_of)
+    settings = DependencySettings(5, 4, relation_of=relation_of)
+    scorer = DependencyScorer(settings, d_in, n_relations)
     torch.nn.init.normal_(scorer.arc.bias)
     torch.nn.init.normal_(scorer.relation.bias)
     return scorer.double()
@@ -76,7 +77,7 @@ def test_dropout_drops_the_same_features_in_all_rows_of_a_sentence():
 
 def test_a_rate_of_its_own():
     """The training's does not reach it."""
-    scorer = DependencyScorer(6, 3, d_arc=5, d_relation=4, dropout=0.5)
+    scorer = DependencyScorer(DependencySettings(5, 4, dropout=0.5), 6, 3)
     x = torch.randn(3, 7, 6)
     expected, _ = scorer.eval()(x)
     set_dropout(scorer, 0.0)
@@ -86,5 +87,7 @@ def test_a_rate_of_its_own():
 
 
 def test_what_relations_depend_on_is_checked():
-    with pytest.raises(ValueError, match="relation_of must be 'pair' or 'dependent', not 'head'"):
+    with pytest.raises(
+        ValueError, match=r"relation_of must be one of \('pair', 'dependent'\), not 'head'"
+    ):
         make("head")

@@ -2,13 +2,25 @@ import pytest
 import torch
 
 from spacy_lal.layers.encoder import LabelAttentionEncoder
+from spacy_lal.layers.label_attention import EncoderSettings
 from spacy_lal.layers.span_scorer import SpanScorer
 
-SMALL = {"n_heads": 2, "d_key": 4, "d_ff": 6, "d_label_key": 4, "d_label_proj": 6}
+SMALL = {
+    "self_attention_heads": 2,
+    "self_attention_key_width": 4,
+    "feed_forward_width": 6,
+    "heads": 0,
+    "key_width": 4,
+    "value_width": 4,
+    "projection_width": 6,
+    "arrangement": "stack",
+    "label_feed_forward": True,
+}
 
 
-def make(**options) -> LabelAttentionEncoder:
-    return LabelAttentionEncoder(8, **{**SMALL, **options}).double().eval()
+def make(d_around=0, **options) -> LabelAttentionEncoder:
+    settings = EncoderSettings(**{**SMALL, **options})
+    return LabelAttentionEncoder(settings, 8, d_around).double().eval()
 
 
 def rows(lengths):
@@ -20,14 +32,14 @@ def rows(lengths):
     ("options", "width"),
     [
         ({}, 8),
-        ({"n_layers": 2, "d_positional": 4}, 8),
-        ({"n_label_heads": 3}, 18),
-        ({"n_layers": 1, "n_label_heads": 3, "label_feed_forward": False}, 18),
-        ({"n_label_heads": 3, "label_combine": "project"}, 8),
-        ({"n_label_heads": 3, "arrangement": "concatenate"}, 26),
+        ({"self_attention_layers": 2, "partition_width": 4}, 8),
+        ({"heads": 3}, 18),
+        ({"self_attention_layers": 1, "heads": 3, "label_feed_forward": False}, 18),
+        ({"heads": 3, "combine": "project"}, 8),
+        ({"heads": 3, "arrangement": "concatenate"}, 26),
         ({"arrangement": "concatenate"}, 8),
-        ({"n_label_heads": 3, "label_combine": "project", "arrangement": "concatenate"}, 16),
-        ({"n_label_heads": 3, "halves": "whole"}, 18),
+        ({"heads": 3, "combine": "project", "arrangement": "concatenate"}, 16),
+        ({"heads": 3, "halves": "whole"}, 18),
     ],
     ids=str,
 )
@@ -43,7 +55,7 @@ def test_widths_and_padding(options, width):
 
 
 def test_concatenated_fenceposts():
-    encoder = make(n_label_heads=2, d_label_proj=4, arrangement="concatenate")
+    encoder = make(heads=2, projection_width=4, arrangement="concatenate")
     row = torch.arange(16.0)
     after = 100 + row
     expected = [row[:4], row[[8, 9, 12, 13]], after[4:8], after[[10, 11, 14, 15]]]
@@ -59,8 +71,8 @@ def test_concatenated_fenceposts():
         ({"halves": "whole"}, [0, 3, 4, 5], [1, 2, 6, 7, 8]),
         ({"halves": "head"}, [0, 3, 6], [1, 2, 4, 5, 7, 8]),
         # three heads of three are 3-11
-        ({"halves": "whole", "n_label_heads": 3}, [0, 3, 4, 5, 6], [1, 2, 7, 8, 9, 10, 11]),
-        ({"halves": "head", "n_label_heads": 3}, [0, 3, 6, 9], [1, 2, 4, 5, 7, 8, 10, 11]),
+        ({"halves": "whole", "heads": 3}, [0, 3, 4, 5, 6], [1, 2, 7, 8, 9, 10, 11]),
+        ({"halves": "head", "heads": 3}, [0, 3, 6, 9], [1, 2, 4, 5, 7, 8, 10, 11]),
         # the rows that enter label attention are 3-10, its own features 11-16
         (
             {"halves": "whole", "arrangement": "concatenate"},
@@ -73,13 +85,13 @@ def test_concatenated_fenceposts():
             [1, 2, 7, 8, 9, 10, 12, 13, 15, 16],
         ),
         # one vector for all heads has no heads to halve
-        ({"halves": "head", "label_combine": "project"}, [0, 3, 4, 5, 6], [1, 2, 7, 8, 9, 10]),
+        ({"halves": "head", "combine": "project"}, [0, 3, 4, 5, 6], [1, 2, 7, 8, 9, 10]),
         # nothing goes around
         ({"halves": "whole", "d_around": 0}, [0, 1, 2], [3, 4, 5]),
         ({"halves": "head", "d_around": 0}, [0, 3], [1, 2, 4, 5]),
         # no label attention: self-attention's features 3-10 are [content ; position]
         (
-            {"n_label_heads": 0, "n_layers": 1, "d_positional": 4},
+            {"heads": 0, "self_attention_layers": 1, "partition_width": 4},
             [0, 3, 5, 7, 9],
             [1, 2, 4, 6, 8, 10],
         ),
@@ -88,7 +100,7 @@ def test_concatenated_fenceposts():
 )
 def test_fenceposts_of_branches(options, first, second):
     """E_i = [B_i, L_i: first halves ; B_i+1, L_i+1: second halves]."""
-    encoder = make(**{"n_label_heads": 2, "d_label_proj": 3, "d_around": 3, **options})
+    encoder = make(**{"heads": 2, "projection_width": 3, "d_around": 3, **options})
     annotations = torch.arange(3.0 * encoder.output_dim).view(1, 3, -1)
     assert sorted(first + second) == list(range(encoder.output_dim))
     expected = [
@@ -100,7 +112,7 @@ def test_fenceposts_of_branches(options, first, second):
 @pytest.mark.parametrize("halves", ["whole", "head"])
 @pytest.mark.parametrize("arrangement", ["stack", "concatenate"])
 def test_what_goes_around_is_read_by_no_layer(arrangement, halves):
-    options = {"n_layers": 1, "n_label_heads": 3, "arrangement": arrangement, "halves": halves}
+    options = {"self_attention_layers": 1, "heads": 3, "arrangement": arrangement, "halves": halves}
     plain, around = make(**options), make(d_around=5, **options)
     around.load_state_dict(plain.state_dict())
     x, mask = rows([5, 3])
@@ -113,12 +125,14 @@ def test_what_goes_around_is_read_by_no_layer(arrangement, halves):
 
 
 def test_unknown_halves_are_refused():
-    with pytest.raises(ValueError, match="halves must be 'head' or 'whole', not 'both'"):
+    with pytest.raises(ValueError, match=r"halves must be one of \('head', 'whole'\), not 'both'"):
         make(halves="both")
 
 
 def test_concatenate_keeps_the_rows():
-    encoder = make(n_layers=1, n_label_heads=2, arrangement="concatenate", label_feed_forward=False)
+    encoder = make(
+        self_attention_layers=1, heads=2, arrangement="concatenate", label_feed_forward=False
+    )
     x, mask = rows([4])
     annotations = encoder(x, mask)
     encoded = encoder.encode(x, mask)
@@ -140,7 +154,7 @@ def test_unknown_arrangement_is_refused():
 
 
 def test_mixed_precision():
-    encoder = make(n_layers=1, n_label_heads=3).float()
+    encoder = make(self_attention_layers=1, heads=3).float()
     x, mask = rows([5, 3])
     scorer = SpanScorer(encoder.output_dim, 6, 4)
     expected = scorer(encoder.fenceposts(encoder(x.float(), mask)))

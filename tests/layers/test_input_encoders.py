@@ -5,20 +5,26 @@ from hypothesis import strategies as st
 
 from spacy_lal.layers.dropout import set_dropout
 from spacy_lal.layers.input_encoders import (
-    BiLSTMInputEncoder,
-    BranchInputEncoder,
+    BiLSTMInput,
+    BranchInput,
     with_positions,
     with_start_and_stop,
 )
 
-BILSTM = {"d_hidden": 3, "depth": 2, "tag_depth": 1, "d_tag": 2}
+BILSTM = {"hidden_width": 3, "depth": 2, "tag_depth": 1, "tag_width": 2}
 CONTENTS = pytest.mark.parametrize("content", ["tag", "word"])
 BILSTMS = pytest.mark.parametrize("bilstm", [None, BILSTM], ids=["vectors", "bilstm"])
 
 
 def make(d_in=5, n_tags=4, **options):
-    settings = {"d_model": 7, "max_length": 12, "content": "tag", "bilstm": None}
-    return BranchInputEncoder(d_in, n_tags, **{**settings, **options})
+    given = {"width": 7, "max_length": 12, **options}
+    if given.get("bilstm"):
+        given["bilstm"] = BiLSTMInput(**given["bilstm"])
+    return BranchInput(**given).build(d_in, n_tags)
+
+
+def make_bilstm(n_tags=1, **options):
+    return BiLSTMInput(**{**BILSTM, **options}).build(5, n_tags)
 
 
 def words(batch, n, d=5):
@@ -51,7 +57,7 @@ def literal(rows, x):
 @CONTENTS
 @pytest.mark.parametrize("d_model", [6, 7])
 def test_branches_row_by_row(content, bilstm, d_model):
-    rows = make(content=content, bilstm=bilstm, d_model=d_model).requires_grad_(False)
+    rows = make(content=content, bilstm=bilstm, width=d_model).requires_grad_(False)
     torch.nn.init.normal_(rows.layer_norm.a_2)
     d_around = 5 if bilstm is None else 6
     assert rows.d_around == d_around
@@ -121,7 +127,7 @@ def test_a_sentence_longer_than_the_positions_is_refused(bilstm):
 
 
 def test_what_content_is_read_from_is_checked():
-    with pytest.raises(ValueError, match="content must be 'tag' or 'word', not 'tags'"):
+    with pytest.raises(ValueError, match=r"content must be one of \('tag', 'word'\), not 'tags'"):
         make(content="tags")
 
 
@@ -144,7 +150,7 @@ def test_the_rate_of_dropout(bilstm):
 
 def test_without_tags_it_is_a_plain_bilstm():
     """Against torch's own, one sentence at a time."""
-    rows = BiLSTMInputEncoder(5, 1, **{**BILSTM, "depth": 3, "tag_depth": 0}).requires_grad_(False)
+    rows = make_bilstm(depth=3, tag_depth=0).requires_grad_(False)
     theirs = torch.nn.LSTM(5, 3, num_layers=3, bidirectional=True, batch_first=True)
     assert {name.partition(".")[0] for name, _ in rows.named_parameters()} == {
         "lower",
@@ -169,7 +175,7 @@ def test_without_tags_it_is_a_plain_bilstm():
 
 
 def test_without_any_layer_rows_are_the_words_vectors():
-    rows = BiLSTMInputEncoder(5, 1, **{**BILSTM, "depth": 0, "tag_depth": 0})
+    rows = make_bilstm(depth=0, tag_depth=0)
     assert [name for name, _ in rows.named_parameters()] == ["start", "stop"]
     assert rows.output_dim == 5
     x = words(2, 3)
@@ -184,9 +190,9 @@ def test_how_deep_tags_are_predicted_is_checked():
         with pytest.raises(
             ValueError, match=rf"tag_depth must be from 0 to depth - 1, got tag_depth = {depth}"
         ):
-            BiLSTMInputEncoder(5, 4, **{**BILSTM, "tag_depth": depth})
+            make_bilstm(4, tag_depth=depth)
     with pytest.raises(ValueError, match="got tag_depth = 1 and depth = 0"):
-        BiLSTMInputEncoder(5, 4, **{**BILSTM, "depth": 0})
+        make_bilstm(4, depth=0)
     untagged = {**BILSTM, "tag_depth": 0}
     with pytest.raises(ValueError, match="content = 'tag' needs a BiLSTM that predicts tags"):
         make(bilstm=untagged)

@@ -7,18 +7,20 @@ from torch.autograd import gradcheck
 from torch.func import functional_call
 
 from spacy_lal.layers.dropout import set_dropout
-from spacy_lal.layers.label_attention import LabelAttention
+from spacy_lal.layers.label_attention import EncoderSettings, LabelAttention
 
 VARIANTS = [
-    {"query_matrix": matrix, "combine": combine, "d_positional": positional, "scale": scale}
-    for matrix, combine, positional, scale in itertools.product(
-        (False, True), ("concatenate", "project"), (None, 4), ("key", "model")
+    {"query": query, "combine": combine, "partition_width": positional, "scale": scale}
+    for query, combine, positional, scale in itertools.product(
+        ("vector", "matrix"), ("concatenate", "project"), (None, 4), ("key", "model")
     )
 ]
 
 
 def make(d_model=10, n_heads=3, d_key=4, d_value=6, d_proj=5, **options) -> LabelAttention:
-    layer = LabelAttention(d_model, n_heads, d_key, d_value, d_proj, **options).double()
+    widths = {"key_width": d_key, "value_width": d_value, "projection_width": d_proj}
+    given = {"residual_dropout": True, **widths, **options}
+    layer = LabelAttention(EncoderSettings(heads=n_heads, **given), d_model).double()
     torch.nn.init.normal_(layer.layer_norm.a_2)
     torch.nn.init.normal_(layer.layer_norm.b_2)
     return layer
@@ -87,7 +89,7 @@ def test_equals_the_equations_in_a_padded_batch(options, n_heads):
     for index, n in enumerate(lengths):
         weights, expected = literal(layer, x[index, :n])
         torch.testing.assert_close(y[index, :n], expected, rtol=0, atol=1e-9)
-        m = n if options["query_matrix"] else 1
+        m = n if options["query"] == "matrix" else 1
         torch.testing.assert_close(attention[index, :, :m, :n], weights, rtol=0, atol=1e-12)
         assert attention[index, :, :m, n:].count_nonzero() == 0
 
@@ -109,7 +111,7 @@ def test_gradients_equal_those_of_the_equations(options):
 
 @pytest.mark.parametrize("options", VARIANTS[::4], ids=str)
 def test_gradcheck(options):
-    layer = make(4, 2, 2, 2, 3, **{**options, "d_positional": None})
+    layer = make(4, 2, 2, 2, 3, **{**options, "partition_width": None})
     x, mask = padded([3, 2], 4)
     names, parameters = zip(*layer.named_parameters(), strict=True)
 
@@ -150,7 +152,7 @@ def test_dropout_only_in_training_and_settable(options):
 @pytest.mark.parametrize("positional", [None, 4])
 def test_residual_dropout_of_rate_zero_is_the_limit(positional):
     # proj and reduce_proj are merged without residual dropout, apart with it.
-    layer = make(d_positional=positional)
+    layer = make(partition_width=positional)
     x, mask = padded([5, 3])
     expected = layer(x, mask)
     set_dropout(layer.residual_dropout, 1e-300)
@@ -158,7 +160,7 @@ def test_residual_dropout_of_rate_zero_is_the_limit(positional):
 
 
 def test_residual_dropout_drops_the_same_features_in_all_rows():
-    layer = make(query_matrix=True, combine="project", residual_dropout=True)
+    layer = make(query="matrix", combine="project", residual_dropout=True)
     set_dropout(layer, 0.5)
     projected = layer.residual_dropout(torch.ones(2, 7, 10))
     assert (projected == projected[:, :1]).all()
@@ -176,7 +178,7 @@ def test_parameters_are_named_and_shaped_as_released():
         "layer_norm.a_2": (5,),
         "layer_norm.b_2": (5,),
     }
-    layer = make(d_positional=4, query_matrix=True, combine="project")
+    layer = make(partition_width=4, query="matrix", combine="project")
     assert {name: tuple(value.shape) for name, value in layer.state_dict().items()} == {
         "w_qs1": (3, 6, 2),
         "w_qs2": (3, 4, 2),
@@ -209,9 +211,9 @@ def test_a_sentence_without_rows_is_finite():
     [
         {"scale": "none"},
         {"combine": "add"},
-        {"d_positional": 0},
-        {"d_positional": 10},
-        {"d_positional": 4, "d_key": 3},
+        {"partition_width": 0},
+        {"partition_width": 10},
+        {"partition_width": 4, "d_key": 3},
     ],
     ids=str,
 )

@@ -3,7 +3,11 @@
 import pytest
 import torch
 
-from spacy_lal.layers.layer_attention import LayerAttention
+from spacy_lal.layers.layer_attention import LayerAttention, LayerAttentionSettings
+
+
+def attention(d, n_layers, n_classes, heads, pooling="attention", dropout=0.0):
+    return LayerAttention(d, n_layers, n_classes, LayerAttentionSettings(heads, pooling, dropout))
 
 
 def by_the_equations(layer, h, j_heads):
@@ -30,7 +34,7 @@ def by_the_equations(layer, h, j_heads):
 @pytest.mark.parametrize("classes", [2, 5])
 def test_equations(heads, classes):
     torch.manual_seed(0)
-    layer = LayerAttention(6, 3, classes, n_heads=heads).double()
+    layer = attention(6, 3, classes, heads=heads).double()
     for bias in (layer.value_bias, layer.key_bias, layer.score_bias):
         torch.nn.init.normal_(bias)
     h = torch.randn(3, 4, 6, dtype=torch.double)
@@ -40,14 +44,14 @@ def test_equations(heads, classes):
 @pytest.mark.parametrize("pooling", ["attention", "average", "last"])
 def test_gradients(pooling):
     torch.manual_seed(0)
-    layer = LayerAttention(4, 2, 2, n_heads=2, pooling=pooling).double()
+    layer = attention(4, 2, 2, heads=2, pooling=pooling).double()
     h = torch.randn(2, 3, 4, dtype=torch.double, requires_grad=True)
     assert torch.autograd.gradcheck(lambda h, *_: layer(h), (h, *layer.parameters()))
 
 
 def test_dropout_of_the_attention_keeps_its_mean():
     torch.manual_seed(0)
-    layer = LayerAttention(4, 3, 2, n_heads=2, dropout=0.3)
+    layer = attention(4, 3, 2, heads=2, dropout=0.3)
     # only alpha is left to drop: h and k are constant zero, so values are their biases
     torch.nn.init.normal_(layer.value_bias)
     h = torch.zeros(3, 20000, 4)
@@ -57,11 +61,11 @@ def test_dropout_of_the_attention_keeps_its_mean():
 
 
 def test_no_tokens():
-    assert LayerAttention(4, 3, 2, n_heads=2)(torch.zeros(3, 0, 4)).shape == (0, 2)
+    assert attention(4, 3, 2, heads=2)(torch.zeros(3, 0, 4)).shape == (0, 2)
 
 
 def test_settings_are_checked():
     with pytest.raises(ValueError, match="12 features can't be shared out evenly to 5 heads"):
-        LayerAttention(12, 2, 2, n_heads=5)
-    with pytest.raises(ValueError, match="pooling must be"):
-        LayerAttention(12, 2, 2, n_heads=3, pooling="max")
+        attention(12, 2, 2, heads=5)
+    with pytest.raises(ValueError, match="pooling must be one of"):
+        attention(12, 2, 2, heads=3, pooling="max")

@@ -3,7 +3,7 @@ import torch
 from torch.autograd import gradcheck
 
 from spacy_lal.layers.dropout import set_dropout
-from spacy_lal.layers.label_attention import LabelAttention
+from spacy_lal.layers.label_attention import EncoderSettings, LabelAttention
 from spacy_lal.layers.partitioned_attention import PartitionedFeedForward, PartitionedSelfAttention
 
 
@@ -16,9 +16,16 @@ def rows(lengths, d_model):
 @pytest.mark.parametrize("scale", ["key", "model"])
 def test_self_attention_is_label_attention_with_matrix_queries_projected(positional, scale):
     layer = PartitionedSelfAttention(10, 2, 4, d_positional=positional, scale=scale).double()
-    label = LabelAttention(
-        10, 2, 4, 4, 1, d_positional=positional, scale=scale, query_matrix=True, combine="project"
-    ).double()
+    settings = EncoderSettings(
+        heads=2,
+        key_width=4,
+        value_width=4,
+        partition_width=positional,
+        scale=scale,
+        query="matrix",
+        combine="project",
+    )
+    label = LabelAttention(settings, 10).double()
     label.load_state_dict(layer.state_dict())
     x, mask = rows([5, 1, 3], 10)
     torch.testing.assert_close(layer(x, mask), label(x, mask))

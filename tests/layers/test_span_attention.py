@@ -12,6 +12,7 @@ from spacy_lal.layers.span_attention import (
     LinearSpanAttention,
     SpanTransformer,
     SpanTransformerLayer,
+    TransformerSpanSettings,
 )
 from spacy_lal.structure.chart import chart_size, packed_spans, span_position, spans_within
 
@@ -26,9 +27,23 @@ def shaken(module):
     return module.double()
 
 
-def make(d_in=5, d_span=4, **options):
-    sizes = {"d_biaffine": 7, "rank": 3, "d": 6, "n_heads": 2, "n_layers": 1, "d_ff": 5}
-    return shaken(SpanTransformer(d_in, d_span, **{**sizes, **options}))
+SIZES = {
+    "span_width": 4,
+    "biaffine_width": 7,
+    "biaffine_rank": 3,
+    "width": 6,
+    "heads": 2,
+    "layers": 1,
+    "feed_forward_width": 5,
+}
+
+
+def make_plain(d_in=5, **options):
+    return SpanTransformer(TransformerSpanSettings(**{**SIZES, **options}), d_in)
+
+
+def make(d_in=5, **options):
+    return shaken(make_plain(d_in, **options))
 
 
 def random_spans(lengths, d=6):
@@ -118,7 +133,7 @@ def test_masked_spans_are_in_no_sum(normalise):
 
 @RANKS
 def test_span_vectors_by_way_of_all_outputs(rank):
-    scorer = make(d_biaffine=480, rank=rank).requires_grad_(False)
+    scorer = make(biaffine_width=480, biaffine_rank=rank).requires_grad_(False)
     left, right = torch.randn(2, 3, 5, 4, dtype=torch.float64)
     outputs = scorer.product(left, right)
     assert outputs.shape == (3, 5, 5, 480)
@@ -133,7 +148,7 @@ def test_span_vectors_by_way_of_all_outputs(rank):
 @RANKS
 @pytest.mark.parametrize("n_layers", [0, 1, 2])
 def test_scores_step_by_step(rank, normalise, n_layers):
-    scorer = make(rank=rank, normalise=normalise, n_layers=n_layers).requires_grad_(False)
+    scorer = make(biaffine_rank=rank, normalise=normalise, layers=n_layers).requires_grad_(False)
     posts, lengths = torch.randn(3, 5, 5, dtype=torch.float64), torch.tensor([4, 1, 3])
     scores = scorer(posts, lengths)
     assert scores.shape == (3, chart_size(4))
@@ -152,7 +167,7 @@ def test_scores_step_by_step(rank, normalise, n_layers):
     ],
 )
 def test_prediction_in_pieces(rank, normalise, size, pieces, monkeypatch):
-    scorer = make(rank=rank, normalise=normalise, n_layers=2)
+    scorer = make(biaffine_rank=rank, normalise=normalise, layers=2)
     posts, lengths = torch.randn(3, 6, 5, dtype=torch.float64), torch.tensor([5, 1, 4])
     whole = scorer(posts, lengths)
     seen = []
@@ -174,7 +189,7 @@ def test_prediction_in_pieces(rank, normalise, size, pieces, monkeypatch):
 @settings(deadline=None, max_examples=25)
 def test_scores_do_not_depend_on_the_batch(rank, lengths, more_padding, seed):
     torch.manual_seed(seed)
-    scorer = make(rank=rank, n_layers=2).requires_grad_(False)
+    scorer = make(biaffine_rank=rank, layers=2).requires_grad_(False)
     longest = max(lengths) + more_padding
     posts = 3 * torch.randn(len(lengths), longest + 1, 5, dtype=torch.float64)
     scores = scorer(posts, torch.tensor(lengths))
@@ -187,7 +202,15 @@ def test_scores_do_not_depend_on_the_batch(rank, lengths, more_padding, seed):
 @NORMALISATIONS
 @RANKS
 def test_gradients(rank, normalise):
-    scorer = make(d_in=2, d_span=2, d_biaffine=3, rank=rank, d=4, d_ff=3, normalise=normalise)
+    scorer = make(
+        d_in=2,
+        span_width=2,
+        biaffine_width=3,
+        biaffine_rank=rank,
+        width=4,
+        feed_forward_width=3,
+        normalise=normalise,
+    )
     names, parameters = zip(*scorer.named_parameters(), strict=True)
     lengths = torch.tensor([3, 2])
 
@@ -222,7 +245,7 @@ def test_attention_costs_the_same_for_every_span():
 @RANKS
 def test_scores_cost_no_more_than_their_number(rank):
     """A fixed part, one for each fencepost and one for each span: a square in n, nothing higher."""
-    scorer = SpanTransformer(5, 4, d_biaffine=7, rank=rank, d=6, n_heads=2, n_layers=2, d_ff=5)
+    scorer = make_plain(biaffine_rank=rank, layers=2)
     costs = [flops(scorer, torch.randn(1, n + 1, 5), torch.tensor([n])) for n in (10, 20, 30, 40)]
     first, second, third, fourth = costs
     assert fourth - 3 * third + 3 * second - first == 0
@@ -245,7 +268,7 @@ def test_dropout_drops_the_same_features_of_all_spans_of_a_sentence(gradients, m
 
 
 def test_the_rate_of_dropout_reaches_all_layers():
-    scorer = make(n_layers=2)
+    scorer = make(layers=2)
     posts, lengths = torch.randn(1, 4, 5, dtype=torch.float64), torch.tensor([3])
     expected = scorer(posts, lengths)
     set_dropout(scorer, 0.5)
@@ -257,13 +280,13 @@ def test_the_rate_of_dropout_reaches_all_layers():
 
 @RANKS
 def test_all_trees_are_equally_probable_at_first(rank):
-    scorer = SpanTransformer(5, 4, d_biaffine=7, rank=rank, d=6, n_heads=2, n_layers=1, d_ff=5)
+    scorer = make_plain(biaffine_rank=rank)
     scores = scorer(torch.randn(2, 5, 5), torch.tensor([4, 4]))
     assert torch.equal(scores, scores[:1, :1].expand_as(scores))
 
 
 def test_settings_are_checked():
-    with pytest.raises(ValueError, match="must be 'head' or 'concatenation', not 'none'"):
-        LinearSpanAttention(6, 2, normalise="none")
+    with pytest.raises(ValueError, match=r"must be one of \('head', 'concatenation'\), not 'none'"):
+        make(normalise="none")
     with pytest.raises(ValueError, match="6 features can't be shared out evenly to 4 heads"):
         LinearSpanAttention(6, 4)

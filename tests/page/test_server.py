@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-import subprocess
-import sys
 import threading
 import xml.etree.ElementTree as ElementTree
 from importlib import import_module
@@ -23,8 +21,7 @@ from spacy_lal.annotate import loading  # noqa: E402
 from spacy_lal.cli import app as lal  # noqa: E402
 from spacy_lal.page import app as module  # noqa: E402
 from spacy_lal.page.app import make_app  # noqa: E402
-from spacy_lal.page.limits import Limits  # noqa: E402
-from spacy_lal.page.worker import Busy, TooSlow, Worker  # noqa: E402
+from spacy_lal.page.worker import Busy, Limits, TooSlow, Worker  # noqa: E402
 from spacy_lal.trees.tree import ConstituentTree  # noqa: E402
 
 TEXT = "The cat sat on the mat. Go home!"
@@ -219,15 +216,6 @@ def test_the_page_forbids_what_it_does_not_need(client):
         assert "http" not in text.replace("http://www.w3.org/1999/xhtml", "")
         assert "innerHTML" not in text
         assert "eval(" not in text
-
-
-def test_importing_the_package_imports_no_server():
-    code = (
-        "import sys, spacy_lal, spacy_lal.visualize, spacy_lal.cli, spacy_lal.cli.serve\n"
-        "print([m for m in ('starlette', 'uvicorn', 'spacy_lal.page.app') if m in sys.modules])"
-    )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.strip() == "[]"
 
 
 def test_a_taken_port_is_said_before_pipelines_are_loaded():

@@ -16,23 +16,21 @@ from spacy.training import Example
 
 from spacy_lal.annotations.constituents import set_constituents
 from spacy_lal.batching.batches import ParserScores, SentenceBatch
-from spacy_lal.batching.parses import SentenceParse
-from spacy_lal.batching.sentences import Sentence
+from spacy_lal.batching.sentences import Reading, Sentence
 from spacy_lal.parsing.constituency import ConstituencyPipe
-from spacy_lal.parsing.decoders import Decoder, make_map_decoder, make_mbr_decoder
-from spacy_lal.parsing.decoding import decode_trees
-from spacy_lal.parsing.k_best_parses import WIDER, k_best_parses
+from spacy_lal.parsing.decoders import Decoder, MaximumAPosteriori, MinimumBayesRisk
 from spacy_lal.parsing.network import OneStageScores, TwoStageScores
-from spacy_lal.pipeline.writers import fingerprint
+from spacy_lal.pipeline.writers import SentenceParse, fingerprint
 from spacy_lal.structure.binarise import collapse_unaries
-from spacy_lal.structure.chart import chart_size, packed_spans
+from spacy_lal.structure.chart import chart_length, chart_size, packed_spans
+from spacy_lal.structure.distributions import WIDER, KTrees
 from spacy_lal.structure.hpsg import SUB_HEAD
 from spacy_lal.trees.tree import ConstituentTree
 
-from .toy import DEPENDENCIES, TINY, TWO_STAGE, bare_doc, offsets, train_on
+from .toy import DEPENDENCIES, TINY, TWO_STAGE, bare_doc, offsets, parses_of, train_on
 
 KINDS = ["one stage", "joint", "two stages"]
-DECODERS = [make_map_decoder(), make_mbr_decoder(), make_mbr_decoder(0.0)]
+DECODERS = [MaximumAPosteriori(), MinimumBayesRisk(), MinimumBayesRisk(0.0)]
 
 # By enumeration
 
@@ -131,6 +129,17 @@ def constituents(parse: SentenceParse) -> Constituents:
     return frozenset(zip(*columns, strict=True))
 
 
+def named(best: KTrees) -> list[tuple[Constituents, float]]:
+    """The constituents and the log-probability of each of the k trees."""
+    starts, ends = packed_spans(chart_length(best.labels))
+    found = []
+    for labels, log_prob in zip(best.labels, best.log_prob.tolist(), strict=True):
+        at = labels > 0
+        columns = (starts[at].tolist(), ends[at].tolist(), labels[at].tolist())
+        found.append((frozenset(zip(*columns, strict=True)), log_prob))
+    return found
+
+
 def check_parse(parse: SentenceParse, truth: Truth, tolerance: float) -> None:
     assert parse.log_prob == pytest.approx(truth.log_prob[constituents(parse)], abs=tolerance)
     columns = (parse.starts, parse.ends, parse.labels, parse.probabilities)
@@ -188,14 +197,13 @@ def test_any_scores(kind: str) -> None:
     (batch,) = scores.batches
     truths = [Truth(batch, row, sub_head) for row in batch.members]
     for decoder in DECODERS:
-        parses = decode_trees(scores, decoder, sub_head=sub_head)
+        parses = parses_of(scores, decoder, group=sub_head)
         assert len(parses) == len(truths)
         for number, parse in parses.items():
             check_parse(parse, truths[number], 1e-9)
     for k in (1, 7):
-        for number, best in k_best_parses(scores, k, sub_head=sub_head).items():
-            found = [(constituents(parse), parse.log_prob) for parse in best]
-            check_best(found, truths[number], k, 1e-9)
+        for number, best in enumerate(batch.scores.trees(batch.lengths, group=sub_head).kmax(k)):
+            check_best(named(best), truths[number], k, 1e-9)
 
 
 def test_nothing_is_more_than_certain() -> None:
@@ -206,12 +214,10 @@ def test_nothing_is_more_than_certain() -> None:
     batch.scores.weight.mul_(300)
     # the best tree would be another one where a group is no left child
     batch.scores.weight[0, -1, -1] = -1e5
-    certain, ranked = 0, k_best_parses(scores, 1)
-    for number, parse in decode_trees(scores, make_map_decoder()).items():
-        (best,) = ranked[number]
+    certain, ranked = 0, batch.scores.trees(batch.lengths).kmax(1)
+    for number, parse in parses_of(scores, MaximumAPosteriori()).items():
         assert parse.log_prob <= 0
-        assert best.log_prob <= 0
-        assert best.log_prob == pytest.approx(parse.log_prob, abs=0.01)
+        assert float(ranked[number].log_prob) == pytest.approx(parse.log_prob, abs=0.01)
         certain += parse.log_prob > -0.01
     assert certain > 3
 
@@ -253,8 +259,7 @@ def pipeline(kind: str, steps: int, **config: object) -> Language:
         "joint": {**TINY, "dependencies": DEPENDENCIES},
         "two stages": TWO_STAGE,
     }
-    settings = {"model": model[kind], "joint_dependencies": kind == "joint", **config}
-    nlp.add_pipe("lal_constituency", config=settings)
+    nlp.add_pipe("lal_constituency", config={"model": model[kind], **config})
     return train_on(nlp, examples(nlp), steps)
 
 
@@ -308,7 +313,7 @@ def tree_constituents(nlp: Language, tree: ConstituentTree) -> Constituents:
     return frozenset(collapsed(nlp, tree.spans(include_root=False)))
 
 
-@pytest.mark.parametrize("decoder", [make_map_decoder(), make_mbr_decoder()])
+@pytest.mark.parametrize("decoder", [MaximumAPosteriori(), MinimumBayesRisk()])
 def test_probabilities_on_a_doc(
     case: Case, decoder: Decoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -334,7 +339,7 @@ def test_labels_of_the_treebank(soft: Language) -> None:
 
 
 def test_a_sentence_parsed_in_pieces(soft: Language, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(parser(soft).model.attrs, "max_sentence_length", 4)
+    monkeypatch.setitem(parser(soft).model.attrs, "reading", Reading(max_sentence_length=4))
     words = ["the", "cat", "\n", "sat", "now", "she", "ate", "fish", " ", "home", "."]
     starts = [k == 0 for k in range(len(words))]
     doc = soft(Doc(soft.vocab, words=[*words, "hello"], sent_starts=[*starts, True]))
@@ -355,8 +360,8 @@ def test_a_sentence_parsed_in_pieces(soft: Language, monkeypatch: pytest.MonkeyP
 
 
 def test_sentences_that_are_not_parsed(soft: Language, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(parser(soft).model.attrs, "max_sentence_length", 3)
-    monkeypatch.setitem(parser(soft).model.attrs, "long_sentences", "flat")
+    reading = Reading(max_sentence_length=3, long_sentences="flat")
+    monkeypatch.setitem(parser(soft).model.attrs, "reading", reading)
     doc = soft(unparsed(soft))
     assert [tree.log_prob is None for tree in doc._.trees] == [False, False, True, False, True]
     assert [bool(trees) for trees in parser(soft).kbest(doc, 2)] == [True, True, False, True, False]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from pathlib import Path
 
 import numpy
 import pytest
-import safetensors.torch
 import spacy
 import torch
 from hypothesis import given, settings
@@ -16,18 +14,13 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy_lal.parsing.decoding import decode_trees
-from spacy_lal.pipeline.weights import WEIGHTS
-from spacy_lal.structure.tree_distribution import TreeDistribution
 
 from spacy_lal.annotations.constituents import get_constituents, set_constituents
 from spacy_lal.batching.batches import ParserScores, SentenceBatch
 from spacy_lal.parsing.constituency import ConstituencyPipe
-from spacy_lal.parsing.decoders import SpanMarginals
 from spacy_lal.parsing.network import OneStageScores
-from spacy_lal.structure.arborescence import is_projective
+from spacy_lal.structure.arborescence import is_projective, mask_padding
 from spacy_lal.structure.hpsg import SUB_HEAD
-from spacy_lal.structure.lexicalised import best_joint_tree
 
 from .contract import copy_of
 from .toy import (
@@ -39,8 +32,7 @@ from .toy import (
     headed_doc,
     headed_examples,
     joint_pipeline,
-    tiny_pipeline,
-    train,
+    parses_of,
     train_on,
 )
 
@@ -161,7 +153,7 @@ def test_both_come_from_one_decode(
     check_joint(doc)
     pipe = pipeline.get_pipe("lal_constituency")
     scores = predict(pipeline, [bare_doc(pipeline, doc)])
-    parses = decode_trees(scores, pipe.decoder, sub_head=pipe.labels.index(SUB_HEAD) + 1)
+    parses = parses_of(scores, pipe.decoder, group=pipe.labels.index(SUB_HEAD) + 1)
     for k, parse in parses.items():
         tokens = scores.sentences[k].words
         assert parse.heads is not None
@@ -173,11 +165,13 @@ def test_both_come_from_one_decode(
 
 def best_values(pipe: ConstituencyPipe, group: SentenceBatch, sub_head: int) -> list:
     """What the tree of each sentence of a batch is worth to the decoder."""
-    total = torch.logsumexp(group.scores.labels, -1)
-    spans = SpanMarginals(total, TreeDistribution(total, group.lengths).marginals)
-    of = pipe.decoder.spans(group.scores.labels, spans, group.lengths, sub_head)
-    arcs = pipe.decoder.arcs(group.scores.arcs, group.lengths)
-    return best_joint_tree(of.constituent, of.empty, arcs, group.lengths).score.tolist()
+    trees = group.scores.trees(group.lengths, group=sub_head)
+    found, words = trees.mbr(0.45), trees.arcs.shape[1]
+    heads = torch.softmax(mask_padding(trees.arcs, group.lengths), -1)
+    of_heads = heads.gather(-1, found.heads.unsqueeze(-1)).squeeze(-1)
+    of_heads = of_heads * (torch.arange(words) < group.lengths.unsqueeze(1))
+    of_spans = (found.probabilities - 0.45) * (found.labels > 0)
+    return (of_heads.sum(1) + of_spans.sum(1)).tolist()
 
 
 @settings(max_examples=15, deadline=None)
@@ -330,47 +324,6 @@ def test_a_long_sentence(untrained: Language) -> None:
 
 
 # Storage
-
-
-def test_a_pipeline_from_before_heads_still_loads(tmp_path: Path) -> None:
-    """Its weights' header says nothing of relations, and names settings as 0.1 did."""
-    train(tiny_pipeline()).to_disk(tmp_path)
-    path = tmp_path / "lal_constituency" / WEIGHTS
-    with safetensors.safe_open(path, "pt") as file:
-        headers = json.loads(file.metadata()["headers"])
-    (number,) = (k for k, header in enumerate(headers) if "relations" in header)
-    rows, encoder = TINY["input_encoder"], TINY["encoder"]
-    headers[number] = {
-        **{name: headers[number][name] for name in ("d_in", "labels", "tags")},
-        "rows": {
-            "kind": "bilstm",
-            "d_hidden": rows["hidden_width"],
-            "depth": rows["depth"],
-            "tag_depth": 1,
-            "d_tag": rows["tag_width"],
-        },
-        "encoder": {
-            "n_label_heads": encoder["heads"],
-            "d_label_key": encoder["key_width"],
-            "d_label_value": encoder["value_width"],
-            "d_label_proj": encoder["projection_width"],
-            "label_feed_forward": False,
-            "arrangement": "concatenate",
-        },
-        "d_hidden": TINY["hidden_width"],
-    }
-    tensors = {
-        name.replace("input_encoder.", "rows."): tensor
-        for name, tensor in safetensors.torch.load(path.read_bytes()).items()
-    }
-    path.write_bytes(safetensors.torch.save(tensors, {"headers": json.dumps(headers)}))
-    old = spacy.load(tmp_path)
-    pipe = old.get_pipe("lal_constituency")
-    assert not pipe.joint
-    assert pipe.relations == ()
-    doc = old("She ate the fish. Go home!")
-    assert len(doc._.trees) == 2
-    assert not doc.has_annotation("DEP")
 
 
 # Training
@@ -625,13 +578,6 @@ def test_given_labels_have_relations() -> None:
     nlp.config["initialize"]["components"] = {"lal_constituency": {"labels": labels}}
     with pytest.raises(ValueError, match="have no relation"):
         nlp.initialize(lambda: headed_examples(nlp))
-
-
-def test_heads_need_a_model_for_them() -> None:
-    with pytest.raises(ValueError, match=r"joint_dependencies = true, but the model has no"):
-        tiny_pipeline(joint_dependencies=True)
-    with pytest.raises(ValueError, match=r"joint_dependencies = false, but the model has `dep"):
-        joint_pipeline(joint_dependencies=False)
 
 
 def test_training_data_without_heads_say_so() -> None:

@@ -20,20 +20,17 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc, SpanGroup
 from spacy.training import Example
-from spacy_lal.pipeline.gold import gold_frames, role_labels
 from thinc.api import Config
 from torch import Tensor
 
-from spacy_lal.annotations.constituents import FrameSpans, get_frames, set_frames
+from spacy_lal.annotations import FrameSpans, get_frames, set_frames
 from spacy_lal.batching.batches import ParserScores
-from spacy_lal.batching.sentences import split_sentences
+from spacy_lal.batching.sentences import Reading
 from spacy_lal.bridge.shim import torch_shim
-from spacy_lal.pipeline.writers import fingerprint
-from spacy_lal.srl.decoding import RoleDecoder
-from spacy_lal.srl.lisa_srl import LisaSRL, use_heads_of_docs
-from spacy_lal.srl.model import LisaInput
-from spacy_lal.srl.network import LisaScores
-from spacy_lal.srl.roles import likely_heads, scores_of_roles
+from spacy_lal.srl.component import LisaSRL, use_heads_of_docs
+from spacy_lal.srl.frame_decoding import RoleDecoder
+from spacy_lal.srl.gold_frames import gold_frames, role_labels
+from spacy_lal.srl.network import LisaInput, LisaScores
 from spacy_lal.structure.sequence import bio_to_spans
 
 from ..bio import spans_to_bio
@@ -324,21 +321,17 @@ def test_lisa_may_have_the_last_word(saved: Path, source: str) -> None:
         gold = frames_doc(other, 0)
         words = [token.text for token in gold]
         heads_of = [1, 2, 3, 4, 5, 6, 6], ["det"] * 6 + ["ROOT"]
-        for wrote in ([], ["tags"], ["tags", "heads"], ["tags", "changed"], None):
+        for wrote in ([], ["tags"], ["tags", "heads"], None):
             doc = Doc(other.vocab, words, heads=heads_of[0], deps=heads_of[1], tags=["X"] * 7)
             kept = heads(doc)
             if wrote is not None:
-                marks = {layer: fingerprint(doc, layer) for layer in wrote if layer != "changed"}
-                doc.spans["constituents"] = SpanGroup(doc, attrs={"wrote": marks})
-            if wrote and "changed" in wrote:
-                doc[0].tag_ = "Y"
+                doc.spans["constituents"] = SpanGroup(doc, attrs={"wrote": wrote})
                 doc = Doc(other.vocab).from_bytes(doc.to_bytes())
             found = other(doc)
             check_heads(found)
             again = wrote and "heads" in wrote and weight < 1
             assert heads(found) == (heads(gold) if again else kept)
-            ours = bool(wrote) and "changed" not in wrote
-            assert ([token.tag_ for token in found[1:]] == ["X"] * 6) != ours
+            assert ([token.tag_ for token in found[1:]] == ["X"] * 6) != bool(wrote)
             assert all("wrote" not in group.attrs for group in found.spans.values())
     with pytest.raises(ValueError, match="overwrite_parser must be null or at least 0, got -1"):
         loaded(saved, overwrite_parser=-1.0)
@@ -556,10 +549,10 @@ def test_paths_go_by_the_heads_of_the_doc(with_paths: Language) -> None:
     source = LisaInput([doc], [numpy.array(WRONG)])
     (batch,) = pipe_of(nlp).model.predict(source).batches
     sentence, predicate = torch.tensor([0]), torch.tensor([1])
-    by_doc = scores_of_roles(batch.scores, sentence, predicate, torch.tensor([WRONG]))
-    own = likely_heads(batch.scores, batch.lengths)
+    by_doc = batch.scores.roles_of(sentence, predicate, torch.tensor([WRONG]))
+    own = batch.scores.likely_heads(batch.lengths)
     assert own.tolist() != [WRONG]
-    assert not torch.allclose(by_doc, scores_of_roles(batch.scores, sentence, predicate, own))
+    assert not torch.allclose(by_doc, batch.scores.roles_of(sentence, predicate, own))
     pipe_of(nlp).predicate_source = pipe_of(nlp).parse_source = "doc"
     try:
         set_frames(doc, [FrameSpans(1, "", [(1, 2, "V")])])
@@ -1004,7 +997,7 @@ def test_unknown_roles_are_no_gold(nlp: Language) -> None:
     doc = frames_doc(nlp, 0)
     index = {"O": 0, "B-V": 1, "B-ARG2": 2, "I-ARG1": 3}
     (frame,) = gold_frames(Example(bare(nlp, doc), doc), "srl")
-    (sentence,) = split_sentences([doc], "split", 512, "split")
+    (sentence,) = Reading().split([doc])
     assert role_labels(frame, sentence, index) == [-1, 3, 1, 2, -1, -1, 0]
 
 
@@ -1062,7 +1055,7 @@ def test_frames_of_mismatched_tokens() -> None:
     example = Example(predicted, reference)
     nlp.initialize(lambda: [example])
     index = {name: k for k, name in enumerate(pipe_of(nlp).cfg["roles"])}
-    (sentence,) = split_sentences([predicted], "split", 512, "split")
+    (sentence,) = Reading().split([predicted])
     # "ate" is two tokens, both of them V; "fish that" ends ARG0 and R-ARG0 where no token ends
     ate, swam = gold_frames(example, "srl")
     assert (ate.predicate, swam.predicate) == (2, 6)
@@ -1145,19 +1138,8 @@ def test_training_data_without_frames_say_so() -> None:
 def test_unknown_choices_are_named(nlp: Language, setting: str) -> None:
     with pytest.raises(ValueError, match=rf"{setting}\W.*'gold' is not"):
         srl_pipeline(**{setting: "gold"})
-    known: dict[str, Any] = {
-        "spans_key": "srl",
-        "parse_source": "model",
-        "predicate_source": "model",
-        "decoder": "viterbi",
-        "unique_core_roles": True,
-        "joint_weight": 1.0,
-        "role_weight": 1.0,
-        "label_smoothing": 0.1,
-        "predicted_path_rate": 0.5,
-    }
     with pytest.raises(ValueError, match=rf"{setting} must be one of \('.*'\), not 'gold'"):
-        LisaSRL(nlp.vocab, pipe_of(nlp).model, "lisa_srl", **{**known, setting: "gold"})
+        LisaSRL(nlp, "lisa_srl", pipe_of(nlp).model, **{setting: "gold"}, scorer=None)
 
 
 @pytest.mark.parametrize(
@@ -1212,6 +1194,6 @@ def test_an_argument_that_a_sentence_boundary_cuts_is_not_known() -> None:
     labels = {
         name: k for k, name in enumerate(["O", "B-ARG1", "I-ARG1", "B-V", "B-ARG2", "I-ARG2"])
     }
-    first, second = split_sentences([predicted], "existing", 99, "split")
+    first, second = Reading("existing").split([predicted])
     assert role_labels(frame, first, labels) == [1, 2, 3, -1]
     assert role_labels(frame, second, labels) == [-1, -1, 0]

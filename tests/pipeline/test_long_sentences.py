@@ -6,7 +6,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from spacy_lal.parsing import joint, tree_weight
+from spacy_lal.structure import binarise, pruned
 
 pytest.importorskip("en_lal_sm", reason="pip install ./packages/en_lal_sm")
 
@@ -31,8 +31,8 @@ def parse(doc):
 
 def all_trees(nlp, monkeypatch, doc):
     with monkeypatch.context() as patch:
-        patch.setattr(joint, "EXACT_WORDS", 10**9)
-        patch.setattr(tree_weight, "EXACT_WORDS", 10**9)
+        patch.setattr(pruned, "EXACT_WORDS", 10**9)
+        patch.setattr(binarise, "EXACT_WORDS", 10**9)
         return nlp(doc)
 
 

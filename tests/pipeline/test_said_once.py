@@ -12,7 +12,7 @@ from spacy.language import Language
 from spacy.tokens import DocBin
 from spacy.training import Example
 
-from spacy_lal.annotations.constituents import FrameSpans, set_constituents, set_frames
+from spacy_lal.annotations import FrameSpans, set_constituents, set_frames
 from spacy_lal.srl.scorer import score_frames
 from spacy_lal.training.corpus import Corpus
 from tests.carriers import CARRIERS

@@ -13,8 +13,8 @@ import torch
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_lal.bridge.compact import has_weights, store_bytes, store_half
 from spacy_lal.bridge.shim import torch_shim
+from spacy_lal.bridge.storage import has_weights, store_bytes, store_half
 
 from .toy_shared import (
     WORDS,

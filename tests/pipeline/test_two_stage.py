@@ -13,16 +13,16 @@ import spacy
 import torch
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
-from spacy_lal.pipeline.weights import WEIGHTS
-from spacy_lal.structure.tree_distribution import TreeDistribution
 
 from spacy_lal.annotations.constituents import get_constituents, set_constituents
 from spacy_lal.batching.batches import ParserScores, SentenceBatch
 from spacy_lal.bridge.shim import torch_shim, torch_shims
+from spacy_lal.bridge.storage import WEIGHTS
 from spacy_lal.parsing.constituency import ConstituencyPipe
-from spacy_lal.parsing.decoders import make_map_decoder, make_mbr_decoder
+from spacy_lal.parsing.decoders import MaximumAPosteriori, MinimumBayesRisk
 from spacy_lal.parsing.network import TwoStageScores
 from spacy_lal.structure.chart import unpack
+from spacy_lal.structure.distributions import BinaryTrees
 
 from .toy import (
     TINY,
@@ -156,7 +156,7 @@ def well_formed(doc: Doc) -> None:
 
 @pytest.mark.parametrize(
     "decoder",
-    [make_mbr_decoder(), make_mbr_decoder(threshold=None), make_map_decoder()],
+    [MinimumBayesRisk(), MinimumBayesRisk(threshold=None), MaximumAPosteriori()],
     ids=["mbr", "mbr without threshold", "map"],
 )
 def test_learns_its_training_trees(
@@ -266,8 +266,8 @@ def test_a_doc_does_not_depend_on_its_batch(nlp: Language) -> None:
             (ours.right[row, : n + 1], theirs.right[only]),
             (chart, unpack(theirs.spans, n)[only]),
             (
-                TreeDistribution(ours.spans, batch.lengths).log_partition[row],
-                TreeDistribution(theirs.spans, alone.lengths).log_partition[only],
+                BinaryTrees(ours.spans, batch.lengths).log_partition[row],
+                BinaryTrees(theirs.spans, alone.lengths).log_partition[only],
             ),
         ):
             torch.testing.assert_close(mine, expected, atol=1e-4, rtol=1e-4)
@@ -492,11 +492,6 @@ def test_margins_are_refused() -> None:
             objective={"@misc": "spacy-lal.margin_objective.v1"},
             decoder={"@misc": "spacy-lal.map_decoder.v1"},
         )
-
-
-def test_heads_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"a two-stage parser finds no heads"):
-        pipeline(joint_dependencies=True)
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_lal.annotations.constituents import set_constituents
+from spacy_lal.batching.batches import ParserScores
+from spacy_lal.parsing.decoders import Decoder, read_parses
+from spacy_lal.pipeline.writers import SentenceParse
 from spacy_lal.trees.tree import ConstituentTree
 
 TREES = [
@@ -64,6 +69,11 @@ TRANSFORMER_SPANS = {
     "feed_forward_width": 16,
     "label_width": 8,
 }
+
+
+def parses_of(scores: ParserScores, decoder: Decoder, **options: Any) -> dict[int, SentenceParse]:
+    """The parses of scores; options: of `LabelledTrees`."""
+    return read_parses(scores, lambda of, lengths: decoder(of.trees(lengths, **options)))
 
 
 def gold_doc(nlp: Language, bracketing: str) -> Doc:
@@ -168,8 +178,7 @@ def headed_examples(nlp: Language) -> list[Example]:
 def joint_pipeline(**config: object) -> Language:
     nlp = spacy.blank("en")
     model = {**TINY, "dependencies": DEPENDENCIES}
-    settings = {"model": model, "joint_dependencies": True, **config}
-    nlp.add_pipe("lal_constituency", config=settings)
+    nlp.add_pipe("lal_constituency", config={"model": model, **config})
     return nlp
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def sizes(component: str, **widths: int) -> str:
-    """Options of `spacy train` that make a two-stage parser small; `rows__width` is rows.width."""
+    """Options of `spacy train` that make a two-stage parser small; two strokes stand for a dot."""
     return settings(component, **{"spans__span_width": 16, "spans__label_width": 8} | widths)
 
 
@@ -32,7 +32,7 @@ OF_VECTORS = {
     "tok2vec__embed__word_width": 8,
     "tok2vec__embed__char_width": 8,
     "tok2vec__embed__char_hidden_width": 8,
-    "rows__hidden_width": 16,
+    "input_encoder__hidden_width": 16,
 }
 LISA = settings(
     "lisa_srl",
@@ -48,7 +48,7 @@ LISA = settings(
     tok2vec__embed__word_width=8,
     tok2vec__embed__affix_width=4,
 )
-OF_ROWS = settings("lisa_srl", rows__hidden_width=16)
+OF_ROWS = settings("lisa_srl", input_encoder__hidden_width=16)
 OF_LAYERS = settings("lisa_srl", layers=3, tag_layer=1, syntax_layer=2)
 _PARSER = "--components.lal_constituency.model"
 SMALL = " ".join(

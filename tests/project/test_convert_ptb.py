@@ -12,7 +12,7 @@ from spacy_lal.formats.files import FormatError
 from spacy_lal.formats.head_rules import HeadRules
 from spacy_lal.formats.ptb import read_trees, section_files, sections
 from spacy_lal.formats.splits import Take, merge
-from spacy_lal.trees.tree import ptb_unescape
+from spacy_lal.trees import ptb_unescape
 
 from .running import ROOT, read_docs
 

@@ -19,7 +19,7 @@ from spacy_lal.formats.docs import TreebankSentence, language_vocab, to_doc, wri
 
 from .running import ROOT, read_docs
 
-SCRIPT = SimpleNamespace(**runpy.run_path(str(ROOT / "scripts/double_objects.py")))
+SCRIPT = SimpleNamespace(**runpy.run_path(str(ROOT / "projects/english/double_objects.py")))
 VOCAB = language_vocab("en")
 GAVE = TreebankSentence(
     words=["He", "says", "we", "gave", "a", "small", "book", "to", "the", "child", "."],

@@ -24,7 +24,7 @@ def test_project_names_files_that_exist() -> None:
         scripts = " ".join(line for command in config["commands"] for line in command["script"])
         named = set(
             re.findall(
-                r"(?:\.\./)*(?:scripts|benchmarks|configs|assets/toy|assets/vectors)/[\w./]+",
+                r"(?:\.\./)*(?:scripts|benchmarks|configs|assets/toy|assets/vectors)/[\w./]+|\b\w+\.py\b",
                 scripts + str(config["vars"]),
             )
         )
@@ -135,13 +135,12 @@ def test_constraints_pin_every_dependency_within_its_range() -> None:
     with (ROOT / "pyproject.toml").open("rb") as file:
         package = tomllib.load(file)["project"]
     extras = package["optional-dependencies"]
-    for text in [
-        *package["dependencies"],
-        *extras["transformers"],
-        *extras["demo"],
-        *extras["dev"],
-    ]:
+    of_dev = ("encoders", "transformers", "demo", "dev")
+    for text in [*package["dependencies"], *(text for extra in of_dev for text in extras[extra])]:
         requirement = Requirement(text)
+        if requirement.name == package["name"]:  # of other extras
+            assert requirement.extras == {*of_dev[:-1]}
+            continue
         assert requirement.specifier.contains(pinned[canonicalize_name(requirement.name)]), text
 
 

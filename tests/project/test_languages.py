@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,14 +10,12 @@ import pytest
 import spacy
 import srsly
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
 from spacy.vectors import Vectors
 
 from spacy_lal.annotations.constituents import get_constituents, sentence_trees
 from spacy_lal.bridge.shim import torch_shims
-from spacy_lal.formats.docs import language_vocab
 
-from .running import FEW_STEPS, ROOT, read_docs
+from .running import FEW_STEPS, read_docs
 from .sizes import settings
 
 
@@ -27,8 +24,8 @@ def small(embed: str = "tok2vec", **others: int) -> str:
     return settings(
         "lal_constituency",
         hidden_width=16,
-        rows__hidden_width=16,
-        rows__tag_width=4,
+        input_encoder__hidden_width=16,
+        input_encoder__tag_width=4,
         encoder__heads=4,
         encoder__key_width=8,
         encoder__value_width=8,
@@ -97,7 +94,7 @@ def french(folder: Path) -> dict[str, str]:
 def test_french(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     sizes = small("tok2vec__embed", dependencies__arc_width=8, dependencies__relation_width=8)
     few = f"{FEW_STEPS} {sizes} --corpora.train.epoch_words 200"
-    run_here("all", "projects/sequoia", **french(tmp_path), train_options=few)
+    run_here("make-fr-lal-sm", "projects/sequoia", **french(tmp_path), train_options=few)
     corpus = project / "projects/sequoia/corpus"
     words = read_docs(corpus / "train.spacy", "fr")[0]
     assert [(token.text, token.head.text) for token in words][3:6] == [
@@ -151,7 +148,8 @@ def test_trees_alone(
     tags: list[str],
 ) -> None:
     data = write_trees(tmp_path / "data", tree, suffix)
-    run_here("all", f"projects/{name}", data=str(data), train_options=f"{FEW_STEPS} {small()}")
+    given = {"data": str(data), "train_options": f"{FEW_STEPS} {small()}"}
+    run_here(f"make-{lang}-lal-sm", f"projects/{name}", **given)
     folder = project / "projects" / name
     docs = read_docs(folder / "corpus/test.spacy", lang)
     assert [[token.tag_ for token in doc] for doc in docs] == [tags, tags]
@@ -167,6 +165,9 @@ def test_trees_alone(
     nlp = spacy.load(folder / "training/base/model-best")
     assert nlp.lang == lang
     assert len(nlp("veau nya tidur .")._.trees) == 1
+    meta = srsly.read_json(project / f"packages/{lang}_lal_sm/meta.json")
+    assert meta["license"].startswith("CC BY")
+    assert set(meta["performance"]) >= {"const_evalb_f", "tag_acc"}
 
 
 def write_vectors(nlp: Language, path: Path) -> None:
@@ -177,124 +178,6 @@ def write_vectors(nlp: Language, path: Path) -> None:
     )
     path.parent.mkdir(exist_ok=True)
     nlp.to_disk(path)
-
-
-def test_indonesian_with_text(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
-    """Without the training of vectors, which needs floret."""
-    data = write_trees(tmp_path / "data", INDONESIAN, "txt")
-    sentences = tmp_path / "sentences.txt"
-    sentences.write_text("Singanya tidur. Misalnya kucing-kucing tidur.\nTidur!\n", "utf8")
-    folder = project / "projects/icon"
-    given = {
-        "data": str(data),
-        "sentences": str(sentences),
-        "sure": "0",
-        "train_options": f"{FEW_STEPS} {small('tok2vec__embed')}",
-    }
-    run_here("convert", "projects/icon", **given)
-    words = tmp_path / "words"
-    clitics = runpy.run_path(str(project / "scripts/clitics.py"))
-    clitics["main"](folder / "corpus/train/trees.spacy", words)
-    write_vectors(spacy.load(words), folder / "training/vectors")
-    for command in ("train-with-vectors", "parse-text", "train-with-text"):
-        run_here(command, "projects/icon", **given)
-    # of five words at least, cut as the treebank cuts
-    files = (folder / "corpus/with-text/silver").glob("*.spacy")
-    (parsed,) = (doc for file in files for doc in read_docs(file, "id"))
-    words = ["Misal", "nya", "kucing", "-", "kucing", "tidur", "."]
-    assert [token.text for token in parsed] == words
-    assert "constituents" in parsed.spans
-    run_here("evaluate", "projects/icon", run="with-text", **given)
-    metrics = srsly.read_json(folder / "metrics/with-text.json")
-    assert (metrics["sentences"], metrics["evalb_parameters"]) == (2, "icon")
-    run_here("package", "projects/icon", run="with-text", **given)
-    (config,) = (project / "packages/id_lal_sm").rglob("config.cfg")
-    nlp = spacy.load(config.parent)
-    assert len(nlp.vocab.vectors) == 0  # the parser has its own
-    doc = nlp("Singanya tidur.")
-    assert [token.text for token in doc] == ["Singa", "nya", "tidur", "."]
-    assert len(doc._.trees) == 1
-
-
-UD_INDONESIAN = """1\t{noun}\t_\tNOUN\tNSD\t_\t3\tnsubj\t_\t_
-2\tnya\t_\tPRON\tPS3\t_\t1\tnmod\t_\t_
-3\ttidur\t_\tVERB\tVSA\t_\t0\troot\t_\t_
-4\t.\t_\tPUNCT\tZ--\t_\t3\tpunct\t_\t_
-
-"""
-
-
-def test_indonesian_with_heads(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
-    """Trees of some sentences, heads of others, whose tags are not the treebank's."""
-    data = write_trees(tmp_path / "data", INDONESIAN, "txt")
-    text = tmp_path / "text"
-    text.mkdir()
-    parts = ("gsd-ud-dev", "gsd-ud-test", "csui-ud-train", "csui-ud-test", "pud-ud-test")
-    for name, noun in zip(parts, ("kucing", "singa", "ayam", "sapi", "gajah"), strict=True):
-        (text / f"id_{name}.conllu").write_text(UD_INDONESIAN.format(noun=noun), "utf8")
-    more = tmp_path / "more.conllu"
-    more.write_text(UD_INDONESIAN.format(noun="kuda"), "utf8")
-    folder = project / "projects/icon"
-    write_vectors(spacy.blank("id"), folder / "training/vectors")
-    sizes = small("tok2vec__embed", dependencies__arc_width=8, dependencies__relation_width=8)
-    given = {
-        "data": str(data),
-        "text": str(text),
-        "heads": str(more),
-        "run": "with-heads",
-        "train_options": f"{FEW_STEPS} {sizes} --corpora.train.epoch_words 60",
-    }
-    for command in ("convert", "convert-heads", "train-with-heads", "evaluate", "evaluate-heads"):
-        run_here(command, "projects/icon", **given)
-    docs = read_docs(folder / "corpus/heads.spacy", "id")
-    assert [doc[0].text for doc in docs] == ["kuda", "kucing", "ayam", "sapi", "gajah"]
-    assert not any(token.tag_ for doc in docs for token in doc)
-    metrics = srsly.read_json(folder / "metrics/with-heads.json")
-    assert (metrics["sentences"], metrics["evalb_parameters"]) == (2, "icon")
-    heads = srsly.read_json(folder / "metrics/with-heads-heads.json")
-    assert (heads["sentences"], heads["words"]) == (1, 4)
-    assert 0 <= heads["conll18_las"] <= heads["conll18_uas"] <= 1
-    nlp = spacy.load(folder / "training/with-heads/model-best")
-    (pipe,) = (pipe for _, pipe in nlp.pipeline)
-    assert set(pipe.cfg["tags"]) == {"NNO", "PRK", "VBI", "PUN"}
-
-
-def test_clitics_are_cut_as_in_a_treebank(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    sentences = [
-        [("diri", "NNO"), ("nya", "PRK"), ("hanya", "ADV"), ("tidur", "VBI")],
-        [("misal", "NNO"), ("nya", "PRK"), ("Misalnya", "ADV"), ("misalnya", "ADV")],
-        [("besar", "ADJ"), ("misalnya", "ADV"), ("kata", "NNO"), ("nya", "PRK")],
-        [("lain", "ADJ"), ("nya", "PRK"), (".", "PUN")],
-    ]
-    vocab = language_vocab("id")
-    docs = [
-        Doc(vocab, words=[word for word, _ in words], tags=[tag for _, tag in words])
-        for words in sentences
-    ]
-    DocBin(docs=docs, store_user_data=True).to_disk(tmp_path / "trees.spacy")
-    clitics = runpy.run_path(str(ROOT / "scripts/clitics.py"))
-    clitics["main"](tmp_path / "trees.spacy", tmp_path / "words", tmp_path / "trees.spacy")
-    said = capsys.readouterr().out
-    # misalnya is mostly whole, so it is once where the treebank cuts; spaCy's cuts no nya off
-    assert f"this one: precision {100 * 13 / 14:.2f}, recall {100 * 13 / 15:.2f}" in said
-    assert f"spaCy's: precision {100 * 7 / 11:.2f}, recall {100 * 7 / 15:.2f}" in said
-    written = clitics["written"](["Orang", "-", "orang", "(", "diri", "nya", ")", "-", "5", "."])
-    assert written[0] == "Orang-orang (dirinya) - 5."
-    assert {written[0][start:end] for start, end in written[1]} == set(
-        ["Orang", "-", "orang", "(", "diri", "nya", ")", "5", "."]
-    )
-    nlp = spacy.load(tmp_path / "words")
-    text = (
-        'Dirinya hanya tidur, HANYA "mobilnya" dan misalnya, Misalnya orang-orangnya: besarnya, '
-        "lainnya, KATANYA; PKI-nya nya (tidurnya)."
-    )
-    expected = (
-        'Diri nya hanya tidur , HANYA " mobil nya " dan misalnya , Misalnya orang - orang nya : '
-        "besarnya , lain nya , KATA NYA ; PKI -nya nya ( tidur nya ) ."
-    )
-    assert [token.text for token in nlp(text)] == expected.split()
 
 
 VIETNAMESE = "(S (NP-SUB (N-H {noun})) (VP (V-H bắt đầu) (V ngủ)) (. .))\n"
@@ -322,7 +205,8 @@ def test_vietnamese(project: Path, tmp_path: Path, run_here: Callable[..., str])
         "data": str(data),
         "ud": str(ud),
         "prm": "niivtb",
-        "train_options": f"{FEW_STEPS} {sizes} --corpora.train.epoch_words 60",
+        "epoch_words": "60",
+        "train_options": f"{FEW_STEPS} {sizes}",
     }
     for command in ("convert-joint", "train-joint", "parse-joint", "train-joint-again"):
         run_here(command, "projects/vtb", **given)

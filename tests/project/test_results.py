@@ -72,7 +72,13 @@ def test_runs_of_two_sizes_make_no_table(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="ablation: no results"):
         tables.ablation("ablation", rows, table)
     for name, options in (("a", {}), ("b", {"training.max_steps": 2})):
-        size = {"row": "base", "config": "c", "options": options, "evalb_parameters": "nk"}
+        size = {
+            "row": "base",
+            "config": "c",
+            "base": "b",
+            "options": options,
+            "evalb_parameters": "nk",
+        }
         results.add(f"ablation/{name}", size, table)
     with pytest.raises(ValueError, match="results of 2 sizes"):
         tables.ablation("ablation", rows, table)
@@ -88,7 +94,7 @@ def test_pages_have_what_the_table_says(page: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_pages_with_tables() -> None:
-    assert [page.stem for page in PAGES] == ["ged", "pretrained", "results", "srl"]
+    assert {"ged", "pretrained", "results", "srl"} <= {page.stem for page in PAGES}
 
 
 def test_pictures_show_what_the_table_says() -> None:

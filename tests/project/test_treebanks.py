@@ -104,7 +104,7 @@ PTB_TEXTS = {
 def test_train_vtb(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
     """A slow tokenizer aligns words of several syllables; what it doesn't know stops nothing."""
     write_phobert(tmp_path, toy_words("vtb"))
-    own = {"rows__width": 16, "encoder__partition_width": 8}
+    own = {"input_encoder__width": 16, "encoder__partition_width": 8}
     small = sizes("lal_constituency", **own, **LABEL_ATTENTION, **SELF_ATTENTION)
     transformer = f"--components.transformer.model.name {tmp_path}"
     run_here(
@@ -165,22 +165,26 @@ def test_train_ftb(project: Path, tmp_path: Path, run_here: Callable[..., str]) 
     assert nlp.get_pipe("spanformer").labels[0] == "AP"
 
 
-@pytest.mark.parametrize(
-    ("name", "widths"),
-    [
-        ("spanformer", OF_VECTORS),
-        pytest.param("spanformer_xlmr", {}, marks=pytest.mark.spacy_transformers),
-    ],
-)
-def test_config_trains(name: str, widths: dict[str, int], tmp_path: Path) -> None:
-    options = sizes("spanformer", **widths)
-    if name == "spanformer_xlmr":
-        write_xlmr(tmp_path, toy_words("ftb"))
-        options += f" --components.transformer.model.name {tmp_path}"
-    else:
-        write_vectors(tmp_path / "vectors", "en")
-        options += f" --paths.vectors {tmp_path / 'vectors'}"
+@pytest.mark.spacy_transformers
+def test_spanformer_on_xlmr(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
+    write_xlmr(tmp_path, toy_words("ftb"))
+    run_here(
+        "xlm-r",
+        "projects/ftb",
+        data="../../assets/toy/ftb",
+        transformer=str(tmp_path),
+        train_options=f"{FEW_STEPS} {sizes('spanformer')}",
+    )
+    nlp = spacy.load(project / "projects/ftb/training/model-best")
+    assert nlp.pipe_names == ["transformer", "spanformer"]
+    doc = nlp("La  dame vend un livre\n.")
+    assert [leaf for tree in doc._.trees for leaf in tree.leaves] == doc.text.split()
+
+
+def test_config_trains(tmp_path: Path) -> None:
+    write_vectors(tmp_path / "vectors", "en")
+    options = f"{sizes('spanformer', **OF_VECTORS)} --paths.vectors {tmp_path / 'vectors'}"
     overrides = parse_config_overrides(options.split())
-    nlp = trained_two_steps(load_config(ROOT / f"configs/{name}.cfg", overrides))
+    nlp = trained_two_steps(load_config(ROOT / "configs/spanformer.cfg", overrides))
     doc = nlp("La  dame vend un livre\n.")
     assert [leaf for tree in doc._.trees for leaf in tree.leaves] == doc.text.split()

@@ -39,25 +39,6 @@ def test_vectors_are_those_that_spacy_reads(tmp_path: Path) -> None:
         script.build(tmp_path / "other.safetensors", tmp_path / "pipeline")
 
 
-def test_a_pipeline_with_vectors_keeps_its_tokenizer(tmp_path: Path) -> None:
-    nlp = spacy.blank("id")
-    nlp.tokenizer.rules = {"abc": [{"ORTH": "a"}, {"ORTH": "bc"}]}
-    nlp.to_disk(tmp_path / "words")
-    script = SimpleNamespace(**runpy.run_path(str(ROOT / "scripts/vectors.py")))
-    table = ["2 4 3 5 2 2166136261 < >", "0 1 2 3 4 ", "1 5 6 7 8 "]
-    (tmp_path / "table.floret").write_text("\n".join(table) + "\n", "utf8")
-    script.save(tmp_path / "table.floret", tmp_path / "stored.safetensors")
-    words = str(tmp_path / "words")
-    script.build(tmp_path / "stored.safetensors", tmp_path / "built", tokenizer=words)
-    built = spacy.load(tmp_path / "built")
-    assert built.lang == "id"
-    assert built.vocab.vectors.shape == (2, 4)
-    assert [token.text for token in built("abc  x")] == ["a", "bc", " ", "x"]
-    assert script.tokens_of(words)("abc  x\n") == ["a", "bc", "x"]
-    with pytest.raises(typer.Exit):
-        script.tokens_of(str(tmp_path / "none"))
-
-
 def test_compounds_of_a_treebank(tmp_path: Path) -> None:
     """They are found in text from the left, the longest first, whatever their capitals."""
     vocab = spacy.blank("xx").vocab

@@ -242,6 +242,6 @@ def test_what_the_folder_says(tmp_path):
 
 def test_without_tokenizers_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "tokenizers", None)
-    monkeypatch.delitem(sys.modules, "spacy_lal.bridge.tokenizers", raising=False)
+    monkeypatch.delitem(sys.modules, "spacy_lal.encoders.word_pieces", raising=False)
     with pytest.raises(ImportError, match=r"pip install 'spacy-lal\[encoders\]'"):
-        importlib.import_module("spacy_lal.bridge.tokenizers")
+        importlib.import_module("spacy_lal.encoders.word_pieces")

@@ -1,7 +1,7 @@
 """The released LAL parser, imported, finds what it found: scores, trees, heads, relations.
 
 Its own code made the checkpoints and what is expected of them, sentence by sentence
-(`scripts/lal_parser_fixtures.py`); here all sentences are one batch.
+(`tests/fixtures/makers/make_lal_parser.py`); here all sentences are one batch.
 """
 
 import pytest
@@ -52,7 +52,7 @@ def test_trees_heads_and_relations(name):
         assert parses[k].heads.tolist() == recorded["heads"][k]
         assert [pipe.relations[r] for r in parses[k].relations] == recorded["relations"][k]
         (tree,) = doc._.trees
-        theirs = ConstituentTree.from_string(recorded["trees"][k], unescape=False)
+        theirs = ConstituentTree.from_string(recorded["trees"][k], unescape=str)
         found, recorded_spans = (
             [span for span in t.spans() if span[2] != "TOP"] for t in (tree, theirs)
         )

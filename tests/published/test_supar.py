@@ -1,6 +1,6 @@
 """supar's parsers, imported, find what supar 1.1.4 found: scores, trees, heads.
 
-supar itself made the checkpoints and what is expected of them (`scripts/supar_fixtures.py`).
+supar itself made the checkpoints and their expectations (`tests/fixtures/makers/make_supar.py`).
 """
 
 import pytest

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from spacy_lal.layers.layer_attention import LayerAttention
+from tests.layers.test_layer_attention import attention
 
 PARAMETERS = {
     "value": "Wv",
@@ -20,8 +20,8 @@ PARAMETERS = {
 def build(arrays, pooling):
     h = arrays["h"]
     n_heads = arrays["param/ba"].shape[1]
-    layer = LayerAttention(
-        h.shape[2], len(h), len(arrays["param/bo"]), n_heads=n_heads, pooling=pooling
+    layer = attention(
+        h.shape[2], len(h), len(arrays["param/bo"]), heads=n_heads, pooling=pooling
     ).double()
     state = {
         name: arrays[f"param/{theirs}"].double().reshape(layer.state_dict()[name].shape)
@@ -55,7 +55,7 @@ def one_layer(layer, number, pooling, n_layers):
     Its classifier hands over what it reads; the parameters of other layers are 0.
     """
     d = layer.value.shape[1]
-    alone = LayerAttention(d, n_layers, d, n_heads=layer.n_heads, pooling=pooling).double()
+    alone = attention(d, n_layers, d, heads=layer.n_heads, pooling=pooling).double()
     for name, parameter in alone.named_parameters():
         parameter.data.zero_()
         if not name.startswith("output"):
@@ -93,7 +93,7 @@ def test_keys_values_and_scores(load_arrays, load_json):
                 scorer.score.data.zero_().view(2, *heads)[0, :, feature] = 1.0
                 expected = arrays["k"][k, ..., feature].double()
                 torch.testing.assert_close(log_odds(scorer, of_layer), expected, **near)
-        reader = LayerAttention(d, n_layers, d, n_heads=layer.n_heads).double()
+        reader = attention(d, n_layers, d, heads=layer.n_heads).double()
         state = layer.state_dict()
         state["output.weight"] = torch.eye(d, dtype=torch.double)
         state["output.bias"] = torch.zeros(d, dtype=torch.double)
@@ -119,6 +119,6 @@ def test_last_layer_alone(load_arrays):
 
 @pytest.mark.parametrize("pooling", ["attention", "average", "last"])
 def test_attention_sums_to_one_over_layers(pooling):
-    layer = LayerAttention(6, 4, 2, n_heads=3, pooling=pooling)
+    layer = attention(6, 4, 2, heads=3, pooling=pooling)
     alpha = layer.attention(torch.randn(4, 5, 6))
     torch.testing.assert_close(alpha.sum(0), torch.ones(5, 3))

@@ -24,7 +24,7 @@ import typer
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_lal.annotations.constituents import FrameSpans, set_constituents, set_frames
+from spacy_lal.annotations import FrameSpans, set_constituents, set_frames
 from spacy_lal.annotations.grammar_errors import set_errors
 from spacy_lal.cli import convert
 from spacy_lal.cli.convert_ctb import convert_ctb

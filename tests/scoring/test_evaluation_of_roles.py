@@ -8,7 +8,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
-from spacy_lal.annotations.constituents import FrameSpans, get_frames, set_frames
+from spacy_lal.annotations import FrameSpans, get_frames, set_frames
 from spacy_lal.evaluation.roles import (
     DISTANCES,
     _at_distance,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy
 import pytest
 import torch
@@ -10,7 +12,7 @@ from spacy.tokens import Doc
 
 from spacy_lal.annotations.constituents import get_constituents
 from spacy_lal.annotations.frames import get_frames
-from spacy_lal.batching.parses import SentenceParse
+from spacy_lal.pipeline.writers import SentenceParse
 from spacy_lal.silver.calibration import calibrate
 from spacy_lal.silver.certainty import (
     LAYERS,
@@ -21,7 +23,7 @@ from spacy_lal.silver.certainty import (
     sure_layers,
     tree_certainty,
 )
-from spacy_lal.srl.decoding import FoundFrame, LisaParse
+from spacy_lal.srl.frame_decoding import FoundFrame, LisaParse
 from tests.pipeline.toy import dependency_pipeline, headed_examples, train_on
 
 TEXT = "The cat sat on the mat. She ate the fish. Cats and dogs fight."
@@ -134,7 +136,8 @@ def test_calibration(teacher: Language, monkeypatch: pytest.MonkeyPatch) -> None
     assert all_of_it["score"] == pytest.approx(sum(right) / len(right))
     # what is parsed in pieces is never sure, but it is there
     for _, pipe in teacher.pipeline:
-        monkeypatch.setitem(pipe.model.attrs, "max_sentence_length", 5)
+        reading = replace(pipe.model.attrs["reading"], max_sentence_length=5)
+        monkeypatch.setitem(pipe.model.attrs, "reading", reading)
     lengths = [len(example.reference) for example in examples]
     found = calibrate(teacher, headed_examples(teacher), (0.0,))
     short = sum(n for n in lengths if n <= 5) / sum(lengths)

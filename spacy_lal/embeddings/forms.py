@@ -1,0 +1,219 @@
+"""Words by form, with no outside vectors: by affixes and shape (`spacy-lal.WordAffixEmbed.v1`), or
+by characters (`spacy-lal.WordCharEmbed.v1`)."""
+
+from dataclasses import dataclass
+from typing import ClassVar, cast
+
+import torch
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+
+from ..bridge.architecture import with_settings
+from ..bridge.weights import Header
+from ..layers.char_lstm import CharLSTM
+from ..trees.brackets import STRAIGHT_QUOTES
+from .vocabulary import EmbeddingSettings, WordEmbedding, word_embedding_model, word_form
+
+PREFIXES = (1, 2, 3)
+"""The lengths of prefixes, in characters."""
+SUFFIXES = (1, 2, 3, 4)
+"""The lengths of suffixes, in characters."""
+KEYBOARD = str.maketrans(
+    STRAIGHT_QUOTES | {"‚": "'", "‛": "'", "‟": '"'} | dict.fromkeys("‐‑‒–—―−", "-") | {"…": "..."}
+)
+"""The apostrophes, quotes, dashes and dots that keyboards have, in place of typographic ones."""
+
+
+@dataclass(frozen=True)
+class WordAffixSettings(EmbeddingSettings):
+    """word_width: width of the word table. affix_width: width of each of the other tables.
+    min_count: values seen less often in the training data share the row "unknown".
+    word_dropout, feature_dropout: probability of an unknown word or other feature in training.
+    plain_signs: read typographic quotes, apostrophes, dashes and dots as those of keyboards, for
+        training data that has one kind alone.
+    compounds: read the first and the last part of words, too, for treebanks that join the parts of
+        a word by "_", as the Vietnamese ones.
+    """
+
+    name: ClassVar[str] = "spacy-lal.WordAffixEmbed.v1"
+    word_width: int = 128
+    affix_width: int = 32
+    min_count: int = 2
+    word_dropout: float = 0.25
+    feature_dropout: float = 0.05
+    plain_signs: bool = False
+    compounds: bool = False
+
+    @property
+    def width(self) -> int:
+        return self.word_width + (len(self.features("")) - 1) * self.affix_width
+
+    def features(self, text: str) -> tuple[str, ...]:
+        """A word's form, shape, affixes of the lowered form and, of a compound, parts.
+
+        "thủ_tướng" has the parts "thủ" and "tướng"; a word with one part has it twice.
+        """
+        if self.plain_signs:
+            text = text.translate(KEYBOARD)
+        word = word_form(text)
+        shape = ""
+        for c in text:
+            kind = "X" if c.isupper() else "x" if c.isalpha() else "0" if c.isdigit() else c
+            # runs are cut at two, so that "xx" says "two or more"
+            if shape[-2:] != kind + kind:
+                shape += kind
+        parts = word.strip("_").split("_") if self.compounds else ()
+        return (
+            word,
+            shape,
+            *(word[:k] for k in PREFIXES),
+            *(word[-k:] for k in SUFFIXES),
+            *(parts[k] for k in (0, -1) if parts),
+        )
+
+    def values(self, word: str) -> list[tuple[str]]:
+        return [(value,) for value in self.features(word)]
+
+    def build(self, header: Header) -> WordEmbedding:
+        return WordAffixEmbedding(header["vocabulary"], self)
+
+
+class WordAffixEmbedding(WordEmbedding):
+    """Rows of one table per feature, side by side.
+
+    which [N], ids [U, F] -> [N, word_width + (F-1) * affix_width]. While training, every feature
+    is made unknown with probability `feature_dropout` and the word with `word_dropout`, so that
+    the affixes learn to stand in for unseen words.
+    """
+
+    def __init__(self, vocabulary: list[list[str]], settings: WordAffixSettings) -> None:
+        super().__init__(vocabulary)
+        self.features = settings.features
+        others = len(vocabulary) - 1
+        widths = [settings.word_width, *[settings.affix_width] * others]
+        self.tables = nn.ModuleList(
+            nn.Embedding(len(values) + 1, width)
+            for values, width in zip(vocabulary, widths, strict=True)
+        )
+        for table in self.tables:
+            nn.init.normal_(cast(nn.Embedding, table).weight, std=0.3)
+        self.keep = [1 - settings.word_dropout, *[1 - settings.feature_dropout] * others]
+
+    def encode(self, words: list[str]) -> tuple[Tensor]:
+        """The rows of words in the tables [U, F]."""
+        ids = [
+            [index.get(value, 0) for index, value in zip(self.index, features, strict=True)]
+            for features in map(self.features, words)
+        ]
+        return (torch.tensor(ids, dtype=torch.long).view(-1, len(self.index)),)
+
+    def forward(self, which: Tensor, ids: Tensor) -> Tensor:
+        ids = ids[which]
+        if self.training:
+            keep = torch.tensor(self.keep, device=ids.device).expand(ids.shape)
+            ids = ids * torch.bernoulli(keep).long()
+        return torch.cat([table(ids[:, k]) for k, table in enumerate(self.tables)], -1)
+
+
+@with_settings(WordAffixSettings)
+def build_word_affix_embed_v1(settings: WordAffixSettings) -> Model[list[Doc], list[Floats2d]]:
+    """Embed words by their form, their shape and seven affixes.
+
+    The vocabularies of the tables are learned by `learn_vocabulary`, which a component of this
+    package calls with the training data when it is initialised. A shared `tok2vec` pipe does
+    not, so use `spacy.MultiHashEmbed.v2` there.
+    """
+    return word_embedding_model("word_affix_embed", settings)
+
+
+@dataclass(frozen=True)
+class WordCharSettings(EmbeddingSettings):
+    """word_width: width of the word table, which ignores case and reads digits as 0.
+    char_width: width of the table of characters. char_hidden_width: width of each direction of the
+        CharLSTM.
+    min_count: words and characters seen less often in the training data are "unknown".
+    word_dropout: probability of an unknown word in training. max_chars: longer words are read
+        without their middle.
+    """
+
+    name: ClassVar[str] = "spacy-lal.WordCharEmbed.v1"
+    word_width: int = 100
+    char_width: int = 50
+    char_hidden_width: int = 50
+    min_count: int = 2
+    word_dropout: float = 0.0
+    max_chars: int = 30
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_chars < 1:
+            raise ValueError(f"max_chars must be at least 1, got {self.max_chars}")
+
+    @property
+    def width(self) -> int:
+        return self.word_width + 2 * self.char_hidden_width
+
+    def values(self, word: str) -> tuple[tuple[str], str]:
+        return (word_form(word),), word
+
+    def build(self, header: Header) -> WordEmbedding:
+        return WordCharEmbedding(header["vocabulary"], self)
+
+
+class WordCharEmbedding(WordEmbedding):
+    """Rows of a word table and, beside them, what a CharLSTM makes of the characters.
+
+    which [N], ids [U], characters [U, C], lengths [U] -> [N, word_width + 2 * char_hidden_width].
+    The characters of a distinct word are read once. While training, tokens lose the row of their
+    word, but not its characters, with probability `word_dropout`.
+    """
+
+    def __init__(self, vocabulary: list[list[str]], settings: WordCharSettings) -> None:
+        super().__init__(vocabulary)
+        words, characters = vocabulary
+        self.words = nn.Embedding(len(words) + 1, settings.word_width)
+        nn.init.normal_(self.words.weight, std=0.3)
+        self.characters = CharLSTM(
+            len(characters) + 1, settings.char_width, settings.char_hidden_width
+        )
+        self.max_chars = settings.max_chars
+        self.word_dropout = settings.word_dropout
+
+    def encode(self, words: list[str]) -> tuple[Tensor, Tensor, Tensor]:
+        """Rows of words [U], rows of their characters [U, C], numbers of these [U]."""
+        word_index, character_index = self.index
+        ids = torch.tensor([word_index.get(word_form(word), 0) for word in words], dtype=torch.long)
+        spelled = [
+            torch.tensor([character_index.get(c, 0) for c in self._ends(word)]) for word in words
+        ]
+        lengths = torch.tensor([len(characters) for characters in spelled], dtype=torch.long)
+        if not spelled:
+            return ids, ids.view(0, 1), lengths
+        return ids, pad_sequence(spelled, batch_first=True), lengths
+
+    def _ends(self, word: str) -> str:
+        """A word of more than `max_chars` characters without those in its middle."""
+        if len(word) <= self.max_chars:
+            return word
+        first = self.max_chars // 2
+        return word[:first] + word[first - self.max_chars :]
+
+    def forward(self, which: Tensor, ids: Tensor, characters: Tensor, lengths: Tensor) -> Tensor:
+        ids = ids[which]
+        if self.training and self.word_dropout:
+            keep = torch.full(ids.shape, 1 - self.word_dropout, device=ids.device)
+            ids = ids * torch.bernoulli(keep).long()
+        return torch.cat([self.words(ids), self.characters(characters, lengths)[which]], -1)
+
+
+@with_settings(WordCharSettings)
+def build_word_char_embed_v1(settings: WordCharSettings) -> Model[list[Doc], list[Floats2d]]:
+    """Embed words by a table and a CharLSTM, as Zhang et al. 2020 and Floquet et al. (section 3).
+
+    The vocabularies are learned like those of `spacy-lal.WordAffixEmbed.v1`, so this embedding also
+    needs a component of this package.
+    """
+    return word_embedding_model("word_char_embed", settings)

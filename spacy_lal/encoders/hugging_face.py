@@ -1,0 +1,198 @@
+"""Pretrained transformers as Hugging Face's libraries write them: their folders, and modules built
+from the contents of config.json.
+
+BERT and its kin are this package's own: Hugging Face's library, which knows all others, takes
+seconds to import.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Self
+
+import safetensors.torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from ..layers.bert import ACTIVATIONS, Bert, BertSizes
+
+WEIGHTS = "model.safetensors"
+"""The file with the weights in the folder of a pretrained transformer."""
+SIZES = {size.name for size in fields(BertSizes)} - {"embedding_size", "first_position"}
+"""What `Bert` is built from that config.json always has."""
+PADDING = {"bert": 0, "electra": 0, "roberta": 1, "xlm-roberta": 1}
+"""The number of the piece that pads a text, where config.json has none."""
+
+
+class HuggingFace(nn.Module):
+    """A transformer of Hugging Face's library that reads as `Bert` does.
+
+    Of one with a decoder (T5) the outputs are the decoder's, over the same pieces behind the one
+    that begins a text there [B, l + 1, d].
+    """
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        super().__init__()
+        transformers = import_transformers()
+        values = {name: value for name, value in config.items() if name != "model_type"}
+        made = transformers.AutoConfig.for_model(config["model_type"], **values)
+        model = transformers.AutoModel.from_config(made, trust_remote_code=False)
+        self._take(model)
+
+    @classmethod
+    def of(cls, model: Any) -> Self:
+        """Around a model that is there."""
+        made = cls.__new__(cls)
+        nn.Module.__init__(made)
+        made._take(model)
+        return made
+
+    def _take(self, model: Any) -> None:
+        if getattr(model, "pooler", None) is not None:
+            # it reads the whole text's vector, which nothing here wants
+            model.pooler = None
+        self.decodes = bool(model.config.is_encoder_decoder)
+        if self.decodes:
+            # tables of pieces that are `shared` by another name
+            model.encoder.embed_tokens = model.decoder.embed_tokens = None
+        self.model = model
+        self._takes_types = "token_type_ids" in inspect.signature(model.forward).parameters
+
+    def forward(self, pieces: Tensor, types: Tensor, mask: Tensor) -> list[Tensor]:
+        given = {"attention_mask": mask, "output_hidden_states": True, "return_dict": True}
+        if self.decodes:
+            table = self.model.shared
+            shifted = F.pad(pieces, (1, 0), value=self.model.config.pad_token_id)
+            output = self.model(
+                inputs_embeds=table(pieces),
+                decoder_inputs_embeds=table(shifted),
+                decoder_attention_mask=F.pad(mask, (1, 0), value=1),
+                use_cache=False,
+                **given,
+            )
+            return list(output.decoder_hidden_states)
+        if self._takes_types:
+            given["token_type_ids"] = types
+        return list(self.model(input_ids=pieces, **given).hidden_states)
+
+
+def build_transformer(config: dict[str, Any]) -> Bert | HuggingFace:
+    """A transformer with fresh parameters, from the contents of config.json.
+
+    Raises ImportError if it needs Hugging Face's library, which is not there.
+    """
+    if not is_bert(config):
+        return HuggingFace(config)
+    sizes = {name: config[name] for name in SIZES}
+    own = "embedding_size" if config["model_type"] == "electra" else "hidden_size"
+    return Bert(
+        BertSizes(**sizes, embedding_size=config[own], first_position=first_position(config))
+    )
+
+
+def width_and_depth(config: dict[str, Any]) -> tuple[int, int]:
+    """How wide a transformer's layers are, and how many it has. Raises ValueError if unknown."""
+    for width, depth in (("hidden_size", "num_hidden_layers"), ("d_model", "n_layer")):
+        if width in config and depth in config:
+            return int(config[width]), int(config[depth])
+    raise ValueError(
+        "config.json says neither hidden_size and num_hidden_layers nor d_model, n_layer"
+    )
+
+
+def padding_of(config: dict[str, Any]) -> int:
+    """The number of the piece that pads a text."""
+    found = config.get("pad_token_id")
+    return int(PADDING.get(config.get("model_type", ""), 0) if found is None else found)
+
+
+def is_bert(config: dict[str, Any]) -> bool:
+    """Whether `Bert` is what this config.json describes."""
+    return (
+        config.get("model_type") in PADDING
+        and config.keys() >= SIZES
+        and config["hidden_act"] in ACTIVATIONS
+        and config.get("position_embedding_type", "absolute") in ("absolute", None)
+        and not config.get("is_decoder")
+        and (config["model_type"] != "electra" or "embedding_size" in config)
+    )
+
+
+def first_position(config: dict[str, Any]) -> int:
+    """The position of a text's first piece in BERT and its kin.
+
+    RoBERTa's and XLM-R's are behind that of padding, which stands behind 0.
+    """
+    return padding_of(config) + 1 if config["model_type"] in ("roberta", "xlm-roberta") else 0
+
+
+def import_transformers() -> Any:
+    """The library `transformers`. Raises ImportError that says what to install."""
+    try:
+        import transformers
+    except ImportError as error:
+        raise ImportError(
+            "this encoder needs transformers: pip install 'spacy-lal[encoders]'"
+        ) from error
+    return transformers
+
+
+def read_transformer(
+    folder: str | Path, sha256: str | None = None
+) -> tuple[dict[str, Any], str, dict[str, Tensor]]:
+    """The configuration, the tokenizer's JSON and the parameters of a model in a folder.
+
+    The folder holds config.json, tokenizer.json and model.safetensors. sha256: of the last, which
+    must have it. The parameters are those of `build_transformer`. Raises ValueError, naming the
+    file, if one is missing or not as it should be. Nothing is downloaded.
+    """
+    folder = Path(folder)
+    for name in ("config.json", "tokenizer.json", WEIGHTS):
+        if not (folder / name).is_file():
+            raise ValueError(f"{folder / name}: no such file; {folder} must hold a transformer")
+    if sha256 is not None:
+        with (folder / WEIGHTS).open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != sha256:
+            raise ValueError(f"{folder / WEIGHTS}: SHA-256 is {found}, and should be {sha256}")
+    try:
+        config: dict[str, Any] = json.loads((folder / "config.json").read_text("utf-8"))
+        tokenizer = (folder / "tokenizer.json").read_text("utf-8")
+        built = build_transformer(config)
+        if isinstance(built, HuggingFace):
+            tensors = _theirs(folder)
+        else:
+            given = safetensors.torch.load_file(folder / WEIGHTS)
+            tensors = {name: _named(given, name).float() for name in built.state_dict()}
+    except ImportError:
+        raise
+    except Exception as error:  # a config of another shape is a TypeError, and so on
+        raise ValueError(f"{folder}: no transformer that can be read: {error}") from error
+    return config, tokenizer, tensors
+
+
+def old_name(name: str) -> str:
+    """What a parameter was called in files of the first BERT."""
+    return name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+        "LayerNorm.bias", "LayerNorm.beta"
+    )
+
+
+def _named(tensors: dict[str, Tensor], name: str) -> Tensor:
+    """The tensor of this name: of a model alone, below a task, or under a name of old."""
+    for start in ("", "bert.", "roberta.", "electra."):
+        for known in (name, old_name(name)):
+            if start + known in tensors:
+                return tensors[start + known]
+    raise KeyError(f"{WEIGHTS} has no {name}")
+
+
+def _theirs(folder: Path) -> dict[str, Tensor]:
+    model = import_transformers().AutoModel.from_pretrained(
+        folder, local_files_only=True, use_safetensors=True, trust_remote_code=False
+    )
+    return HuggingFace.of(model).state_dict()

@@ -1,0 +1,272 @@
+"""`gec_detector`: grammatical errors by attention over layers (Kaneko and Komachi 2019)."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from numbers import Real
+from typing import cast
+
+import numpy
+import torch
+from numpy.typing import NDArray
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples, validate_get_examples
+from thinc.api import Config, Model, torch2xp, xp2torch
+from thinc.types import Floats2d
+
+from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, get_errors, set_errors
+from ..batching.sentences import sentence_starts
+from ..pipeline.component import WeightsPipe
+from ..pipeline.examples import Counts, Reader, count, same_tokens
+from ..pipeline.factory import register_factory
+
+DEFAULT_MODEL = Config().from_str(
+    """
+    [model]
+    @architectures = "spacy-lal.MHMLA.v1"
+    heads = 12
+
+    [model.layers]
+    @architectures = "spacy-lal.BiLSTMLayers.v1"
+    hidden_width = 192
+    depth = 3
+
+    [model.layers.tok2vec]
+    @architectures = "spacy-lal.WordAffixEmbed.v1"
+    word_width = 128
+    affix_width = 32
+    """
+)["model"]
+"""The model of a component whose config names none."""
+
+DOUBT = 0.05
+"""An error this probable says nothing of the sentence's other words."""
+CERTAIN = 1.0 - 1e-9
+"""The odds of anything above would be infinite."""
+
+Probabilities = list[NDArray[numpy.float32]]
+
+
+class ErrorDetector(WeightsPipe):
+    """`gec_detector` writes `doc.spans[spans_key]`, with the probability of every token.
+
+    model: maps Docs to scores of every token's labels [tokens of all Docs, labels].
+    spans_key: name of the span group with the errors. `Token._.is_error` and the other extension
+        attributes read only "errors"; `grammar_errors(doc, key)` of `annotations/grammar_errors.py`
+        reads any group.
+    threshold: a token is marked if the probability that it is an error is at least this. It is
+        stored with the component as `cfg["threshold"]`, where `spacy find-threshold` and you set
+        it: the threshold of a trained component takes precedence over that of its config.
+    error_weight: weight of the loss of a token that is an error; that of a correct token is 1. A
+        higher weight finds more errors, with lower precision.
+    error_cooccurrence: how much the surest error of a sentence raises the probability of the other
+        tokens (see `with_cooccurrence`); at 0 each token's is the model's own.
+    """
+
+    def __init__(
+        self,
+        nlp: Language,
+        name: str,
+        model: Model[list[Doc], Floats2d],
+        *,
+        spans_key: str = ERRORS_KEY,
+        threshold: float = 0.5,
+        error_weight: float = 1.0,
+        error_cooccurrence: float = 0.0,
+        scorer: Callable | None = None,
+    ) -> None:
+        _checked_threshold(threshold)
+        if error_weight <= 0:
+            raise ValueError(f"error_weight must be above 0, got {error_weight}")
+        if not 0 <= error_cooccurrence < float("inf"):
+            raise ValueError(f"error_cooccurrence must be from 0 on, got {error_cooccurrence}")
+        self.spans_key = spans_key
+        self.error_weight = error_weight
+        self.error_cooccurrence = error_cooccurrence
+        super().__init__(nlp.vocab, model, name, scorer, labels=[], threshold=threshold)
+
+    def _outputs(self) -> dict[str, list[str]]:
+        return {"labels": [CORRECT, *self.labels]}
+
+    def _check_cfg(self) -> None:
+        super()._check_cfg()
+        _checked_threshold(self.cfg["threshold"])
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The types of errors; one if they are not told apart."""
+        return tuple(self.cfg["labels"])
+
+    @property
+    def label_data(self) -> list[str]:
+        return list(self.labels)
+
+    def add_label(self, label: str) -> int:
+        """Add a type of errors; 0 if it was there. ValueError once the model is initialised."""
+        return self._add("labels", label)
+
+    # Training
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: list[str] | None = None,
+        warm_start: str | None = None,
+    ) -> None:
+        """Read the types of errors off the training data and set up the model.
+
+        labels: types to take instead. warm_start: a trained pipeline whose detector's weights begin
+        what fits. Raises ValueError if no example has errors.
+        """
+        validate_get_examples(get_examples, f"{self.name}.initialize")
+        counts = count(get_examples(), read_errors(self.spans_key))
+        found, without = counts.names["labels"], counts.lacking["errors"]
+        if labels is None and not found:
+            raise ValueError(
+                f"none of the {counts.docs} training Docs has errors in "
+                f"doc.spans[{self.spans_key!r}]: {counts.docs - without} are annotated as correct, "
+                f"and so left alone by spacy-lal.corrupt.v1, {without} are not annotated"
+            )
+        if labels is not None and (not labels or CORRECT in labels):
+            raise ValueError(f"the labels given to {self.name!r} must be types of errors: {labels}")
+        counts.tell_lacking(self.name, "errors", "are not annotated")
+        known = self.cfg["labels"]
+        self.cfg["labels"] = labels or [*known, *sorted(set(found) - set(known))]
+        self._initialize_weights(get_examples, counts.sample, warm_start, nlp)
+
+    def get_loss(self, examples: Iterable[Example], scores: Floats2d) -> tuple[float, Floats2d]:
+        """The mean cross-entropy of all words and its gradient with respect to every score.
+
+        What has no gold does not count: Docs that are not annotated, tokens without a counterpart,
+        types that were not there at initialisation, whitespace.
+        """
+        examples = list(examples)
+        validate_examples(examples, f"{self.name}.get_loss")
+        index = {label: k for k, label in enumerate([CORRECT, *self.labels])}
+        labels = [gold_errors(example, self.spans_key) for example in examples]
+        self._warn_unknown(
+            "labels",
+            Counter(name for found in labels for name in found if name and name != CORRECT),
+        )
+        gold = [
+            index.get(label, -1) if label is not None and not token.is_space else -1
+            for example, doc_labels in zip(examples, labels, strict=True)
+            for token, label in zip(example.predicted, doc_labels, strict=True)
+        ]
+        logits = xp2torch(scores).detach().clone().requires_grad_()
+        weights = torch.full((len(index),), self.error_weight, device=logits.device)
+        weights[0] = 1.0
+        targets = torch.tensor(gold, dtype=torch.long, device=logits.device)
+        loss = torch.nn.functional.cross_entropy(
+            logits, targets, weights, ignore_index=-1, reduction="sum"
+        ) / max(1, int((targets >= 0).sum()))
+        loss.backward()
+        gradient = cast(Floats2d, torch2xp(cast(torch.Tensor, logits.grad)))
+        return float(loss.detach()), gradient
+
+    # Annotations
+
+    def predict(self, docs: Iterable[Doc]) -> Probabilities:
+        """The probability of each of a token's labels, "correct" first: [tokens, labels]."""
+        docs = list(docs)
+        self._check_initialised()
+        logits = xp2torch(self.model.predict(docs))
+        flat = torch.softmax(logits, -1).cpu().numpy()
+        return numpy.split(flat, numpy.cumsum([len(doc) for doc in docs]))[:-1]
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Probabilities) -> None:
+        """Write the errors, and the probability of every token to be one. Whitespace is none."""
+        threshold = _checked_threshold(self.cfg["threshold"])
+        for doc, doc_probabilities in zip(docs, scores, strict=True):
+            spaces = numpy.fromiter((token.is_space for token in doc), bool, len(doc))
+            # as many digits as a threshold has, which may lie between two scores
+            errors = doc_probabilities[:, 1:].sum(1).astype(numpy.float64)
+            errors[spaces] = 0.0
+            if self.error_cooccurrence:
+                starts = sentence_starts(doc, "split")
+                errors = with_cooccurrence(errors, starts, self.error_cooccurrence)
+            marked = (errors >= threshold) & ~spaces
+            types = doc_probabilities[:, 1:].argmax(1).tolist() if len(doc) else []
+            labels = [
+                self.labels[k] if here else CORRECT
+                for k, here in zip(types, marked.tolist(), strict=True)
+            ]
+            set_errors(doc, labels, errors.tolist(), key=self.spans_key)
+
+
+def read_errors(key: str) -> Reader:
+    """Types of errors."""
+
+    def read(doc: Doc, counts: Counts) -> None:
+        if key not in doc.spans:
+            counts.lacking["errors"] += 1
+            return
+        types = (label for label in get_errors(doc, key) if label != CORRECT)
+        counts.names["labels"].update(types)
+
+    return read
+
+
+def gold_errors(example: Example, key: str) -> list[str | None]:
+    """The label of every predicted token; None where there is no gold.
+
+    A token that is made of several gold ones is an error if one of them is.
+    """
+    if key not in example.reference.spans:
+        return [None] * len(example.predicted)
+    labels = get_errors(example.reference, key)
+    if same_tokens(example):
+        return list(labels)
+    found: list[str | None] = []
+    for i in range(len(example.predicted)):
+        parts = [labels[int(k)] for k in example.alignment.x2y[i]]
+        found.append(
+            next((label for label in parts if label != CORRECT), CORRECT if parts else None)
+        )
+    return found
+
+
+def with_cooccurrence(
+    probabilities: NDArray[numpy.float64], starts: Sequence[int], weight: float
+) -> NDArray[numpy.float64]:
+    """Raise the odds of every token by those of the surest other token of its sentence.
+
+    Errors come together. probabilities: of the tokens of a Doc to be errors [tokens]. starts: where
+    sentences begin. With o for odds, p / (1 - p): o_i' = o_i * max(1, o_j / o(DOUBT))^weight, where
+    j is the token with the highest probability in the sentence besides i. What is 0 stays 0, and
+    nothing falls.
+    """
+    found = probabilities.copy()
+    for start, end in pairwise([*starts, len(probabilities)]):
+        if end - start < 2:
+            continue
+        of_sentence = probabilities[start:end]
+        surest = int(of_sentence.argmax())
+        others = numpy.full(end - start, of_sentence[surest])
+        others[surest] = numpy.delete(of_sentence, surest).max()
+        others = numpy.minimum(others, CERTAIN)
+        odds = others / (1.0 - others) * ((1.0 - DOUBT) / DOUBT)
+        gain = numpy.maximum(1.0, odds) ** weight
+        raised = of_sentence * gain / (1.0 - of_sentence + of_sentence * gain)
+        found[start:end] = numpy.maximum(of_sentence, raised)
+    return found
+
+
+def _checked_threshold(threshold: float) -> float:
+    """Users set it, in a dictionary."""
+    if not isinstance(threshold, Real) or not 0 <= threshold <= 1:
+        raise ValueError(f"threshold must be from 0 to 1, got {threshold!r}")
+    return threshold
+
+
+make_gec_detector = register_factory(
+    "gec_detector",
+    ErrorDetector,
+    assigns=["doc.spans"],
+    score_weights={"ged_f05": 1.0, "ged_p": 0.0, "ged_r": 0.0, "ged_per_type": None},
+    model=DEFAULT_MODEL,
+    scorer={"@scorers": "spacy-lal.detection_scorer.v1"},
+)
