@@ -53,22 +53,22 @@ def named(entry: str) -> tuple[str, Path]:
 
 def results(model: str, files: dict[str, Path]) -> list[dict[str, Any]]:
     """The scores of a pipeline on each file, in percent, of what the file has gold of."""
-    from spacy_lal.evaluation.parses import measure as parse
+    from spacy_lal.evaluation.parse_scores import measure_parses
     from spacy_lal.srl.scorer import score_frames
 
     nlp = measure.load(model)
     found = []
     for name, path in files.items():
         examples = measure.read_examples(path, nlp)
-        # `measure` scores trees and heads; the Docs that it parsed are these
-        scores, counts = parse(nlp, examples)
+        # it scores trees and heads; the Docs that it parsed are these
+        scores = measure_parses(nlp, examples)
         scores |= score_frames(examples)
         percent = {
             column: round(100 * scores[key], 2)
             for column, key in COLUMNS.items()
             if scores.get(key) is not None
         }
-        about = {"pipeline": measure.full_name(nlp), "data": name, "words": counts["words"]}
+        about = {"pipeline": measure.full_name(nlp), "data": name, "words": scores["words"]}
         found.append(about | percent)
     return found
 

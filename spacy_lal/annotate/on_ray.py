@@ -12,10 +12,10 @@ from typing import Any
 from spacy.language import Language
 from spacy.util import is_package
 
-from .batches import told
-from .loading import load
+from .annotating import load
 from .manifest import Counts, describe
-from .shards import AnnotateSettings, Shard, annotate_shard
+from .shards import AnnotateSettings, Shard, make_shard
+from .texts import told
 
 TRIES = 3
 """How often a shard is begun before an actor that ends ends the run."""
@@ -100,7 +100,7 @@ class _Actor:
 
     def annotate(self, shard: Shard) -> Counts | str:
         try:
-            return annotate_shard(self._loaded(), shard, self._output, self._settings)
+            return make_shard(self._loaded(), shard, self._output, self._settings)
         except Exception as error:
             return told(error)
 

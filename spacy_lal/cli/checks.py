@@ -7,11 +7,14 @@ import tarfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import typer
 
 T = TypeVar("T")
+
+ModelArgument = Annotated[str, typer.Argument(help="A pipeline: a package's name or a folder.")]
+ThreadsOption = Annotated[int, typer.Option(min=0, help="Threads of torch; 0 for its default.")]
 
 
 @contextmanager

@@ -42,7 +42,7 @@ def serve(
             raise ImportError("needs a web server: pip install 'spacy-lal[demo]'") from None
         from spacy.util import get_installed_models
 
-        from ..annotate.loading import load
+        from ..annotate.annotating import load
         from ..page.worker import Limits
 
         listening = _listen(host, port)

@@ -24,7 +24,7 @@ from ..trees.brackets import BRACKETS
 from ..trees.nest import nest
 
 OWN = "the extensions and the factory of benepar itself are there: import one of the two packages"
-"""What an ImportError says if benepar itself was imported before."""
+"""Message of the ImportError if benepar itself was imported before."""
 
 if Language.has_factory("benepar") or Doc.has_extension("_constituent_data"):
     raise ImportError(OWN)
@@ -200,7 +200,7 @@ def make_benepar(
 ) -> BeneparPipe:
     """benepar's component, by this package's parser, with benepar's extensions.
 
-    model: a folder or file of benepar 0.2, or a pipeline that `python -m spacy lal import benepar`
+    model: a folder or file of benepar 0.2, or a pipeline that `python -m spacy lal import`
     wrote. Names of models that benepar would look for or download are not known.
     subbatch_max_tokens: ignored; batches have a size of their own. disable_tagger: write no tags.
     """
@@ -208,7 +208,7 @@ def make_benepar(
     if not folder.exists():
         raise ValueError(
             f"{model}: no such folder. This component needs one with {MODEL}, or a pipeline that "
-            "`python -m spacy lal import benepar` wrote; it downloads nothing"
+            "`python -m spacy lal import` wrote; it downloads nothing"
         )
     _say()
     install_extensions()

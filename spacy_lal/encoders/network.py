@@ -24,8 +24,7 @@ from .hugging_face import (
     read_transformer,
     width_and_depth,
 )
-from .windows import PieceBatch, Pooling, piece_batches
-from .word_pieces import WordPieces
+from .word_pieces import PieceBatch, Pooling, WordPieces, piece_batches
 
 LAYER = re.compile(r"(?:^|\.)layers?\.(\d+)\.")
 """Says in a parameter's name of which layer it is: "encoder.layer.3.…" of BERT and its kin,

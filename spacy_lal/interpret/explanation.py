@@ -68,7 +68,7 @@ class Explanation:
     contributions: numpy.ndarray | None
 
     def span_attention(self, start: int, end: int) -> numpy.ndarray:
-        """What each head attends to from the words of a span: [H, n+2].
+        """Attention of each head from the words of a span: [H, n+2].
 
         With one query vector a head that is the same for all spans of the sentence.
         """
@@ -80,7 +80,7 @@ class Explanation:
     def attention_svg(
         self, *, heads: Sequence[int] | None = None, k: int = 8, styled: bool = True
     ) -> str:
-        """A heat map of what heads attend to, with matrix queries on average over the words.
+        """Heat map of the heads' attention, with matrix queries on average over the words.
 
         heads: which; by default the k that contribute most to the sentence's constituents, or, if
         contributions were not computed, the k with the greatest attention weights.
@@ -121,7 +121,7 @@ def explain(
 ) -> list[Explanation]:
     """Attention and contributions of the label attention heads, for each sentence of a Doc.
 
-    See the module's docstring for what can be read from them. nlp: a pipeline with a label
+    The module's docstring says what the numbers mean. nlp: a pipeline with a label
     attention parser, or that component. A pipeline's components before the parser are run on a
     copy of the Doc; with the component alone, the Doc must have gone through them. The Doc is not
     changed. A sentence cut in pieces has an `Explanation` for each, one that

@@ -181,10 +181,7 @@ def _forward(
     def score() -> Iterator[SentenceBatch]:
         batches = padded_batches(docs, sentences, flat, model.attrs["max_batch_spans"])
         for members, lengths, x in batches:
-            if is_train:
-                scores = shim.begin_update(x, lengths, dropout=model.attrs["dropout_rate"])
-            else:
-                scores = shim.predict(x, lengths)
+            scores = shim.run(x, lengths, is_train=is_train, dropout=model.attrs["dropout_rate"])
             yield SentenceBatch(members, lengths, scores)
 
     # when predicting, each batch's charts go as soon as they are decoded

@@ -170,10 +170,8 @@ def _forward(
                 group = [numbers[k] for k in part]
                 batch = shim.reader.batch([read[k] for k in group], shim.device)
                 lengths = tensor([words[k] for k in group], device=shim.device)
-                if is_train:
-                    scores = shim.begin_update(batch, lengths, dropout=attrs["dropout_rate"])
-                else:
-                    scores = shim.predict(batch, lengths)
+                dropout = attrs["dropout_rate"]
+                scores = shim.run(batch, lengths, is_train=is_train, dropout=dropout)
                 yield SentenceBatch([parsed[k] for k in group], lengths, scores)
 
     # when predicting, each batch's charts go as soon as they are decoded

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import pickletools
 import struct
 import sys
 import zipfile
@@ -43,6 +44,39 @@ OLD_MODULES = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 LEGACY = 0x1950A86A20F9469CFC6C
 """The number that files of PyTorch before 1.6 begin with."""
 Storage = Callable[..., Tensor]
+
+
+KEYS = {"supar": {"transform", "args"}, "lal-parser": {"spec"}, "benepar": {"config"}}
+"""Keys of a checkpoint beside its parameters, by whose it is."""
+
+
+def looks_like(path: Path) -> str:
+    """Whose checkpoint a file is, or the folder of a release, by the strings in its pickle.
+
+    Raises ValueError, naming it, if it is none of those in `KEYS`.
+    """
+    if path.is_dir():
+        return "benepar"
+    strings = set[Any]()
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                (pickled,) = (name for name in archive.namelist() if name.endswith("/data.pkl"))
+                strings.update(
+                    argument for _, argument, _ in pickletools.genops(archive.read(pickled))
+                )
+        else:
+            with path.open("rb") as file:
+                for _ in range(4):  # a number, the protocol, the system, the checkpoint
+                    strings.update(argument for _, argument, _ in pickletools.genops(file))
+    except Exception:  # pickletools has no kind of its own
+        strings.clear()
+    for kind, keys in KEYS.items():
+        if keys <= strings:
+            return kind
+    raise ValueError(
+        f"{path}: no checkpoint of {', '.join(KEYS)} that can be recognised: give --kind"
+    )
 
 
 class Inert:

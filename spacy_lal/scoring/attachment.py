@@ -16,13 +16,11 @@ from spacy.training import Example
 from spacy.training.alignment_array import AlignmentArray
 
 from ..trees.nest import crossing
+from .matching import UNALIGNED
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Strings = NDArray[np.object_]
-
-UNALIGNED = -1
-"""In place of the index of a token on the other side."""
 
 ARTIFICIAL_ROOT = -1
 """Where the arcs of roots start: before the first word."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
+import numpy
 from torch import Tensor
 
 MOST_SCORES = 1 << 24
 """Words times labels, or words times words, of what is searched together."""
 
+Array = numpy.ndarray
 Spans = list[tuple[int, int, int]]
 """(start, end, label) in order of the words."""
 
 
-@torch.no_grad()
 def best_spans(
     begin: Tensor,
     inside: Tensor,
@@ -36,72 +36,77 @@ def best_spans(
     Sarawagi and Cohen (2004). Of the spans that end at a word and are no constituents, the best of
     a label begins there, or where that of the word before does: the work grows with C times n and
     the number of constituents, not with C n². Where a label of `unique` comes twice, its one span
-    begins either not after the first of both, or after it: both are searched. Ties: a word outside
-    before a span, of spans the longest, of labels the lowest.
+    begins either among the first half of these or after them: both are searched, unless they can't
+    score more than what was found. Ties: a word outside before a span, of spans the longest, of
+    labels the lowest.
     """
     _, n, size = begin.shape
     rows = max(1, MOST_SCORES // max(1, n * max(n, size)))
-    best: list[tuple[float, Spans]] = [(-torch.inf, []) for _ in begin]
-    # the sequences to search by their row, with words at which a label may not begin
-    searches: list[tuple[int, list[tuple[slice, int]]]] = [(row, []) for row in range(len(begin))]
+    of_words = [t.double().cpu().numpy() for t in (begin, inside, outside)]
+    constituents, lost = whole.cpu().numpy(), losses.double().cpu().numpy()
+    best: list[tuple[float, Spans]] = [(-numpy.inf, []) for _ in begin]
+    # the sequences to search: their row, the most that they may score, and the words at which a
+    # label may not begin
+    searches: list[tuple[int, float, list[tuple[slice, int]]]]
+    searches = [(row, numpy.inf, []) for row in range(len(begin))]
     while searches:
-        part, searches = searches[:rows], searches[rows:]
-        at = [row for row, _ in part]
-        starts = begin[at].double()
-        for sequence, (_, forbidden) in zip(starts, part, strict=True):
+        part = [search for search in searches[:rows] if search[1] > best[search[0]][0]]
+        searches = searches[rows:]
+        at = [row for row, *_ in part]
+        starts, *others = (array[at] for array in of_words)
+        for sequence, (*_, forbidden) in zip(starts, part, strict=True):
             for words, label in forbidden:
-                sequence[words, label] = -torch.inf
-        parts = starts, inside[at].double(), outside[at].double(), whole[at]
-        found = _search(*parts, losses.double(), lengths[at])
-        for (row, forbidden), (score, spans) in zip(part, found, strict=True):
-            if repeated := _first_repeated(spans, unique):
-                label, first = repeated
-                for words in (slice(first + 1, None), slice(first + 1)):
-                    searches.append((row, [*forbidden, (words, label)]))
+                sequence[words, label] = -numpy.inf
+        found = _search(starts, *others, constituents[at], lost, lengths[at].tolist())
+        for (row, _, forbidden), (score, spans) in zip(part, found, strict=True):
+            if repeated := _repeated(spans, unique):
+                label, last = repeated
+                for words in (slice(last + 1, None), slice(last + 1)):
+                    searches.append((row, score, [*forbidden, (words, label)]))
             elif score > best[row][0]:
                 best[row] = score, spans
     return [spans for _, spans in best]
 
 
 def _search(
-    begin: Tensor, inside: Tensor, outside: Tensor, whole: Tensor, losses: Tensor, lengths: Tensor
+    begin: Array, inside: Array, outside: Array, whole: Array, losses: Array, lengths: list[int]
 ) -> list[tuple[float, Spans]]:
     """The best sequence of each row and its score, whatever labels it repeats."""
     batch, n, _ = begin.shape
     # of words that can't be inside: sums of -inf have no differences
-    never = torch.isneginf(inside)
-    sums = inside.masked_fill(never, 0).cumsum(1)
+    never = numpy.isneginf(inside)
+    sums = numpy.where(never, 0, inside).cumsum(1)
     broken = never.cumsum(1)
     # value of a span of the words i to j: start[i] + sums[j], if no word after i can't be inside
     start = begin - sums
-    ends_of: list[list[int]] = [[] for _ in range(n)]
-    for i, j in whole.any(0).nonzero().tolist():
-        if i <= j:
-            ends_of[j].append(i)
-    best = outside.new_zeros(batch, n + 1)
-    back = torch.full((batch, n, 2), -1, dtype=torch.long, device=begin.device)
-    longest = torch.full_like(start[:, 0], -torch.inf)
-    first = torch.zeros_like(longest, dtype=torch.long)
+    starts_of = [numpy.flatnonzero(column[: j + 1]) for j, column in enumerate(whole.any(0).T)]
+    best = numpy.zeros((batch, n + 1))
+    back = numpy.full((batch, n, 2), -1)
+    longest = numpy.full_like(start[:, 0], -numpy.inf)
+    first = numpy.zeros(longest.shape, dtype=numpy.int64)
     for j in range(n):
         start[:, j] += best[:, j, None]
-        longest = longest.masked_fill(never[:, j], -torch.inf)
+        longest[never[:, j]] = -numpy.inf
         here = start[:, j] > longest
-        longest, first = torch.where(here, start[:, j], longest), first.masked_fill(here, j)
+        longest, first = numpy.where(here, start[:, j], longest), numpy.where(here, j, first)
         value, at = longest - losses, first
-        for i in ends_of[j]:
-            there = whole[:, i, j, None] & (broken[:, i] == broken[:, j])
-            better = there & ((start[:, i] > value) | ((start[:, i] == value) & (at > i)))
-            value, at = torch.where(better, start[:, i], value), at.masked_fill(better, i)
+        if len(starts := starts_of[j]):
+            there = whole[:, starts, j, None] & (broken[:, starts] == broken[:, j, None])
+            values = numpy.where(there, start[:, starts], -numpy.inf)
+            which = values.argmax(1)
+            top, begins = numpy.take_along_axis(values, which[:, None], 1)[:, 0], starts[which]
+            better = (top > value) | ((top == value) & (begins < at))
+            value, at = numpy.where(better, top, value), numpy.where(better, begins, at)
         value = value + sums[:, j]
-        top = value.amax(1, keepdim=True)
-        begins, label = at.masked_fill(value < top, n).min(1)
+        highest = value.max(1)
+        begins = numpy.where(value < highest[:, None], n, at)
+        chosen = numpy.stack([begins.min(1), begins.argmin(1)], 1)
         alone = best[:, j] + outside[:, j]
-        span = top[:, 0] > alone
-        best[:, j + 1] = torch.where(span, top[:, 0], alone)
-        back[:, j] = torch.stack([begins, label], 1).where(span.unsqueeze(1), -1)
-    ends = best.gather(1, lengths.to(best.device, torch.long).unsqueeze(1)).squeeze(1).tolist()
-    steps = zip(back.tolist(), lengths.tolist(), strict=True)
-    return [(score, _spans(*of_row)) for score, of_row in zip(ends, steps, strict=True)]
+        best[:, j + 1] = numpy.maximum(highest, alone)
+        back[:, j] = numpy.where((highest > alone)[:, None], chosen, -1)
+    return [
+        (float(best[row, end]), _spans(back[row].tolist(), end)) for row, end in enumerate(lengths)
+    ]
 
 
 def _spans(back: list[list[int]], end: int) -> Spans:
@@ -114,11 +119,14 @@ def _spans(back: list[list[int]], end: int) -> Spans:
     return spans[::-1]
 
 
-def _first_repeated(spans: Spans, unique: Sequence[int]) -> tuple[int, int] | None:
-    """A label of `unique` that comes twice, and the word at which it does first."""
-    first: dict[int, int] = {}
+def _repeated(spans: Spans, unique: Sequence[int]) -> tuple[int, int] | None:
+    """The label of `unique` that comes most often, if more than once, and the last word of the
+    first half of its beginnings."""
+    begins: dict[int, list[int]] = {label: [] for label in unique}
     for start, _, label in spans:
-        if label in first and label in unique:
-            return label, first[label]
-        first.setdefault(label, start)
-    return None
+        if label in begins:
+            begins[label].append(start)
+    label = max(begins, key=lambda label: len(begins[label]), default=-1)
+    if label < 0 or len(begins[label]) < 2:
+        return None
+    return label, begins[label][len(begins[label]) // 2 - 1]

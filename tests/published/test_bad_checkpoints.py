@@ -1,4 +1,4 @@
-"""Bad input to `import lal-parser` and `import supar`: one line that names the file; no folder."""
+"""Bad input to `import`: one line that names the file; no folder."""
 
 import importlib
 import json
@@ -15,7 +15,7 @@ from spacy.cli import app
 from typer.testing import CliRunner
 
 from spacy_lal.published.lal_parser import read_lal_parser
-from spacy_lal.published.restricted import read_checkpoint
+from spacy_lal.published.restricted import looks_like, read_checkpoint
 from spacy_lal.published.supar import CLASSES, FUNCTIONS, read_supar
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -33,7 +33,8 @@ class Plant:
 def run(kind, checkpoint, output, *options):
     """The command's exit status and what it says, in one line."""
     result = CliRunner().invoke(
-        app, ["lal", "import", kind, str(checkpoint), str(output), *map(str, options)]
+        app,
+        ["lal", "import", str(checkpoint), str(output), "--kind", kind, *map(str, options)],
     )
     return result.exit_code, " ".join(result.output.split())
 
@@ -45,6 +46,25 @@ def refused(kind, checkpoint, tmp_path, *options):
     assert "Traceback" not in said
     assert set(tmp_path.iterdir()) == before
     return said.replace(" ", "")
+
+
+def test_whose_checkpoint_it_is(tmp_path):
+    """By its contents alone, whatever its name and PyTorch's format."""
+    checkpoints = [(kind, path) for kind, path in KINDS]
+    checkpoints += [("benepar", path) for path in (FIXTURES / "benepar").glob("*.pt")]
+    for kind, path in checkpoints:
+        assert looks_like(path) == kind
+    assert looks_like(FIXTURES / "benepar") == "benepar"
+    old, other = tmp_path / "old.pt", tmp_path / "other.pt"
+    state = {"config": {"hparams": {}}, "state_dict": {"a": torch.zeros(2)}}
+    torch.save(state, old, _use_new_zipfile_serialization=False)
+    assert looks_like(old) == "benepar"
+    for content in (b"", b"PK", pickle.dumps({"config": 1})[:9], b"\x80\x02."):
+        other.write_bytes(content)
+        status = CliRunner().invoke(app, ["lal", "import", str(other), str(tmp_path / "out")])
+        assert status.exit_code == 1
+        assert "give --kind" in status.output
+    assert not (tmp_path / "out").exists()
 
 
 KINDS = [("lal-parser", LAL / "characters.pt"), ("supar", SUPAR / "con_char.pt")]

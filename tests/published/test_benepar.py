@@ -285,7 +285,7 @@ def test_bad_input_is_one_line_and_no_folder(tmp_path: Path, damage: Any, messag
     damage(folder)
     with pytest.raises((ValueError, OSError), match=message):
         read_benepar(folder)
-    result = CliRunner().invoke(app, ["import", "benepar", str(folder), str(tmp_path / "out")])
+    result = CliRunner().invoke(app, ["import", str(folder), str(tmp_path / "out")])
     assert result.exit_code == 1
     assert len(result.output.strip().splitlines()) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["bad"]

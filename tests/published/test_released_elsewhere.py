@@ -79,7 +79,7 @@ def test_spacy_package_asks_for_what_it_needs(program, tmp_path):
     kind = "lal-parser" if program is LAL_PARSER else "supar"
     folder, packages = tmp_path / "imported", tmp_path / "packages"
     encoder = next(e for e in program.folder.iterdir() if e.is_dir() and e.name in name)
-    command = ["import", kind, str(program.folder / f"{name}.pt"), str(folder)]
+    command = ["import", str(program.folder / f"{name}.pt"), str(folder)]
     run = CliRunner().invoke(app, ["lal", *command, "--encoder", str(encoder), "--license", "MIT"])
     assert run.exit_code == 0, run.output
     packages.mkdir()

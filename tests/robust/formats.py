@@ -33,12 +33,10 @@ from spacy_lal.cli.convert_ged import convert_ged
 from spacy_lal.cli.convert_gold_conll import convert_gold_conll
 from spacy_lal.cli.convert_ptb import convert_ptb
 from spacy_lal.cli.convert_vtb import convert_vtb
-from spacy_lal.cli.corrupt import corrupt, error_model
-from spacy_lal.cli.evalb import evalb
 from spacy_lal.cli.export_ged import export_ged
 from spacy_lal.cli.export_props import export_props
-from spacy_lal.cli.ged_eval import ged_eval
-from spacy_lal.cli.srl_eval import srl_eval
+from spacy_lal.cli.make_errors import corrupt
+from spacy_lal.cli.score import score_errors, score_roles, score_trees
 from spacy_lal.formats.character_edits import rule_based
 from spacy_lal.formats.head_rules import HeadRules
 from spacy_lal.formats.m2 import ErrorTypes
@@ -127,7 +125,7 @@ def archive_of_skeletons(link: str = "") -> bytes:
 def _model() -> bytes:
     with tempfile.TemporaryDirectory() as folder, _silent():
         (Path(folder) / "text").write_text(LINES)
-        error_model(texts=[Path(folder) / "text"], output=Path(folder) / "model")
+        corrupt(texts=[Path(folder) / "text"], output=Path(folder) / "model", learn=True)
         return (Path(folder) / "model").read_bytes()
 
 
@@ -288,14 +286,16 @@ INPUTS: dict[str, Input] = {
     "error model": Input(
         _model,
         "model.json",
-        lambda put, path, out: corrupt(put("lines", LINES), out, model=path),
+        lambda put, path, out: corrupt(texts=[put("lines", LINES)], output=out, model=path),
     ),
-    "corrections": Input(M2, "a.m2", lambda put, path, out: error_model(output=out, m2=[path])),
+    "corrections": Input(
+        M2, "a.m2", lambda put, path, out: corrupt(output=out, m2=[path], learn=True)
+    ),
     ".spacy, errors": Input(_docs(), "a.spacy", lambda put, path, out: export_ged(path, out)),
     ".spacy, frames": Input(_docs(), "a.spacy", lambda put, path, out: export_props(path, out)),
-    "trees": Input(TREES, "a", lambda put, path, out: evalb(put("gold", TREES), path)),
-    "props": Input(PROPS, "a", lambda put, path, out: srl_eval(put("gold", PROPS), path)),
-    "labels": Input(TSV, "a", lambda put, path, out: ged_eval(put("gold", TSV), path)),
+    "trees": Input(TREES, "a", lambda put, path, out: score_trees(put("gold", TREES), path)),
+    "props": Input(PROPS, "a", lambda put, path, out: score_roles(put("gold", PROPS), path)),
+    "labels": Input(TSV, "a", lambda put, path, out: score_errors(put("gold", TSV), path)),
 }
 PACKED = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 

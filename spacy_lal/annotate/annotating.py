@@ -2,18 +2,48 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from threading import RLock
 from typing import Generic, NamedTuple, TypeVar
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from .pieces import Record
+from .records import Record, doc_record
+from .texts import MAX_CHARS, pieces, told
 
 T = TypeVar("T")
 
+PRIMITIVES = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
+"""The environment variable that says how many prepared operations oneDNN keeps."""
+KEPT = "64"
+"""How many it keeps here, unless the variable is set."""
+
 BATCH_TOKENS = 10_000
 """Tokens that are annotated together by default."""
+
+
+def load(model: str, threads: int = 0, gpu: int = -1) -> Language:
+    """The pipeline, on this GPU or the CPU (-1), with so many threads, 0 for torch's own choice.
+
+    Unless the environment says otherwise, oneDNN, which compiles what torch computes on a CPU for
+    every shape of a batch, keeps the latest 64 of them instead of 1,024: batches of sentences
+    hardly ever have a shape again. It asks when it is first used in a process.
+    """
+    os.environ.setdefault(PRIMITIVES, KEPT)
+    import spacy
+    import torch
+
+    from ..pipeline.loading import load_pipeline
+
+    if threads:
+        torch.set_num_threads(threads)
+    if gpu >= 0:
+        spacy.require_gpu(gpu)
+    return load_pipeline(model)
 
 
 class Found(NamedTuple, Generic[T]):
@@ -24,7 +54,7 @@ class Found(NamedTuple, Generic[T]):
     error: str = ""
 
 
-def annotated(
+def through_pipeline(
     nlp: Language,
     records: Iterable[Record],
     read: Callable[[Record, Doc], T],
@@ -60,7 +90,7 @@ def _batch(
             break
     docs = [doc for _, doc in batch if doc is not None]
     try:
-        annotations = iter(_annotate(nlp, docs) if docs else [])
+        annotations = iter(_piped(nlp, docs) if docs else [])
     except Exception:
         return [_alone(nlp, record, read) for record, _ in batch]
     return [
@@ -76,7 +106,7 @@ def _tokens(nlp: Language, record: Record) -> Doc | None:
         return None
 
 
-def _annotate(nlp: Language, docs: list[Doc]) -> list[Doc]:
+def _piped(nlp: Language, docs: list[Doc]) -> list[Doc]:
     done = list(nlp.pipe(docs, batch_size=len(docs)))
     if len(done) != len(docs):  # a pipeline's error handler may drop Docs
         raise ValueError(
@@ -88,7 +118,7 @@ def _annotate(nlp: Language, docs: list[Doc]) -> list[Doc]:
 
 def _alone(nlp: Language, record: Record, read: Callable[[Record, Doc], T]) -> Found[T]:
     try:
-        (doc,) = _annotate(nlp, [nlp.make_doc(record["text"])])
+        (doc,) = _piped(nlp, [nlp.make_doc(record["text"])])
     except Exception as error:
         return Found(record, None, told(error))
     return _read(record, doc, read)
@@ -101,6 +131,42 @@ def _read(record: Record, doc: Doc, read: Callable[[Record, Doc], T]) -> Found[T
         return Found(record, None, told(error))
 
 
-def told(error: Exception) -> str:
-    """An error in one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+def annotate_batch(
+    records: Iterable[Record],
+    model: str | Path | Language,
+    *,
+    max_chars: int = MAX_CHARS,
+    batch_tokens: int = BATCH_TOKENS,
+) -> list[Record]:
+    """Records with a "text", annotated (see `doc_record`), in order; fields are carried through.
+
+    model: a pipeline, or its name or folder, which is loaded once a process. A text of more than
+    `max_chars` characters becomes several records (see `pieces`). A text that fails comes back as
+    it is, with the "error", and so does a record without a text. Threads of a process take turns.
+    """
+    with _ONE_AT_A_TIME:
+        nlp = model if isinstance(model, Language) else _load(str(model))
+        # all at once: what makes the records may use the pipeline, whose batches free their strings
+        parts = [part for record in records for part in _pieces(record, max_chars)]
+        texts = (part for part in parts if "error" not in part)
+        found = through_pipeline(nlp, texts, doc_record, batch_tokens=batch_tokens)
+        return [part if "error" in part else _result(next(found)) for part in parts]
+
+
+def _pieces(record: Record, max_chars: int) -> Iterable[Record]:
+    if not isinstance(record.get("text"), str):
+        return [{**record, "error": "no text in 'text'"}]
+    return pieces({name: record[name] for name in record if name != "error"}, max_chars)
+
+
+def _result(found: Found[Record]) -> Record:
+    return {**found.record, "error": found.error} if found.value is None else found.value
+
+
+# Strings are freed at the end of a batch, from a vocabulary that all threads share.
+_ONE_AT_A_TIME = RLock()
+
+
+@lru_cache(maxsize=1)
+def _load(model: str) -> Language:
+    return load(model)

@@ -1,10 +1,14 @@
-"""Texts from files: plain (a paragraph a line), JSON lines, Parquet; a folder of them, or stdin."""
+"""Texts from files: plain (a paragraph a line), JSON lines, Parquet; a folder of them, or stdin.
+
+Long ones are cut in pieces where it hurts least, with what comes before each piece counted.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,14 +16,25 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..formats.files import OPENERS, undamaged
-from .batches import told
-from .pieces import Record
-from .records import FIELDS
+from .records import FIELDS, Record
 
 STDIN = "-"
 """In place of a path: the texts come from standard input."""
 KINDS = ("txt", "jsonl", "parquet")
 """The kinds of files that texts are read from, as their names end."""
+
+MAX_CHARS = 100_000
+"""Characters (code points) of a piece, some 20,000 words. spaCy itself refuses 1,000,000; a Doc and
+what is found in it take kilobytes a word."""
+
+# From the best place to the worst; a cut is behind the match, so that pieces put together are the
+# text.
+_PLACES = (
+    re.compile(r"\n[^\S\n]*\n\s*"),
+    re.compile(r"\n\s*"),
+    re.compile(r"[.!?…。！？][\"'”’)\]]*(?:\s+|(?<=[。！？]))"),
+    re.compile(r"\s+"),
+)
 
 _PLAIN = (str, int, float, bool, type(None))
 _AT_ONCE = 1000
@@ -193,3 +208,38 @@ def pyarrow() -> Any:
     except ImportError as error:
         raise ImportError("Parquet needs pyarrow: pip install 'spacy-lal[parquet]'") from error
     return pyarrow
+
+
+def told(error: Exception) -> str:
+    """An error in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def pieces(record: Record, max_chars: int = MAX_CHARS) -> Iterator[Record]:
+    """The record, or, if its text is longer than `max_chars`, records of its parts.
+
+    They have all its fields; "offset" is that of the part. Raises ValueError for less than one
+    character.
+    """
+    if max_chars < 1:
+        raise ValueError(f"max_chars must be at least 1, got {max_chars}")
+    text, offset = record["text"], record.get("offset", 0)
+    start = 0
+    while len(text) - start > max_chars:
+        end = _cut(text, start, max_chars)
+        yield {**record, "text": text[start:end], "offset": offset + start}
+        start = end
+    yield {**record, "text": text[start:], "offset": offset + start}
+
+
+def _cut(text: str, start: int, max_chars: int) -> int:
+    """Behind the last paragraph of the second half of what fits; else the last line, sentence or
+    word; else at full length."""
+    middle, end = start + (max_chars + 1) // 2, start + max_chars
+    for place in _PLACES:
+        cut = 0
+        for match in place.finditer(text, middle, end):
+            cut = match.end()
+        if cut:
+            return cut
+    return end

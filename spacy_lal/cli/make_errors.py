@@ -1,4 +1,4 @@
-"""`error-model` and `corrupt`: artificial learner errors, how they are learned and made."""
+"""`corrupt`: artificial learner errors, how they are learned and made."""
 
 from __future__ import annotations
 
@@ -27,91 +27,85 @@ from .checks import check_outputs, clear_errors, from_each
 
 
 def corrupt(
-    text: Annotated[
-        Path, typer.Argument(help="Correct text: a .spacy file, or lines of text.", exists=True)
+    *,
+    texts: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Correct text: .spacy files, or lines of text.", exists=True),
+    ] = None,
+    output: Annotated[
+        Path, typer.Argument(help="The .spacy file to write; with --learn, the error model (JSON).")
     ],
-    output: Annotated[Path, typer.Argument(help="The .spacy file to write.")],
     model: Annotated[
-        Path, typer.Option("--model", help="The error model that `error-model` wrote.", exists=True)
-    ],
-    rate: Annotated[
-        float, typer.Option("--rate", min=0.0, max=1.0, help="Share of tokens to make wrong.")
-    ] = 0.1,
-    copies: Annotated[
-        int, typer.Option("--copies", min=1, help="Copies of each text, each with its own errors.")
-    ] = 1,
-    types: Annotated[
-        bool, typer.Option("--types", help="Label errors as R, M and U, not as ERROR.")
-    ] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Another seed makes other errors.")] = 0,
+        Path | None, typer.Option(help="An error model, by --learn.", exists=True)
+    ] = None,
+    rate: Annotated[float, typer.Option(min=0, max=1, help="Share of tokens to make wrong.")] = 0.1,
+    copies: Annotated[int, typer.Option(min=1, help="Of each text, with errors of its own.")] = 1,
+    types: Annotated[bool, typer.Option("--types", help="Labels R, M and U, not ERROR.")] = False,
+    seed: Annotated[int, typer.Option(help="Another seed makes other errors.")] = 0,
+    learn: Annotated[bool, typer.Option("--learn", help="Write an error model.")] = False,
+    lang: Annotated[str, typer.Option(help="With --learn: language code.")] = "en",
+    corrections: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(help="With --learn: sentences as written, and corrected.", exists=True),
+    ] = None,
+    m2: Annotated[
+        list[Path] | None,
+        typer.Option("--m2", help="With --learn: corrections in M2; repeat it.", exists=True),
+    ] = None,
 ) -> None:
-    """Put errors into correct text, and label them.
+    """Put errors into correct text, and label them; or learn how errors are made (--learn).
 
     Errors are put into each Doc of a .spacy file, or into each sentence of lines of text. Words and
     sentence boundaries are kept, all other annotation is dropped. A Doc that already has labels
     of errors is written once, unchanged.
+
+    Corrections are two files of tokenised sentences, one per line, or M2. From them it learns which
+    errors there are and how frequent they are; correct text, if
+    given, adds words. From correct text alone it makes errors that are usual in any language, and
+    for English those that are typical of its learners.
     """
     with clear_errors("corrupt"):
-        check_outputs([output], [text, model])
+        paths, files = texts or [], [*(corrections or ()), *(m2 or ())]
+        check_outputs([output], [*paths, *files, *([model] if model else [])])
+        if learn:
+            learned = _learned(paths, lang, corrections, m2 or [])
+            learned.save(output)
+            phrases = sum(len(kind.replacements) for kind in learned.kinds.values())
+            typer.echo(f"{len(learned.kinds)} kinds of errors, {phrases:,} phrases to replace")
+            return
+        if model is None or files:
+            raise ValueError("give the --model that makes errors, or --learn to make one")
         errors = ErrorModel.load(model)
-        vocab = language_vocab(errors.lang)
         made = Counter[str]()
-
-        def corrupted() -> Iterator[Doc]:
-            for copy in range(copies):
-                for doc in _docs(text, errors.lang):
-                    if ERRORS_KEY not in doc.spans:
-                        doc = corrupt_doc(
-                            doc, vocab, errors, rate, seed=seed, round=copy, types=types
-                        )
-                    elif copy:
-                        continue
-                    made["Docs"] += 1
-                    made.update(get_errors(doc))
-                    yield doc
-            if made.total() == made["Docs"]:
-                raise ValueError(f"no words in {text}")
-
-        write_spacy(corrupted(), output)
+        write_spacy(_corrupted(paths, errors, rate, copies, types, seed, made), output)
     sentences = made.pop("Docs")
     tokens = made.total()
     wrong = tokens - made[CORRECT]
     typer.echo(f"{sentences:,} Docs, {tokens:,} tokens, {wrong / tokens:.1%} of them errors")
 
 
-def error_model(
-    *,
-    texts: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Correct text: .spacy files, or lines of text.", exists=True),
-    ] = None,
-    output: Annotated[Path, typer.Argument(help="The JSON file to write.")],
-    lang: Annotated[str, typer.Option("--lang", help="Language code.")] = "en",
-    corrections: Annotated[
-        tuple[Path, Path] | None,
-        typer.Option(
-            "--corrections",
-            help="Two files: tokenised sentences as written, and corrected, one per line.",
-            exists=True,
-        ),
-    ] = None,
-    m2: Annotated[
-        list[Path] | None,
-        typer.Option("--m2", help="Corrected sentences in M2; repeat it for several.", exists=True),
-    ] = None,
-) -> None:
-    """Learn how errors are made, from correct text, from corrections, or from both.
-
-    From corrections it learns which errors there are and how frequent they are; correct text, if
-    given, adds words. From correct text alone it makes errors that are usual in any language, and
-    for English those that are typical of its learners.
-    """
-    with clear_errors("error-model"):
-        check_outputs([output], [*(texts or ()), *(corrections or ()), *(m2 or ())])
-        model = _learned(texts or [], lang, corrections, m2 or [])
-        model.save(output)
-    phrases = sum(len(kind.replacements) for kind in model.kinds.values())
-    typer.echo(f"{len(model.kinds)} kinds of errors, {phrases:,} phrases to replace")
+def _corrupted(
+    texts: list[Path],
+    errors: ErrorModel,
+    rate: float,
+    copies: int,
+    types: bool,
+    seed: int,
+    made: Counter[str],
+) -> Iterator[Doc]:
+    """Docs with errors. made: counts "Docs", and tokens by label."""
+    vocab = language_vocab(errors.lang)
+    for copy in range(copies):
+        for doc in from_each(texts, lambda path: _docs(path, errors.lang)):
+            if ERRORS_KEY not in doc.spans:
+                doc = corrupt_doc(doc, vocab, errors, rate, seed=seed, round=copy, types=types)
+            elif copy:
+                continue
+            made["Docs"] += 1
+            made.update(get_errors(doc))
+            yield doc
+    if made.total() == made["Docs"]:
+        raise ValueError(f"no words in {', '.join(map(str, texts))}")
 
 
 def _learned(

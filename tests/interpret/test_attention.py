@@ -1,4 +1,4 @@
-"""`python -m spacy lal heads`."""
+"""`python -m spacy lal attention`."""
 
 import json
 import xml.etree.ElementTree as ElementTree
@@ -21,7 +21,7 @@ def files(nlp, tmp_path_factory):
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["heads", *map(str, arguments)])
+    return CliRunner().invoke(app, ["attention", *map(str, arguments)])
 
 
 def test_files(files):
@@ -37,15 +37,10 @@ def test_files(files):
     for share in top:
         assert f"{share['head']}: {share['contribution']:.4f}" in line
     assert found["heads"] == 4
-    rows = [row.split("\t") for row in (out / "heads.tsv").read_text().splitlines()]
-    assert rows[0] == ["category", "spans", "head", "contribution", "first"]
-    assert [row[2] for row in rows[1:5]] == ["0", "1", "2", "3"]
-    assert len(rows) == 1 + 4 * len(found["categories"])
     ElementTree.parse(out / "heads.svg")
     errors = json.loads((out / "errors.json").read_text())
     assert errors["docs"] == len(TREES)
     assert f"{errors['correct']} correct" in result.stdout
-    assert (out / "errors.tsv").read_text().startswith("doc\tstart\tend\t")
     # the same again is the same to the byte
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     assert run(*arguments).exit_code == 0
@@ -58,7 +53,7 @@ def test_limit_and_method(files):
     result = run(files / "model", data, "--limit", 1, "--method", "softmax", "-o", out)
     assert result.exit_code == 0, result.output
     found = json.loads((out / "heads.json").read_text())
-    assert (found["method"], found["spans"]) == ("softmax", 5)
+    assert (found["method"], found["overall"]["spans"]) == ("softmax", 5)
     assert not (out / "errors.json").exists()
 
 
@@ -83,4 +78,4 @@ def test_clear_errors(files, tmp_path):
     nlp.to_disk(tmp_path / "untrained")
     result = run(tmp_path / "untrained", files / "data.spacy")
     assert result.exit_code == 1
-    assert result.stderr.startswith("heads: ")
+    assert result.stderr.startswith("attention: ")

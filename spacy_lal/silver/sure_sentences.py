@@ -16,11 +16,11 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..annotate.manifest import check_same, describe
-from ..annotate.pieces import pieces
+from ..annotate.texts import pieces
 from ..formats.docbins import write_spacy
 from ..formats.files import alone_in, remove_unfinished
-from .certainty import annotated, count_layers, findable, only_layers, sure_layers
-from .text import Seen, lines
+from .certainty import count_layers, findable, only_layers, sure_layers, with_certainty
+from .open_text import Seen, lines
 
 SETTINGS = "silver.json"
 """The file in the output folder with the settings that it was made with."""
@@ -137,7 +137,7 @@ def _read(
                 yield from (nlp.make_doc(piece["text"]) for piece in pieces({"text": line}))
 
     kept = []
-    for doc, certainty in annotated(nlp, docs()):
+    for doc, certainty in with_certainty(nlp, docs()):
         counts["sentences"] += 1
         counts["words"] += len(doc)
         if not settings.shortest <= len(doc) <= settings.longest:
