@@ -16,7 +16,6 @@ from spacy.util import registry
 
 NAMES = {
     "architectures": [
-        "spacy-lal.BeneparParser.v1",
         "spacy-lal.BiLSTMLayers.v1",
         "spacy-lal.EncoderLayers.v1",
         "spacy-lal.LISA.v1",
@@ -61,7 +60,7 @@ NAMES = {
     ],
 }
 ENCODERS = [
-    f"spacy-lal.{name}.v1" for name in ("BeneparParser", "PretrainedEncoder", "ReleasedParser")
+    f"spacy-lal.{name}.v1" for name in ("PretrainedEncoder", "ReleasedParser")
 ]
 FACTORIES = [
     "gec_detector",

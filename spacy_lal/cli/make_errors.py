@@ -13,7 +13,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, get_errors
-from ..artificial_errors.confusion import TextCounts, model_from_text
+from ..artificial_errors.clean_text import TextCounts, model_from_text
 from ..artificial_errors.corrections import CorrectionCounts
 from ..artificial_errors.corrupt import corrupt_doc
 from ..artificial_errors.english import english_model

@@ -1,23 +1,48 @@
-"""The forms of English verbs, found in clean text and a list of irregular ones."""
+"""Forms of English words: verbs, plurals, British and American spelling."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
-from .letters import VOWELS
-from .sites import key_of
+from .error_model import VOWELS, key_of
+
+_VARIANTS = (
+    # of "colour" and "favourite", not of "course", "journey" and "four"
+    (re.compile(r"(?<=[a-z]{3})our(?=(s|ed|ing|ers?|ful|less|able|ites?|hood|ly)?$)"), "or"),
+    (re.compile(r"is(e[sd]?|ers?|ing|ations?|ational)$"), r"iz\1"),
+    (re.compile(r"([aeiou][^aeiou]+[ae])ll(ed|ing|ers?)$"), r"\1l\2"),  # not "called"
+    (re.compile(r"^(focus)s(e[sd]|ing)$"), r"\1\2"),
+    (re.compile(r"wards$"), "ward"),
+)
 
 
-@dataclass(frozen=True)
-class Verb:
+def is_variant(one: str, other: str) -> bool:
+    """Whether two words differ as British and American spelling do, or by "-wards" and "-ward":
+    both are right."""
+    return _american(one) == _american(other)
+
+
+def _american(word: str) -> str:
+    word = word.lower()
+    for pattern, spelling in _VARIANTS:
+        word = pattern.sub(spelling, word)
+    return word
+
+
+class Verb(NamedTuple):
     """base: "go"; third: "goes"; pasts: "went", "gone"; gerund: "going"."""
 
     base: str
     third: str
     pasts: tuple[str, ...]
     gerund: str
+
+    @property
+    def forms(self) -> list[str]:
+        return [self.base, self.third, *self.pasts, self.gerund]
 
 
 def verbs_of(
@@ -38,20 +63,15 @@ def verbs_of(
     closed: words that are no verbs ("be", "not": of "bed" and "noted").
     """
     known = {group[0]: verb for group in irregular if (verb := _irregular(group))}
-    after: dict[str, None] = {}
-    for words, _ in sample:
-        for one, two in pairwise(map(key_of, words)):
-            if one in before_base:
-                after[two] = None
-    for base in after:
-        if base in known or base in closed or len(base) < 2 or not base.isalpha():
+    pairs = (pair for words, _ in sample for pair in pairwise(map(key_of, words)))
+    for base in {two for one, two in pairs if one in before_base} - closed - known.keys():
+        if len(base) < 2 or not base.isalpha():
             continue
         longer = regular(base + "e")
         for verb in (regular(base), regular(base, doubled=True)):
             if verb.gerund == longer.gerund and counts.get(longer.base, 0) > counts.get(base, 0):
                 continue  # "hoping" is of "hope", not of "hop"
-            forms = (verb.third, *verb.pasts, verb.gerund)
-            if all(counts.get(form, 0) >= least for form in forms):
+            if all(counts.get(form, 0) >= least for form in verb.forms[1:]):
                 known[base] = verb
                 break
     return [known[base] for base in sorted(known)]
@@ -68,17 +88,12 @@ def _irregular(forms: Sequence[str]) -> Verb | None:
 def regular(base: str, doubled: bool = False) -> Verb:
     """The forms by the rules of spelling. doubled: the last consonant before an ending's vowel."""
     stem = base + base[-1:] if doubled else base
+    past = base + "d" if base.endswith("e") else _with_y(base, "ed") or stem + "ed"
     if base.endswith("ie"):
-        gerund = base[:-2] + "ying"
+        stem = base[:-2] + "y"
     elif base.endswith("e") and not base.endswith(("ee", "oe", "ye")):
-        gerund = base[:-1] + "ing"
-    else:
-        gerund = stem + "ing"
-    if base.endswith("e"):
-        past = base + "d"
-    else:
-        past = _with_y(base, "ed") or stem + "ed"
-    return Verb(base, plural(base), (past,), gerund)
+        stem = base[:-1]
+    return Verb(base, plural(base), (past,), stem + "ing")
 
 
 def plural(word: str) -> str:

@@ -3,46 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
 from math import sqrt
 
 from .error_model import (
     ANY,
-    CAPITAL,
-    DOUBLE,
-    LOWER,
-    NOISE,
-    OMIT,
     START,
-    SUBSTITUTE,
-    SWAP,
-    TRANSPOSE,
+    VOWELS,
     ErrorKind,
     ErrorModel,
     Insertion,
+    Noise,
     Weights,
+    key_of,
 )
-from .letters import VOWELS
-from .sites import find_sites, first_word, key_of
+from .sites import find_sites, first_word
 
 Families = dict[str, dict[str, float]]
+"""Of words, what is taken for them, with weights."""
 Alternation = tuple[str, str]
+Sample = Sequence[tuple[Sequence[str], Sequence[bool]]]
+"""Words of sentences, and whether whitespace follows each."""
 
 FORM, SPACING, FUNCTION, PUNCTUATION = "form", "spacing", "function words", "punctuation"
 """The kinds of errors that are learned from correct text."""
-SPELLING: Weights = {TRANSPOSE: 1.0, OMIT: 3.0, DOUBLE: 2.0, SUBSTITUTE: 4.0}
-"""How frequent misspellings are, relative to each other."""
 SHARES: Weights = {
-    FORM: 26.0,
-    FUNCTION: 36.0,
-    PUNCTUATION: 10.0,
-    SPACING: 3.0,
-    **{how: 14.0 * weight / sum(SPELLING.values()) for how, weight in SPELLING.items()},
-    LOWER: 2.0,
-    CAPITAL: 1.0,
-    SWAP: 2.0,
+    **{FORM: 26.0, FUNCTION: 36.0, PUNCTUATION: 10.0, SPACING: 3.0},
+    **{Noise.TRANSPOSE: 1.4, Noise.OMIT: 4.2, Noise.DOUBLE: 2.8, Noise.SUBSTITUTE: 5.6},
+    **{Noise.LOWER: 2.0, Noise.CAPITAL: 1.0, Noise.SWAP: 2.0},
 }
 """Of errors of each kind, in percent, where nothing better is known about a language."""
 
@@ -55,7 +45,7 @@ _MOST_WEIGHT = 1.5
 
 
 class TextCounts:
-    """What a clean text says of its words, read a sentence at a time.
+    """Counts of the words of a clean text, read a sentence at a time.
 
     forms: of words within sentences, as they are written. counts: of all words, lower-case.
     lemmas: of lemmas, their forms; empty without lemmas. sample: the first 30,000 sentences.
@@ -99,8 +89,21 @@ class TextCounts:
 
     def closed(self, most: int = 60, longest: int = 5) -> frozenset[str]:
         """A guess at the function words: the most frequent ones of at most `longest` letters."""
-        short = (word for word, _ in self.counts.most_common() if len(word) <= longest)
-        return frozenset(word for word, _ in zip(short, range(most), strict=False))
+        short = [word for word, _ in self.counts.most_common() if len(word) <= longest]
+        return frozenset(short[:most])
+
+    @property
+    def vowel_letters(self) -> Families:
+        """Vowels mistaken for each other and double letters for single ones, of the words'
+        letters."""
+        letters = Counter[str]()
+        for word, count in self.counts.items():
+            letters.update(word * min(count, 9))
+        least = 0.002 * letters.total()
+        frequent = [vowel for vowel in letters if vowel in VOWELS and letters[vowel] >= least]
+        weight = 1.0 / max(1, len(frequent) - 1)
+        table = {one: {two: weight for two in frequent if two != one} for one in frequent}
+        return table | {c * 2: {c: 2.0} for c in letters if c not in VOWELS}
 
 
 def suffix_alternations(
@@ -113,8 +116,7 @@ def suffix_alternations(
     both. Stems are all that the two words share; shorter ones than `stem` don't count here, as
     they share suffixes by chance ("plan", "plane").
     """
-    suffixes = _suffixes(words, stem)
-    found = Counter(pair for stem_forms in suffixes.values() for pair in _alternating(stem_forms))
+    found = Counter(pair for _, pair in _alternating(words, stem))
     enough = max(least, 0.01 * max(found.values(), default=0))
     return {pair: count for pair, count in found.items() if count >= enough}
 
@@ -127,30 +129,26 @@ def word_families(words: Collection[str], alternations: Mapping[Alternation, int
     """
     families: Families = {}
     most = max(alternations.values(), default=1)
-    for stem, suffixes in _suffixes(words, _SHORTEST_STEM).items():
-        for pair in _alternating(suffixes):
-            if count := alternations.get(pair):
-                one, two = (stem + suffix for suffix in pair)
-                weight = sqrt(count / most)
-                families.setdefault(one, {})[two] = weight
-                families.setdefault(two, {})[one] = weight
+    for stem, pair in _alternating(words, _SHORTEST_STEM):
+        if count := alternations.get(pair):
+            one, two = (stem + suffix for suffix in pair)
+            weight = sqrt(count / most)
+            families.setdefault(one, {})[two] = weight
+            families.setdefault(two, {})[one] = weight
     return families
 
 
-def _suffixes(words: Iterable[str], shortest: int) -> dict[str, set[str]]:
-    """Of every stem, the suffixes that it has."""
+def _alternating(words: Iterable[str], shortest: int) -> Iterator[tuple[str, Alternation]]:
+    """Stems, and pairs of their suffixes that differ from their first letter on: otherwise, the
+    stem would be longer."""
     suffixes: defaultdict[str, set[str]] = defaultdict(set)
     for word in sorted(words):  # the order of tables decides what a seed makes of them
         for length in range(min(_LONGEST_SUFFIX, len(word) - shortest) + 1):
             suffixes[word[: len(word) - length]].add(word[len(word) - length :])
-    return suffixes
-
-
-def _alternating(suffixes: set[str]) -> Iterable[Alternation]:
-    """Pairs that differ from their first letter on: otherwise, the stem would be longer."""
-    for one, two in combinations(sorted(suffixes), 2):
-        if one[:1] != two[:1]:
-            yield one, two
+    for stem, found in suffixes.items():
+        for pair in combinations(sorted(found), 2):
+            if pair[0][:1] != pair[1][:1]:
+                yield stem, pair
 
 
 def lemma_families(lemmas: Mapping[str, Mapping[str, int]], least: int = 2) -> Families:
@@ -159,16 +157,26 @@ def lemma_families(lemmas: Mapping[str, Mapping[str, int]], least: int = 2) -> F
     families: Families = {}
     for forms in lemmas.values():
         frequent = [form for form, count in forms.items() if count >= least]
-        for one in frequent:
-            others = {two: 0.5 for two in frequent if two != one}
-            if others:
-                families.setdefault(one, {}).update(others)
+        for one in frequent if len(frequent) > 1 else ():
+            families.setdefault(one, {}).update((two, 0.5) for two in frequent if two != one)
     return families
 
 
-def neighbour_insertions(
-    sample: Iterable[tuple[Sequence[str], Sequence[bool]]], inserted: Collection[str]
-) -> dict[str, Insertion]:
+def families_of(counts: TextCounts, closed: Collection[str], least: int = 3) -> Families:
+    """Forms of the words not in `closed`, by suffix and, where lemmas are known, by lemma."""
+    frequent = {word for word, count in counts.counts.items() if count >= least} - set(closed)
+    families = word_families(frequent, suffix_alternations(frequent))
+    for word, others in lemma_families(counts.lemmas).items():
+        kept = {other: weight for other, weight in others.items() if other in frequent}
+        if word in frequent and kept:
+            families[word] = {**kept, **families.get(word, {})}
+    return {
+        word: {other: round(weight, 3) for other, weight in others.items()}
+        for word, others in families.items()
+    }
+
+
+def neighbour_insertions(sample: Sample, inserted: Collection[str]) -> dict[str, Insertion]:
     """Where words could well be, judged by where they are: between a word that they often follow
     and one that they often precede.
 
@@ -199,9 +207,7 @@ def neighbour_insertions(
     return {word: table for word, table in found.items() if table.after and table.before}
 
 
-def similar_words(
-    sample: Iterable[tuple[Sequence[str], Sequence[bool]]], words: Collection[str], most: int = 5
-) -> Families:
+def similar_words(sample: Sample, words: Collection[str], most: int = 5) -> Families:
     """Of each of `words` those of the others that stand in front of the same words, `most` of them.
 
     The weight is Bhattacharyya's coefficient of what follows, from 0 (nothing in common) to 1.
@@ -216,15 +222,14 @@ def similar_words(
         for word, counts in following.items()
     }
     families: Families = {}
-    for one, one_roots in roots.items():
-        similar = Counter(
-            {
-                two: sum(root * two_roots.get(after, 0.0) for after, root in one_roots.items())
-                for two, two_roots in roots.items()
-                if two != one
-            }
-        )
-        families[one] = {two: round(weight, 4) for two, weight in similar.most_common(most)}
+    for one, own in roots.items():
+        weights = {
+            two: sum(root * theirs.get(after, 0.0) for after, root in own.items())
+            for two, theirs in roots.items()
+            if two != one
+        }
+        similar = sorted(weights, key=lambda two: -weights[two])[:most]
+        families[one] = {two: round(weights[two], 4) for two in similar}
     return families
 
 
@@ -242,23 +247,9 @@ def spacing_errors(counts: TextCounts, least: int = 20) -> Families:
                 found.setdefault(word, {})[f"{word[:at]} {word[at:]}"] = 1.0
     for sentence, _ in counts.sample:
         for one, two in pairwise(map(key_of, sentence)):
-            if one + two in known and one in known and two in known:
+            if known.issuperset((one, two, one + two)):
                 found[f"{one} {two}"] = {one + two: 1.0}
     return found
-
-
-def vowel_letters(counts: Mapping[str, int]) -> dict[str, dict[str, float]]:
-    """Vowels mistaken for each other and double letters for single ones, of the words' letters."""
-    letters = Counter(letter for word, count in counts.items() for letter in word * min(count, 9))
-    vowels = [letter for letter in letters if letter in VOWELS]
-    frequent = [vowel for vowel in vowels if letters[vowel] >= 0.002 * letters.total()]
-    table = {
-        one: {two: 1.0 / (len(frequent) - 1) for two in frequent if two != one} for one in frequent
-    }
-    for letter in letters:
-        if letter not in vowels:
-            table[letter * 2] = {letter: 2.0}
-    return table
 
 
 def model_from_text(counts: TextCounts, lang: str) -> ErrorModel:
@@ -269,61 +260,49 @@ def model_from_text(counts: TextCounts, lang: str) -> ErrorModel:
     are misspellings, commas, words written as one or two, capitals, and words in the wrong order.
     Kinds are as frequent as `SHARES` says. Raises ValueError if the text has no words.
     """
-    if not counts.counts:
-        raise ValueError("no words in the text to learn errors from")
     closed = counts.closed()
     similar = similar_words(counts.sample, closed)
     function = {
         word: {"": 1.0, **{other: 2 * weight for other, weight in similar.get(word, {}).items()}}
         for word in sorted(closed)
     }
+    comma = Insertion({ANY: 1.0}, dict.fromkeys(sorted(closed), 0.05))
     kinds = {
         FORM: ErrorKind(1.0, families_of(counts, closed)),
         FUNCTION: ErrorKind(1.0, function, neighbour_insertions(counts.sample, closed)),
-        PUNCTUATION: ErrorKind(
-            1.0, {",": {"": 1.0}}, {",": Insertion({ANY: 1.0}, dict.fromkeys(sorted(closed), 0.05))}
-        ),
+        PUNCTUATION: ErrorKind(1.0, {",": {"": 1.0}}, {",": comma}),
         SPACING: ErrorKind(1.0, spacing_errors(counts)),
     }
-    model = ErrorModel(
-        lang,
-        kinds,
-        noise=dict.fromkeys(NOISE, 1.0),
-        words=counts.well_known(),
-        closed=closed,
-        letters=vowel_letters(counts.counts),
-    )
-    return calibrated(model, counts.sample, SHARES)
+    return text_model(lang, kinds, counts, closed, counts.vowel_letters, SHARES)
 
 
-def families_of(counts: TextCounts, closed: Collection[str], least: int = 3) -> Families:
-    """Forms of the words not in `closed`, by suffix and, where lemmas are known, by lemma."""
-    frequent = {word for word, count in counts.counts.items() if count >= least} - set(closed)
-    families = word_families(frequent, suffix_alternations(frequent))
-    for word, others in lemma_families(counts.lemmas).items():
-        if word in frequent:
-            kept = {other: weight for other, weight in others.items() if other in frequent}
-            if kept:
-                families[word] = {**kept, **families.get(word, {})}
-    return {
-        word: {other: round(weight, 3) for other, weight in others.items()}
-        for word, others in families.items()
-    }
-
-
-def calibrated(
-    model: ErrorModel,
-    sample: Sequence[tuple[Sequence[str], Sequence[bool]]],
+def text_model(
+    lang: str,
+    kinds: Mapping[str, ErrorKind],
+    counts: TextCounts,
+    closed: frozenset[str],
+    letters: Families,
     shares: Weights,
-    most: int = 2_000,
 ) -> ErrorModel:
+    """A model of these kinds and all noise, as frequent in the text as `shares` says.
+
+    Raises ValueError if the text has no words.
+    """
+    if not counts.counts:
+        raise ValueError("no words in the text to learn errors from")
+    noise = dict.fromkeys(Noise, 1.0)
+    model = ErrorModel(lang, kinds, noise, counts.well_known(), closed, letters)
+    return calibrated(model, counts.sample, shares)
+
+
+def calibrated(model: ErrorModel, sample: Sample, shares: Weights, most: int = 2_000) -> ErrorModel:
     """The model with rates such that its kinds and noise are as frequent in `sample` as `shares`
     says, relative to each other; those without a share, or without a place there, get 0. But where
     few places are possible, the share isn't met: at none is an error, on average of the kind's
     places, more than 1.5 times as probable as at a token of the text. Otherwise what is rare and
     correct would mostly be met wrong.
 
-    sample: words and spaces of sentences, of which `most` are looked at, evenly spaced.
+    sample: of which `most` sentences are looked at, evenly spaced.
     """
     every = max(1, -(-len(sample) // most))
     chosen = sample[::every]
@@ -335,7 +314,7 @@ def calibrated(
         alone = replace(
             model,
             kinds={name: replace(model.kinds[name], rate=1.0)} if name in model.kinds else {},
-            noise={name: 1.0} if name in model.noise else {},
+            noise={Noise(name): 1.0} if name in model.noise else {},
         )
         weights = [
             site.weight for words, spaces in chosen for site in find_sites(words, spaces, alone)

@@ -4,7 +4,7 @@ from itertools import chain
 
 import pytest
 
-from spacy_lal.artificial_errors.confusion import (
+from spacy_lal.artificial_errors.clean_text import (
     FORM,
     FUNCTION,
     TextCounts,
@@ -19,9 +19,9 @@ from spacy_lal.artificial_errors.confusion import (
     word_families,
 )
 from spacy_lal.artificial_errors.corrections import CORRECTIONS, CorrectionCounts
-from spacy_lal.artificial_errors.english import ENGLISH_SHARES, english_model, lists
-from spacy_lal.artificial_errors.error_model import SWAP
-from spacy_lal.artificial_errors.sites import find_sites, key_of
+from spacy_lal.artificial_errors.english import english_model, lists
+from spacy_lal.artificial_errors.error_model import Noise, key_of
+from spacy_lal.artificial_errors.sites import find_sites
 from spacy_lal.formats.m2 import Edit
 from spacy_lal.formats.parallel import edits_between
 
@@ -86,7 +86,7 @@ def test_words_in_one_and_two():
 
 def test_calibration_meets_the_shares():
     sample = made_up(400)
-    shares = {"function": 60.0, "form": 10.0, SWAP: 10.0}
+    shares = {"function": 60.0, "form": 10.0, "swap": 10.0}
     model = calibrated(MODEL, sample, shares)
     weights = dict.fromkeys(shares, 0.0)
     tokens = 0
@@ -94,11 +94,11 @@ def test_calibration_meets_the_shares():
         tokens += len(words)
         for site in find_sites(words, spaces, model):
             form = site.text in MODEL.kinds["form"].replacements
-            name = SWAP if site.how == SWAP else "form" if form else "function"
+            name = "swap" if site.how == Noise.SWAP else "form" if form else "function"
             weights[name] += site.weight
     found = {name: 100 * weight / tokens for name, weight in weights.items()}
     assert found == pytest.approx(shares, rel=1e-3)
-    assert model.noise["omit"] == 0
+    assert model.noise[Noise.OMIT] == 0
 
 
 def test_calibration_leaves_most_places_correct():
@@ -129,8 +129,9 @@ def test_a_model_of_any_language(text, tmp_path):
 
 def test_the_model_of_english(text):
     model = english_model(text)
-    assert {*model.kinds, *model.noise} == set(ENGLISH_SHARES)
-    assert sum(ENGLISH_SHARES.values()) == pytest.approx(94, abs=6)
+    shares = lists()["shares"]
+    assert {*model.kinds, *model.noise} == set(shares)
+    assert sum(shares.values()) == pytest.approx(94, abs=6)
     assert "gone" in model.kinds[FORM].replacements["went"]
     assert "i" in model.closed
     assert all(word == word.lower() for word in model.closed)
@@ -153,10 +154,12 @@ def test_the_lists_of_english():
     assert ["there", "their", "they 're"] in given["homophones"]
     groups = ("irregular", "homophones", "word_choice")
     assert [len(given[name]) for name in groups] == [75, 108, 111]
-    tables = [entries for entries in given.values() if isinstance(entries, dict)]
-    assert sum(map(len, tables)) == 292
+    of_kinds = {"shares", "after"}
+    tables = [given[name] for name in given if isinstance(given[name], dict)]
+    assert sum(map(len, tables)) - sum(len(given[name]) for name in of_kinds) == 292
     # written as words are looked up
-    groups = [[one] if isinstance(one, str) else one for one in chain(*given.values())]
+    listed = [given[name] for name in given.keys() - of_kinds] + [*given["after"].values()]
+    groups = [[one] if isinstance(one, str) else one for one in chain(*listed)]
     assert [word for word in chain(*groups) if word != " ".join(map(key_of, word.split(" ")))] == []
 
 
@@ -192,9 +195,9 @@ def test_corrections_are_counted():
         assert kind.replacements[phrase] == pytest.approx(others, rel=1e-3)
     assert kind.insertions["the"].after.keys() == {"*", "see"}
     assert kind.insertions["the"].before.keys() == {"nature"}
-    assert model.noise["substitute"] > 0
-    assert model.noise["omit"] == 0
-    assert model.noise[SWAP] > 0
+    assert model.noise[Noise.SUBSTITUTE] > 0
+    assert model.noise[Noise.OMIT] == 0
+    assert model.noise[Noise.SWAP] > 0
     assert model.letters == {"e": {"a": 4}}
 
 
