@@ -31,9 +31,9 @@ import torch
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_lal.formats.brackets import read_treebank
 from spacy_lal.formats.conllu import read_conllu
 from spacy_lal.formats.files import read_text
+from spacy_lal.formats.penn_brackets import read_treebank
 from spacy_lal.parsing import joint, tree_weight
 
 MOST_WORDS = 256

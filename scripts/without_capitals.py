@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 from wasabi import msg
 
 from spacy_lal.formats.docbins import read_spacy, write_spacy
-from spacy_lal.formats.docs import language_vocab
+from spacy_lal.formats.treebank_sentence import language_vocab
 
 
 def main(

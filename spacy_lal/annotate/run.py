@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from spacy.language import Language
 
-from ..formats.files import alone_in
+from ..formats.whole_files import alone_in
 from .loading import load
 from .manifest import SETTINGS, Counts, Manifest, check_same, describe
 from .on_ray import on_ray

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..formats.files import whole_file
+from ..formats.whole_files import whole_file
 from .batches import BATCH_TOKENS, annotated
 from .manifest import FAILED, Counts
 from .pieces import MAX_CHARS, Record, pieces

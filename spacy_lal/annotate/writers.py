@@ -12,9 +12,9 @@ from spacy.tokens import Doc
 
 from ..annotations.constituents import CONSTITUENTS_KEY, sentence_trees
 from ..annotations.frames import FRAMES_KEY
+from ..formats.conllu import format_conllu
 from ..formats.docbins import SpacyWriter
 from ..formats.props import doc_props, format_props
-from ..formats.write_conllu import format_conllu
 from .pieces import Record
 from .readers import pyarrow
 from .records import WORDS, doc_record

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..formats.files import whole_file
+from ..formats.whole_files import whole_file
 
 ANY = "*"
 """In an insertion's tables: every word that isn't there itself."""

@@ -12,8 +12,6 @@ from .evaluate import evaluate
 from .evaluate_ged import evaluate_ged
 from .evaluate_raw import evaluate_raw
 from .evaluate_srl import evaluate_srl
-from .export_ged import export_ged
-from .export_props import export_props
 from .ged_eval import ged_eval
 from .ged_pairs import ged_pairs
 from .heads import heads
@@ -45,7 +43,6 @@ for command in (
     *(corrupt, error_model, heads),
     *(evaluate, evaluate_raw, evaluate_srl, evaluate_ged),
     *(evalb, srl_eval, ged_eval, ged_pairs),
-    *(export_ged, export_props),
     *(annotate, silver, calibrate),
     serve,
     *(package, threshold, own_vectors),

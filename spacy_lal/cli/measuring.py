@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import srsly
 import typer
 
-from ..formats.files import whole_file
+from ..formats.whole_files import whole_file
 from .checks import check_outputs, clear_errors, input_files
 
 MetricsOption = Annotated[

@@ -13,8 +13,8 @@ from spacy.tokens import Doc
 
 from ..annotations.constituents import CONSTITUENTS_KEY, get_constituents, set_constituents
 from ..annotations.frames import FRAMES_KEY
+from ..annotations.retokenized import join_sentences, paragraphs
 from ..formats.docbins import read_spacy
-from ..formats.running_text import join_sentences, paragraphs
 from ..pipeline.loading import load_pipeline
 from ..scoring.raw_text import RawTextScores
 from ..training.corpus import Corpus

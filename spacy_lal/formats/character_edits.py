@@ -14,6 +14,8 @@ from __future__ import annotations
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +24,21 @@ from spacy.language import Language
 from spacy.tokens import Doc, Token
 
 from .files import FormatError, read_text
-from .m2 import Edit, M2Sentence
+from .m2 import Corrections, Edit, M2Sentence
+from .treebank_format import Pattern
 
 
+@dataclass(frozen=True, kw_only=True)
+class CharacterEdits(Corrections):
+    """Texts with edits by character, JSON lines as in BEA-2019; --lang finds their words."""
+
+    pattern: Pattern = "*.json"
+
+    def edited(self, path: Path) -> Iterator[M2Sentence]:
+        return read_character_edits(path, rule_based(self.lang))
+
+
+@cache
 def rule_based(lang: str) -> Language:
     """A pipeline that finds the tokens and sentences of texts by rule: spaCy's `sentencizer`."""
     nlp = spacy.blank(lang)
@@ -54,11 +68,11 @@ def parse_character_edits(
             doc = nlp(written)  # which refuses half a character pair, and texts of a million
         except json.JSONDecodeError as error:
             message = f"not JSON: {error.msg} at character {error.pos + 1}"
-            raise FormatError(message, source=source, line=number) from None
+            raise FormatError(message, source, number) from None
         except RecursionError:
-            raise FormatError("too many lists within lists", source=source, line=number) from None
+            raise FormatError("too many lists within lists", source, number) from None
         except ValueError as error:
-            raise FormatError(str(error), source=source, line=number) from None
+            raise FormatError(str(error), source, number) from None
         words = [token for token in doc if not token.is_space]
         places = [(token.idx, token.idx + len(token)) for token in words]
         edits = token_edits(written, places, edits)

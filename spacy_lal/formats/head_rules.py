@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..trees.tree import ConstituentTree
-from .brackets import TRACE, clean_label
+from .penn_brackets import TRACE, clean_label, fold
 
 # What to look for, in this order, from the left (>) or from the right (<); A|B: whichever comes
 # first. If nothing is there, the last direction's first child is it.
@@ -132,29 +132,28 @@ def heads_by_rules(tree: ConstituentTree, rules: str = "collins") -> list[int]:
     choose, table = _CHOOSE[rules], _TABLES[rules]
     heads = list(range(len(tree.leaves)))
     position = len(heads)
-    built: list[_Child | None] = []
-    # From the right, a node's children are the latest built.
-    for node in reversed(list(tree.preorder())):
-        first = len(built) - len(node.children)
-        children = [child for child in reversed(built[first:]) if child is not None]
-        del built[first:]
+
+    def headed(node: ConstituentTree, found: list[_Child | None]) -> _Child | None:
+        nonlocal position
         label = clean_label(node.label)
         if node.word is not None:
             position -= 1
-            built.append(_Child(label, position, node.word.lower()))
-        elif children:
-            listed = [child for child in children if child.label not in _PUNCTUATION]
-            clauses = table.get(label, table[""])
-            head = choose(label, listed, children, clauses) if listed else children[0]
-            for child in children:
-                heads[child.word] = head.word
-            if rules == "semantic":
-                for left, right in pairwise(children[1:]):
-                    if left.label in _CONJUNCTIONS and left is not head and right in listed:
-                        heads[left.word] = right.word
-            built.append(_Child(label, head.word, head.form))
-        else:
-            built.append(None)
+            return _Child(label, position, node.word.lower())
+        children = [child for child in found if child is not None]
+        if not children:
+            return None
+        listed = [child for child in children if child.label not in _PUNCTUATION]
+        clauses = table.get(label, table[""])
+        head = choose(label, listed, children, clauses) if listed else children[0]
+        for child in children:
+            heads[child.word] = head.word
+        if rules == "semantic":
+            for left, right in pairwise(children[1:]):
+                if left.label in _CONJUNCTIONS and left is not head and right in listed:
+                    heads[left.word] = right.word
+        return _Child(label, head.word, head.form)
+
+    fold(tree, headed)
     return heads
 
 

@@ -19,11 +19,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from ..annotations.grammar_errors import CORRECT, ERROR
-from .docs import TreebankSentence
 from .files import FormatError, is_number, read_text
+from .treebank_format import Files, Losses, Part, Pattern
+from .treebank_sentence import TreebankSentence
 
 
 class ErrorTypes(StrEnum):
@@ -87,6 +88,52 @@ class M2Sentence:
     spaces: Sequence[bool] | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Corrections(Files):
+    """A format of sentences with edits by one or several annotators."""
+
+    annotator: Annotated[int | None, "Whose errors to take, by number; default: all."] = None
+    types: Annotated[ErrorTypes, "Labels: only ERROR; M, U and R; or the file's own types."] = (
+        ErrorTypes.none
+    )
+
+    def edited(self, path: Path) -> Iterator[M2Sentence]:
+        """The sentences of one file. Raises FormatError."""
+        raise NotImplementedError
+
+    def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
+        for found in self.edited(path):
+            place = f"{found.source}:{found.line}"
+            if not found.words:
+                losses.left_out["dropped"].append((place, "no words"))
+                continue
+            # many files have a line only where there is something to correct
+            if self.annotator is not None and self.annotator not in found.annotators:
+                reason = f"nothing of annotator {self.annotator}"
+                losses.left_out["kept as correct"].append((place, reason))
+            yield to_sentence(found, annotator=self.annotator, types=self.types)
+
+    def read_parts(self, inputs: Sequence[Path]) -> dict[str, Part]:
+        parts = super().read_parts(inputs)
+        for sentences, losses in parts.values():
+            if len(losses.left_out["kept as correct"]) == len(sentences):
+                number = self.annotator
+                raise ValueError(
+                    f"--annotator {number}: no sentence has edits by an annotator of this number"
+                )
+        return parts
+
+
+@dataclass(frozen=True, kw_only=True)
+class M2(Corrections):
+    """Learners' sentences in M2: a line S with the words, and a line A for each edit."""
+
+    pattern: Pattern = "*.m2"
+
+    def edited(self, path: Path) -> Iterator[M2Sentence]:
+        return read_m2(path)
+
+
 def words_of(line: str) -> list[str]:
     """The words of a tokenised sentence."""
     return _WORD.findall(line)
@@ -114,21 +161,15 @@ def parse_m2(text: str, *, source: str = "<string>") -> Iterator[M2Sentence]:
             words, edits, annotators, first = words_of(line[1:]), [], set(), number
         elif line.startswith("A "):
             if words is None:
-                raise FormatError(
-                    "an edit (line A) stands before any sentence (line S)",
-                    source=source,
-                    line=number,
-                )
+                message = "an edit (line A) stands before any sentence (line S)"
+                raise FormatError(message, source, number)
             edit = _edit(line, len(words), source, number)
             annotators.add(edit.annotator)
             if edit.start >= 0:
                 edits.append(edit)
         elif line.strip():
-            raise FormatError(
-                f"expected a line that begins with S or A, found {line[:40]!r}",
-                source=source,
-                line=number,
-            )
+            message = f"expected a line that begins with S or A, found {line[:40]!r}"
+            raise FormatError(message, source, number)
 
 
 def _edit(line: str, length: int, source: str, number: int) -> Edit:
@@ -138,24 +179,20 @@ def _edit(line: str, length: int, source: str, number: int) -> Edit:
     fields[2:] = fields[2].rsplit("|||", 3) if len(fields) == 3 else []
     if len(fields) != 6:
         message = "expected span|||type|||correction|||required|||comment|||annotator"
-        raise FormatError(message, source=source, line=number)
+        raise FormatError(message, source, number)
     span = _SPAN.fullmatch(fields[0])
     if span is None:
-        raise FormatError(
-            f"bad span {fields[0]!r}: expected two numbers of words",
-            source=source,
-            line=number,
-        )
+        message = f"bad span {fields[0]!r}: expected two numbers of words"
+        raise FormatError(message, source, number)
     if not is_number(fields[5].strip()):
-        raise FormatError(
-            f"bad annotator {fields[5]!r}: expected a number", source=source, line=number
-        )
+        message = f"bad annotator {fields[5]!r}: expected a number"
+        raise FormatError(message, source, number)
     start, end = int(span[1]), int(span[2])
     if fields[1] == "noop":
         start = end = -1
     elif not 0 <= start <= end <= length:
         message = f"an edit from {start} to {end} in a sentence of {length} words"
-        raise FormatError(message, source=source, line=number)
+        raise FormatError(message, source, number)
     first, *others = (
         "" if correction == _NOTHING else correction
         for correction in map(str.strip, fields[2].split("||"))
@@ -165,10 +202,7 @@ def _edit(line: str, length: int, source: str, number: int) -> Edit:
 
 
 def labels_of(
-    sentence: M2Sentence,
-    *,
-    annotator: int | None = None,
-    types: ErrorTypes = ErrorTypes.none,
+    sentence: M2Sentence, *, annotator: int | None = None, types: ErrorTypes = ErrorTypes.none
 ) -> list[str]:
     """The label of every word, as `grammar_errors` has them.
 
@@ -194,10 +228,7 @@ def _label(edit: Edit, types: ErrorTypes) -> str:
 
 
 def to_sentence(
-    sentence: M2Sentence,
-    *,
-    annotator: int | None = None,
-    types: ErrorTypes = ErrorTypes.none,
+    sentence: M2Sentence, *, annotator: int | None = None, types: ErrorTypes = ErrorTypes.none
 ) -> TreebankSentence:
     """The sentence with its labels (see `labels_of`), as Docs are made from it."""
     labels = labels_of(sentence, annotator=annotator, types=types)

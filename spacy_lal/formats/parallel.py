@@ -7,17 +7,40 @@ https://github.com/keisks/jfleg
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Annotated
 
 from .files import FormatError, read_text
-from .m2 import Edit, M2Sentence, words_of
+from .m2 import Corrections, Edit, M2Sentence, words_of
 
 WORD = 1000
 """What it costs to leave out a word, or to put one in."""
 SWAP = 1000
 """What it costs to swap two neighbours."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParallelSentences(Corrections):
+    """Learners' sentences, one a line, and --corrected files with the same lines."""
+
+    corrected: Annotated[list[Path], "A file of corrected sentences; repeat it for several."] = (
+        field(default_factory=list)
+    )
+
+    def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
+        files = list(super().sources(inputs))
+        if len(files) != 1:
+            raise ValueError(f"--corrected needs one file of original sentences: got {len(files)}")
+        return [*files, *self.corrected]
+
+    def edited(self, path: Path) -> Iterator[M2Sentence]:
+        for corrected in self.corrected:
+            if not read_text(corrected).strip():
+                raise ValueError(f"no sentences in {corrected}")
+        return read_parallel(path, self.corrected)
 
 
 def read_parallel(original: str | Path, corrected: Sequence[str | Path]) -> Iterator[M2Sentence]:
@@ -28,16 +51,13 @@ def read_parallel(original: str | Path, corrected: Sequence[str | Path]) -> Iter
     """
     ours = _lines(original)
     if not corrected:
-        raise FormatError(
-            "this file has no corrected file to be compared with: name one with --corrected",
-            source=str(original),
-            line=1,
-        )
+        message = "this file has no corrected file to be compared with: name one with --corrected"
+        raise FormatError(message, str(original), 1)
     theirs = [_lines(path) for path in corrected]
     for path, lines in zip(corrected, theirs, strict=True):
         if len(lines) != len(ours):
             message = f"{len(lines)} lines, but {len(ours)} in {original}"
-            raise FormatError(message, source=str(path), line=min(len(lines), len(ours)) + 1)
+            raise FormatError(message, str(path), min(len(lines), len(ours)) + 1)
     for number, (words, *others) in enumerate(zip(ours, *theirs, strict=True), start=1):
         yield M2Sentence(
             words=words,

@@ -11,7 +11,7 @@ from spacy.training import Example
 
 from ..annotations.constituents import CONSTITUENTS_KEY
 from ..annotations.frames import FRAMES_KEY
-from ..formats.docs import PARAGRAPH
+from ..annotations.retokenized import PARAGRAPH
 from .corpus import Corpus, to_predict
 from .running_text import Noise, running_text
 

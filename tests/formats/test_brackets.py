@@ -5,15 +5,15 @@ import lzma
 import pytest
 
 from spacy_lal.annotations.constituents import constituent_tree
-from spacy_lal.formats.brackets import (
+from spacy_lal.formats.files import FormatError
+from spacy_lal.formats.penn_brackets import (
     clean_label,
     clean_tree,
     parse_treebank,
     read_treebank,
     to_sentence,
 )
-from spacy_lal.formats.docs import language_vocab, to_doc
-from spacy_lal.formats.files import FormatError
+from spacy_lal.formats.treebank_sentence import language_vocab, to_doc
 from spacy_lal.trees.tree import BracketError, ConstituentTree
 
 PTB = """

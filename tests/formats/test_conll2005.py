@@ -10,9 +10,10 @@ from typer.testing import CliRunner
 
 from spacy_lal.annotations.constituents import FrameSpans, sentence_trees
 from spacy_lal.cli import app
-from spacy_lal.cli.export_props import export_props
+from spacy_lal.cli.convert import command
 from spacy_lal.formats.conll2005 import parse_conll2005, read_conll2005
 from spacy_lal.formats.files import FormatError
+from spacy_lal.formats.props import Props
 from spacy_lal.trees.tree import ptb_unescape
 
 WORDS = "The\ncook\nthat\nleft\ngave\nit\nup\n-LRB-\n\nTea\n.\n\n"
@@ -235,5 +236,5 @@ def test_props_come_back_as_they_were(run, release, tmp_path):
         (release / path).unlink()
     (release / "senses").rmdir()
     assert run(release, tmp_path / "train.spacy").exit_code == 0
-    export_props(tmp_path / "train.spacy", tmp_path / "train.props")
+    command(Props)(tmp_path / "train.spacy", tmp_path / "train.props")
     assert (tmp_path / "train.props").read_text() == PROPS

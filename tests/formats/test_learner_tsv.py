@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from spacy.vocab import Vocab
 
 from spacy_lal.annotations.grammar_errors import set_errors
-from spacy_lal.formats.docs import TreebankSentence, to_doc
 from spacy_lal.formats.files import FormatError
 from spacy_lal.formats.learner_tsv import (
     format_tsv,
@@ -17,6 +16,7 @@ from spacy_lal.formats.learner_tsv import (
     parse_tsv,
     read_tsv,
 )
+from spacy_lal.formats.treebank_sentence import TreebankSentence, to_doc
 
 TEA = "Teas\ti\ncool\tc\n.\tc\n\nYes\tc\n\n"
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from spacy_lal.annotations.constituents import sentence_trees
 from spacy_lal.annotations.frames import FrameSpans, get_frames
-from spacy_lal.formats.docs import TreebankSentence, language_vocab, to_doc, write_docs
+from spacy_lal.formats.treebank_sentence import TreebankSentence, language_vocab, to_doc, write_docs
 
 from .running import ROOT, read_docs
 

@@ -16,7 +16,7 @@ from spacy.vectors import Vectors
 
 from spacy_lal.annotations.constituents import get_constituents, sentence_trees
 from spacy_lal.bridge.shim import torch_shims
-from spacy_lal.formats.docs import language_vocab
+from spacy_lal.formats.treebank_sentence import language_vocab
 
 from .running import FEW_STEPS, ROOT, read_docs
 from .sizes import settings

@@ -16,7 +16,8 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_lal.formats.docbins import read_spacy
-from spacy_lal.formats.files import FormatError, whole_file
+from spacy_lal.formats.files import FormatError
+from spacy_lal.formats.whole_files import whole_file
 
 from .formats import (
     CONLL05,

@@ -1,0 +1,98 @@
+"""PropBank's skeletons of any treebank, with words from a file that has the same sentences in the
+same order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from propbank import PropbankSentence, parse_propbank
+
+from spacy_lal.cli.convert import command
+from spacy_lal.formats.conllu import read_conllu, to_sentence
+from spacy_lal.formats.files import FormatError, read_text
+from spacy_lal.formats.treebank_format import Files, Lang, Losses, Part, Pattern
+from spacy_lal.formats.treebank_sentence import TreebankSentence
+
+CONLLU_SUFFIXES = frozenset({".conllu", ".conllx", ".conll"})
+"""Ends of the names of files in CoNLL-U and CoNLL-X."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Propbank(Files):
+    """PropBank's skeletons, a file or folders of .gold_skel, with words from another file.
+
+    Tags, trees and roles are the skeleton's; spaces, lemmas and heads are what CoNLL-U says.
+    """
+
+    lang: Lang = "en"
+    pattern: Pattern = "*.gold_skel"
+    words: Annotated[Path, "CoNLL-U or one tokenised sentence per line, in the skeletons' order."]
+
+    def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
+        return [*super().sources(inputs), self.words]
+
+    def read_parts(self, inputs: Sequence[Path]) -> dict[str, Part]:
+        losses = Losses()
+        masked = (
+            (path, sentence)
+            for path in super().sources(inputs)
+            for sentence in parse_propbank(read_text(path), source=str(path))
+        )
+        part = Part([], losses)
+        for number, (known, read) in enumerate(zip_longest(masked, self._words()), start=1):
+            if known is None and number == 1:
+                raise ValueError(f"no sentences in {', '.join(map(str, inputs))}")
+            part.sentences.append(self._joined(number, known, read, losses))
+        return {"": part}
+
+    def _joined(
+        self,
+        number: int,
+        known: tuple[Path, PropbankSentence] | None,
+        read: tuple[int, TreebankSentence, str] | None,
+        losses: Losses,
+    ) -> TreebankSentence:
+        """Raises FormatError where the two aren't parallel."""
+        words = str(self.words)
+        if known is None or read is None:
+            source, line = (words, read[0]) if read else (str(known[0]), known[1].line)  # type: ignore[index]
+            other = words if read is None else "the skeletons"
+            message = f"this is sentence {number}, and in {other} there are only {number - 1}"
+            raise FormatError(message, source, line)
+        (path, skeleton), (line, sentence, fault) = known, read
+        if len(sentence.words) != len(skeleton.tags):
+            message = (
+                f"{len(sentence.words)} words, but {len(skeleton.tags)} tokens in the same "
+                f"sentence at {path}:{skeleton.line}"
+            )
+            raise FormatError(message, words, line)
+        if fault:
+            losses.left_out["without heads"].append((f"{words}:{line}", fault))
+        losses.left_out["frames left out"] += skeleton.left_out
+        return with_skeleton(sentence, skeleton)
+
+    def _words(self) -> Iterator[tuple[int, TreebankSentence, str]]:
+        """The line of each sentence, the sentence, and why it has no heads ("" if it has)."""
+        if CONLLU_SUFFIXES.intersection(self.words.suffixes):
+            for read in read_conllu(self.words):
+                yield read.line, *to_sentence(read)
+            return
+        for line, text in enumerate(read_text(self.words).split("\n"), start=1):
+            if words := text.split():
+                yield line, TreebankSentence(words=words), ""
+
+
+def with_skeleton(sentence: TreebankSentence, skeleton: PropbankSentence) -> TreebankSentence:
+    """The sentence with a skeleton's tags, tree and roles."""
+    return replace(
+        sentence, tags=skeleton.tags, constituents=skeleton.spans, frames=skeleton.frames
+    )
+
+
+if __name__ == "__main__":
+    typer.run(command(Propbank))
