@@ -37,44 +37,34 @@ class Propbank(Files):
         return [*super().sources(inputs), self.words]
 
     def read_parts(self, inputs: Sequence[Path]) -> dict[str, Part]:
-        losses = Losses()
+        """Raises FormatError where skeletons and words aren't parallel."""
+        part, words = Part([], Losses()), str(self.words)
         masked = (
-            (path, sentence)
+            (str(path), sentence)
             for path in super().sources(inputs)
             for sentence in parse_propbank(read_text(path), source=str(path))
         )
-        part = Part([], losses)
-        for number, (known, read) in enumerate(zip_longest(masked, self._words()), start=1):
-            if known is None and number == 1:
-                raise ValueError(f"no sentences in {', '.join(map(str, inputs))}")
-            part.sentences.append(self._joined(number, known, read, losses))
+        for known, read in zip_longest(masked, self._words()):
+            before = len(part.sentences)
+            if known is None:
+                message = f"the skeletons have only {before} sentences, and this is another"
+                raise FormatError(message, words, read[0])
+            path, skeleton = known
+            if read is None:
+                message = f"{words} has only {before} sentences, and this is another"
+                raise FormatError(message, path, skeleton.line)
+            line, sentence, fault = read
+            if len(sentence.words) != len(skeleton.tags):
+                tokens = f"{len(skeleton.tags)} tokens in the same sentence"
+                message = f"{len(sentence.words)} words, but {tokens} at {path}:{skeleton.line}"
+                raise FormatError(message, words, line)
+            if fault:
+                part.losses.left_out["without heads"].append((f"{words}:{line}", fault))
+            part.losses.left_out["frames left out"] += skeleton.left_out
+            part.sentences.append(with_skeleton(sentence, skeleton))
+        if not part.sentences:
+            raise ValueError(f"no sentences in {', '.join(map(str, inputs))}")
         return {"": part}
-
-    def _joined(
-        self,
-        number: int,
-        known: tuple[Path, PropbankSentence] | None,
-        read: tuple[int, TreebankSentence, str] | None,
-        losses: Losses,
-    ) -> TreebankSentence:
-        """Raises FormatError where the two aren't parallel."""
-        words = str(self.words)
-        if known is None or read is None:
-            source, line = (words, read[0]) if read else (str(known[0]), known[1].line)  # type: ignore[index]
-            other = words if read is None else "the skeletons"
-            message = f"this is sentence {number}, and in {other} there are only {number - 1}"
-            raise FormatError(message, source, line)
-        (path, skeleton), (line, sentence, fault) = known, read
-        if len(sentence.words) != len(skeleton.tags):
-            message = (
-                f"{len(sentence.words)} words, but {len(skeleton.tags)} tokens in the same "
-                f"sentence at {path}:{skeleton.line}"
-            )
-            raise FormatError(message, words, line)
-        if fault:
-            losses.left_out["without heads"].append((f"{words}:{line}", fault))
-        losses.left_out["frames left out"] += skeleton.left_out
-        return with_skeleton(sentence, skeleton)
 
     def _words(self) -> Iterator[tuple[int, TreebankSentence, str]]:
         """The line of each sentence, the sentence, and why it has no heads ("" if it has)."""

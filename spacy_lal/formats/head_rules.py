@@ -100,12 +100,17 @@ _CTB = {
     "VSB": "< VV VE",
 }
 
-_OTHERWISE = {"collins": ">", "semantic": ">", "ctb": "<"}
+_PREDICATE = {
+    "VP": "> ADJP|JJ NP PP ADVP SBAR|S|UCP",
+    "": "< ADJP|JJ NP PP ADVP SBAR|S|UCP",
+}
 # Chosen only where there is nothing else.
 _PUNCTUATION = frozenset(
     [".", ",", ":", "``", "''", '"', "-LRB-", "-RRB-", "HYPH", "NFP", "PU", TRACE]
 )
 _CONJUNCTIONS = frozenset({"CC", "CONJP"})
+_NOMINAL = frozenset({"NP", "NX", "NML"})
+_VERBAL = frozenset({"VP", "SQ", "SINV"})
 _BE = frozenset(
     ["be", "am", "is", "are", "was", "were", "been", "being"]
     + [mark + form for form in ("s", "m", "re") for mark in ("'", "’", "")]
@@ -119,42 +124,6 @@ class HeadRules(StrEnum):
     collins = "collins"
     semantic = "semantic"
     ctb = "ctb"
-
-
-def heads_by_rules(tree: ConstituentTree, rules: str = "collins") -> list[int]:
-    """The head of each word, 0 the first one; the root's is the word itself.
-
-    rules: "collins", "semantic" or "ctb" (see the module). Function tags don't matter.
-    Raises ValueError for other rules.
-    """
-    if rules not in _TABLES:
-        raise ValueError(f"unknown head rules {rules!r}: choose one of {', '.join(_TABLES)}")
-    choose, table = _CHOOSE[rules], _TABLES[rules]
-    heads = list(range(len(tree.leaves)))
-    position = len(heads)
-
-    def headed(node: ConstituentTree, found: list[_Child | None]) -> _Child | None:
-        nonlocal position
-        label = clean_label(node.label)
-        if node.word is not None:
-            position -= 1
-            return _Child(label, position, node.word.lower())
-        children = [child for child in found if child is not None]
-        if not children:
-            return None
-        listed = [child for child in children if child.label not in _PUNCTUATION]
-        clauses = table.get(label, table[""])
-        head = choose(label, listed, children, clauses) if listed else children[0]
-        for child in children:
-            heads[child.word] = head.word
-        if rules == "semantic":
-            for left, right in pairwise(children[1:]):
-                if left.label in _CONJUNCTIONS and left is not head and right in listed:
-                    heads[left.word] = right.word
-        return _Child(label, head.word, head.form)
-
-    fold(tree, headed)
-    return heads
 
 
 class _Child(NamedTuple):
@@ -172,15 +141,77 @@ class _Clause(NamedTuple):
     labels: frozenset[str]
 
 
-def _parse(rule: str) -> list[_Clause]:
-    clauses = []
-    from_left = True
-    for item in rule.split():
-        if item in "<>":
-            from_left = item == ">"
-        else:
-            clauses.append(_Clause(from_left, frozenset(item.split("|"))))
-    return [*clauses, _Clause(from_left, frozenset())]
+def _parsed(table: dict[str, str]) -> dict[str, list[_Clause]]:
+    parsed: dict[str, list[_Clause]] = {}
+    for label, rule in table.items():
+        clauses, from_left = [], True
+        for item in rule.split():
+            if item in "<>":
+                from_left = item == ">"
+            else:
+                clauses.append(_Clause(from_left, frozenset(item.split("|"))))
+        parsed[label] = [*clauses, _Clause(from_left, frozenset())]
+    return parsed
+
+
+_TABLES = {
+    "collins": _parsed({"": ">"} | _COLLINS),
+    "semantic": _parsed({"": ">"} | _SEMANTIC),
+    "ctb": _parsed({"": "<"} | _CTB),
+}
+_PREDICATES = _parsed(_PREDICATE)
+_PREDICATE_LABELS = frozenset().union(*(clause.labels for clause in _PREDICATES[""]))
+
+
+def heads_by_rules(tree: ConstituentTree, rules: str = "collins") -> list[int]:
+    """The head of each word, 0 the first one; the root's is the word itself.
+
+    rules: "collins", "semantic" or "ctb" (see the module). Function tags don't matter.
+    Raises ValueError for other rules.
+    """
+    if rules not in _TABLES:
+        raise ValueError(f"unknown head rules {rules!r}: choose one of {', '.join(_TABLES)}")
+    heads = list(range(len(tree.leaves)))
+    position = len(heads)
+
+    def headed(node: ConstituentTree, found: list[_Child | None]) -> _Child | None:
+        nonlocal position
+        label = clean_label(node.label)
+        if node.word is not None:
+            position -= 1
+            return _Child(label, position, node.word.lower())
+        children = [child for child in found if child is not None]
+        if not children:
+            return None
+        listed = [child for child in children if child.label not in _PUNCTUATION]
+        head = _head(rules, label, listed, children) if listed else children[0]
+        for child in children:
+            heads[child.word] = head.word
+        if rules == "semantic":
+            for left, right in pairwise(children[1:]):
+                if left.label in _CONJUNCTIONS and left is not head and right in listed:
+                    heads[left.word] = right.word
+        return _Child(label, head.word, head.form)
+
+    fold(tree, headed)
+    return heads
+
+
+def _head(rules: str, label: str, listed: list[_Child], children: list[_Child]) -> _Child:
+    """The head of a phrase. listed: its children other than punctuation."""
+    if rules == "collins" and label in _NOMINAL and listed[-1].label == "POS":
+        return listed[-1]
+    if rules == "semantic" and any(child.label in _CONJUNCTIONS for child in listed[1:]):
+        listed = _first_conjunct(children) or listed
+    found = _find(listed, _TABLES[rules].get(label, _TABLES[rules][""]))
+    if rules == "collins" and found > 1 and listed[found - 1].label == "CC":
+        found -= 2  # "X and Y" is headed by X where the table says Y
+    if rules == "semantic" and label in _VERBAL and listed[found].form in _BE:
+        # a form of "be" isn't the head if there is a predicate
+        predicates = [c for c in listed[found + 1 :] if c.label in _PREDICATE_LABELS]
+        if predicates and not _VERBAL & {child.label for child in listed}:
+            return predicates[_find(predicates, _PREDICATES.get(label, _PREDICATES[""]))]
+    return listed[found]
 
 
 def _find(children: Sequence[_Child], clauses: Sequence[_Clause]) -> int:
@@ -192,36 +223,6 @@ def _find(children: Sequence[_Child], clauses: Sequence[_Clause]) -> int:
     raise AssertionError("the last clause finds any child")
 
 
-def _by_table(
-    label: str, listed: list[_Child], children: list[_Child], clauses: list[_Clause]
-) -> _Child:
-    return listed[_find(listed, clauses)]
-
-
-def _collins(
-    label: str, listed: list[_Child], children: list[_Child], clauses: list[_Clause]
-) -> _Child:
-    """Noun phrases are headed by a possessive ending; "X and Y" by X if the table says Y."""
-    if label in _NOMINAL and listed[-1].label == "POS":
-        return listed[-1]
-    found = _find(listed, clauses)
-    return listed[found - 2 if found > 1 and listed[found - 1].label == "CC" else found]
-
-
-def _semantic(
-    label: str, listed: list[_Child], children: list[_Child], clauses: list[_Clause]
-) -> _Child:
-    """The first conjunct is the head; a form of "be" isn't if there is a predicate."""
-    if any(child.label in _CONJUNCTIONS for child in listed[1:]):
-        listed = _first_conjunct(children) or listed
-    found = _find(listed, clauses)
-    if label in _VERBAL and listed[found].form in _BE and not _VERBAL & {c.label for c in listed}:
-        predicates = [c for c in listed[found + 1 :] if c.label in _PREDICATES]
-        if predicates:
-            return predicates[_find(predicates, _PREDICATE[label == "VP"])]
-    return listed[found]
-
-
 def _first_conjunct(children: list[_Child]) -> list[_Child]:
     """The children before a conjunction or comma that has some before it."""
     conjunct: list[_Child] = []
@@ -231,14 +232,3 @@ def _first_conjunct(children: list[_Child]) -> list[_Child]:
         if child.label not in _PUNCTUATION:
             conjunct.append(child)
     return conjunct
-
-
-_NOMINAL = frozenset({"NP", "NX", "NML"})
-_VERBAL = frozenset({"VP", "SQ", "SINV"})
-_PREDICATE = [_parse("< ADJP|JJ NP PP ADVP SBAR|S|UCP"), _parse("> ADJP|JJ NP PP ADVP SBAR|S|UCP")]
-_PREDICATES = frozenset().union(*(clause.labels for clause in _PREDICATE[0]))
-_CHOOSE = {"collins": _collins, "semantic": _semantic, "ctb": _by_table}
-_TABLES = {
-    name: {label: _parse(rule) for label, rule in {"": _OTHERWISE[name], **table}.items()}
-    for name, table in (("collins", _COLLINS), ("semantic", _SEMANTIC), ("ctb", _CTB))
-}

@@ -23,7 +23,7 @@ from typing import Annotated, NamedTuple
 
 from ..annotations.grammar_errors import CORRECT, ERROR
 from .files import FormatError, is_number, read_text
-from .treebank_format import Files, Losses, Part, Pattern
+from .treebank_format import Files, Losses, Pattern
 from .treebank_sentence import TreebankSentence
 
 
@@ -90,9 +90,8 @@ class M2Sentence:
 
 @dataclass(frozen=True, kw_only=True)
 class Corrections(Files):
-    """A format of sentences with edits by one or several annotators."""
+    """A format of sentences with edits. A word is wrong if any of their annotators says so."""
 
-    annotator: Annotated[int | None, "Whose errors to take, by number; default: all."] = None
     types: Annotated[ErrorTypes, "Labels: only ERROR; M, U and R; or the file's own types."] = (
         ErrorTypes.none
     )
@@ -103,25 +102,12 @@ class Corrections(Files):
 
     def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
         for found in self.edited(path):
-            place = f"{found.source}:{found.line}"
-            if not found.words:
+            if found.words:
+                labels = labels_of(found, self.types)
+                yield TreebankSentence(found.words, found.spaces, errors=labels)
+            else:
+                place = f"{found.source}:{found.line}"
                 losses.left_out["dropped"].append((place, "no words"))
-                continue
-            # many files have a line only where there is something to correct
-            if self.annotator is not None and self.annotator not in found.annotators:
-                reason = f"nothing of annotator {self.annotator}"
-                losses.left_out["kept as correct"].append((place, reason))
-            yield to_sentence(found, annotator=self.annotator, types=self.types)
-
-    def read_parts(self, inputs: Sequence[Path]) -> dict[str, Part]:
-        parts = super().read_parts(inputs)
-        for sentences, losses in parts.values():
-            if len(losses.left_out["kept as correct"]) == len(sentences):
-                number = self.annotator
-                raise ValueError(
-                    f"--annotator {number}: no sentence has edits by an annotator of this number"
-                )
-        return parts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,23 +187,17 @@ def _edit(line: str, length: int, source: str, number: int) -> Edit:
     return Edit(start, end, fields[1], correction, int(fields[5]), tuple(others))
 
 
-def labels_of(
-    sentence: M2Sentence, *, annotator: int | None = None, types: ErrorTypes = ErrorTypes.none
-) -> list[str]:
+def labels_of(sentence: M2Sentence, types: ErrorTypes = ErrorTypes.none) -> list[str]:
     """The label of every word, as `grammar_errors` has them.
 
     A word is an error if an edit has it, or something is missing before it. What is missing at the
     end is marked on no word, as in MultiGED's files. Of several edits of a word the first one in
     the file has its label.
-    annotator: whose edits; None: those of all, a word is an error if anyone says so.
     """
     labels = [CORRECT] * len(sentence.words)
-    if not labels:
-        return labels
-    for edit in reversed(sentence.edits):
-        if annotator is None or edit.annotator == annotator:
-            end = min(max(edit.end, edit.start + 1), len(labels))
-            labels[edit.start : end] = [_label(edit, types)] * (end - edit.start)
+    for edit in reversed(sentence.edits) if labels else ():
+        end = min(max(edit.end, edit.start + 1), len(labels))
+        labels[edit.start : end] = [_label(edit, types)] * (end - edit.start)
     return labels
 
 
@@ -225,11 +205,3 @@ def _label(edit: Edit, types: ErrorTypes) -> str:
     if types == ErrorTypes.operations:
         return edit.operation
     return (types == ErrorTypes.full and edit.type) or ERROR
-
-
-def to_sentence(
-    sentence: M2Sentence, *, annotator: int | None = None, types: ErrorTypes = ErrorTypes.none
-) -> TreebankSentence:
-    """The sentence with its labels (see `labels_of`), as Docs are made from it."""
-    labels = labels_of(sentence, annotator=annotator, types=types)
-    return TreebankSentence(words=sentence.words, spaces=sentence.spaces, errors=labels)

@@ -74,8 +74,8 @@ def test_unusable_heads_are_reported(convert, tmp_path):
     ("text", "message"),
     [
         ("Tea cools.\nYes\n", "{words}:1: 2 words, but 3 tokens in the same sentence at {a}:1"),
-        ("Tea cools .\n\n", "{b}:1: this is sentence 2, and in {words} there are only 1"),
-        (PLAIN + "No\n", "{words}:4: this is sentence 3, and in the skeletons there are only 2"),
+        ("Tea cools .\n\n", "{b}:1: {words} has only 1 sentences, and this is another"),
+        (PLAIN + "No\n", "{words}:4: the skeletons have only 2 sentences, and this is another"),
     ],
 )
 def test_sentences_that_do_not_match_are_located(skeletons, tmp_path, text, message):

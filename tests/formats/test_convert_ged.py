@@ -122,7 +122,6 @@ def test_m2(run, tmp_path):
     counts = json.loads((tmp_path / "report.json").read_text())["out.spacy"]
     assert counts["dropped"] == [[f"{tmp_path / 'tea.m2'}:5", "no words"]]
     assert (counts["words"], counts["errors"]) == (2, 2)
-    assert run("tea.m2", M2, "--annotator", "1")[1] == [(["Teas", "cool"], ["", "ERROR"])]
     _, docs = run("tea.m2", M2, "--types", "operations")
     assert docs == [(["Teas", "cool"], ["R", "M"])]
     _, docs = run("tea.m2", M2, "--types", "full")
@@ -134,8 +133,6 @@ def test_json(run):
     assert result.exit_code == 0, result.output
     words = ["Teas", "do", "n't", "cool", "."]
     assert docs == [(words, ["AGN", "", "", "", ""]), (["Yes"], [""])]
-    _, docs = run("tea.json", json.dumps(TEXT), "--lang", "en", "--annotator", "1")
-    assert docs == [(words, [""] * 5), (["Yes"], [""])]
 
 
 def test_parallel(run, tmp_path):
@@ -145,8 +142,6 @@ def test_parallel(run, tmp_path):
     result, docs = run("tea.txt", "Teas cool\nYes\n", *options)
     assert result.exit_code == 0, result.output
     assert docs == [(["Teas", "cool"], ["ERROR", "ERROR"]), (["Yes"], [""])]
-    _, docs = run("tea.txt", "Teas cool\nYes\n", *options, "--annotator", "1", "--types", "full")
-    assert docs == [(["Teas", "cool"], ["", "M"]), (["Yes"], [""])]
 
 
 def test_folder(run, tmp_path):
@@ -196,11 +191,10 @@ def test_bad_input_is_one_line_that_names_the_place(run, tmp_path):
         ("tea.tsv", ["--block", "half"], "is not a block"),
         ("tea.tsv", ["--types", "operations"], "don't say which operation"),
         ("tea.txt", [], "name one with --corrected"),
-        ("tea.m2", ["--annotator", "7"], "by an annotator of this number"),
     ],
 )
 def test_options_that_do_not_fit(run, name, options, message):
-    result, docs = run(name, M2 if name == "tea.m2" else "Tea\tc\n", *options)
+    result, docs = run(name, "Tea\tc\n", *options)
     assert (result.exit_code, docs) == (1, [])
     assert message in result.output
 
