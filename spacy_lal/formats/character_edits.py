@@ -144,10 +144,8 @@ def _checked(record: Any) -> tuple[str, list[Edit], frozenset[int]]:
                 annotators.add(annotator)
                 edits += _in_order(text, annotator, found)
             case _:
-                raise ValueError(
-                    "expected the number of an annotator and a list of edits, found "
-                    f"{_short(by_one)}"
-                )
+                expected = "expected the number of an annotator and a list of edits"
+                raise ValueError(f"{expected}, found {_short(by_one)}")
     return text, edits, frozenset(annotators)
 
 
@@ -158,31 +156,21 @@ def _in_order(text: str, annotator: int, found: list[Any]) -> Iterator[Edit]:
             case [start, end, str() | None as correction, *types] if (
                 type(start) is type(end) is int  # which true and false aren't
                 and len(types) < 2
-                and all(isinstance(name, str) and _encodes(name) for name in types)
+                and all(isinstance(name, str) for name in types)
             ):
                 pass
             case _:
-                raise ValueError(
-                    f"bad edit {_short(edit)}: expected [start, end, correction], perhaps with a "
-                    "type"
-                )
+                expected = "expected [start, end, correction], perhaps with a type"
+                raise ValueError(f"bad edit {_short(edit)}: {expected}")
         if not 0 <= start <= end <= len(text):
-            raise ValueError(
-                f"the edit {_short(edit)} lies outside of the text, which has {len(text)} "
-                "characters"
-            )
+            length = f"{len(text)} characters"
+            raise ValueError(f"the edit {_short(edit)} lies outside of the text, of {length}")
         if start < latest:
-            raise ValueError(
-                f"the edit {_short(edit)} comes after one that starts at {latest}: edits must "
-                "be in order"
-            )
+            later = f"comes after one that starts at {latest}"
+            raise ValueError(f"the edit {_short(edit)} {later}: edits must be in order")
         latest = start
+        "".join(types).encode()  # which half a character pair can't be; spaCy couldn't keep it
         yield Edit(start, end, "".join(types), correction, annotator)
-
-
-def _encodes(name: str) -> bool:
-    """Whether it isn't half a character pair, which spaCy can't keep."""
-    return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def _short(value: Any) -> str:

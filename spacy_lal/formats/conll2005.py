@@ -93,56 +93,40 @@ def read_conll2005(
     files = sorted((path / "words").glob("*.words*"))
     if not files:
         raise FileNotFoundError(f"no words/*.words[.gz] in {path}")
+    folders = [path / "props", *([path / synt] if synt else [])]
+    folders += [path / "senses"] if (path / "senses").is_dir() else []
     for words in files:
         name = words.name.partition(".words")[0]
-        yield from _read_parallel(
-            words,
-            _counterpart(path / "props", name),
-            _counterpart(path / synt, name) if synt else None,
-            _counterpart(path / "senses", name) if (path / "senses").is_dir() else None,
-            unescape,
-        )
+        others = [_counterpart(folder, name) for folder in folders]
+        for blocks in _parallel([words, *others]):
+            (_, words_rows), (line, props), *rest = blocks
+            check_columns(props, 1, _predicates(props), source=str(others[0]), line=line)
+            yield _sentence(
+                [unescape(row[0]) for row in words_rows],
+                props,
+                [row[0] for row in rest[-1][1]] if (path / "senses").is_dir() else None,
+                *(_parses(*rest[0], str(others[1])) if synt else (None, None)),
+                source=str(others[0]),
+                line=line,
+            )
 
 
-def _read_parallel(
-    words: Path,
-    props: Path,
-    synt: Path | None,
-    senses: Path | None,
-    unescape: Callable[[str], str],
-) -> Iterator[tuple[TreebankSentence, list[Drop]]]:
-    for blocks in _parallel([path for path in (words, props, synt, senses) if path]):
-        line, rows = blocks[props]
-        check_columns(rows, 1, _predicates(rows), source=str(props), line=line)
-        tags, spans = _parses(*blocks[synt], str(synt)) if synt else (None, None)
-        yield _sentence(
-            [unescape(row[0]) for row in blocks[words][1]],
-            rows,
-            [row[0] for row in blocks[senses][1]] if senses else None,
-            tags,
-            spans,
-            source=str(props),
-            line=line,
-        )
-
-
-def _parallel(paths: Sequence[Path]) -> Iterator[dict[Path, tuple[int, Rows]]]:
+def _parallel(paths: Sequence[Path]) -> Iterator[list[tuple[int, Rows]]]:
     """Where each sentence begins in each file, and its rows. Raises FormatError where they aren't
     the same sentences."""
-    for number, blocks in enumerate(
-        zip_longest(*(column_rows(read_text(path)) for path in paths)), start=1
-    ):
-        found = {path: block for path, block in zip(paths, blocks, strict=True) if block}
-        (first, (line, rows)), *others = found.items()
+    files = [column_rows(read_text(path)) for path in paths]
+    for number, blocks in enumerate(zip_longest(*files), start=1):
+        found = [(path, *block) for path, block in zip(paths, blocks, strict=True) if block]
+        (first, line, rows), *others = found
         if len(found) < len(paths):
-            short = next(path for path in paths if path not in found)
+            short = next(path for path, block in zip(paths, blocks, strict=True) if not block)
             message = f"this is sentence {number}, and {short} has only {number - 1}"
             raise FormatError(message, str(first), line)
-        for path, (start, block) in others:
+        for path, start, block in others:
             if len(block) != len(rows):
                 same = f"{len(rows)} in the same sentence at {first}:{line}"
                 raise FormatError(f"{len(block)} rows, but {same}", str(path), start)
-        yield found
+        yield list(blocks)
 
 
 def _counterpart(folder: Path, name: str) -> Path:

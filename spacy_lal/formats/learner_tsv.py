@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 
 from ..annotations.grammar_errors import CORRECT, ERROR, ERRORS_KEY, get_errors
 from .files import FormatError, read_text
@@ -61,8 +61,26 @@ class LearnerTsv(Files):
                 yield replace(sentence, errors=list(map(_binary, sentence.errors)))
 
     def write(self, doc: Doc) -> str:
+        r"""The errors in `doc.spans["errors"]`; `read` reads the same.
+
+        A sentence ends where the Doc says so, and at its end. Tokens of spaces and line ends alone
+        aren't words: they have no rows. The task's files for Italian have `\\\"`, which is
+        `multiged_escape` twice.
+        Raises ValueError if the group isn't set, for a token with a tab or a line end in it, and
+        for a type that isn't one column, or means something else.
+        """
+        if ERRORS_KEY not in doc.spans:
+            raise ValueError(f"doc.spans[{ERRORS_KEY!r}] isn't set")
+        labels = get_errors(doc)
         escape = multiged_escape if self.multiged_escapes else str
-        return format_tsv([doc], types=self.types is ErrorTypes.full, escape=escape)
+        if self.types is not ErrorTypes.full:
+            labels = list(map(_binary, labels))
+        blocks = []
+        for sentence in doc.sents if doc.has_annotation("SENT_START") else [doc[:]]:
+            words = [token for token in sentence if token.text.strip(_BLANK + "\t\n")]
+            blocks += [_row(escape(token.text), labels[token.i]) for token in words]
+            blocks += ["\n"] if words else []
+        return "".join(blocks)
 
 
 def parse_tsv(
@@ -104,39 +122,6 @@ def read_tsv(
 ) -> Iterator[TreebankSentence]:
     """The sentences of a file, plain or compressed (see `parse_tsv`)."""
     return parse_tsv(read_text(path), source=str(path), unescape=unescape)
-
-
-def format_tsv(
-    docs: Iterable[Doc],
-    *,
-    types: bool = False,
-    escape: Callable[[str], str] = str,
-    key: str = ERRORS_KEY,
-) -> str:
-    r"""The text of a file with the errors in `doc.spans[key]`; `parse_tsv` reads the same from it.
-
-    A sentence ends where the Doc says so, and at its end. Tokens of spaces and line ends alone
-    aren't words: they have no rows.
-    types: write the types of errors, not "i" for all. escape: what words undergo; the task's files
-    for Italian have `\\\"`, which is `multiged_escape` twice.
-    Raises ValueError if the group isn't set, for a token with a tab or a line end in it, and for a
-    type that isn't one column, or means something else.
-    """
-    blocks = []
-    for doc in docs:
-        if key not in doc.spans:
-            raise ValueError(f"doc.spans[{key!r}] isn't set")
-        labels = get_errors(doc, key)
-        sentences: Iterable[Span] = doc.sents if doc.has_annotation("SENT_START") else [doc[:]]
-        for sentence in sentences:
-            rows = [
-                _row(escape(token.text), labels[token.i] if types else _binary(labels[token.i]))
-                for token in sentence
-                if token.text.strip(_BLANK + "\t\n")
-            ]
-            if rows:
-                blocks.append("".join(rows) + "\n")
-    return "".join(blocks)
 
 
 def multiged_escape(word: str) -> str:

@@ -77,17 +77,16 @@ def _lines(path: str | Path) -> list[list[str]]:
     return [words_of(line) for line in read_text(path).removesuffix("\n").split("\n")]
 
 
+@lru_cache(maxsize=100_000)
 def substitution(word: str, other: str) -> int:
     """What it costs to put `other` for `word`: 0 for the same word, otherwise 500 to 1500.
 
     The less they have in common at both ends, capitals or not, the more; always less than to leave
     out one and put in the other.
     """
-    return 0 if word == other else _dissimilar(word.lower(), other.lower())
-
-
-@lru_cache(maxsize=100_000)
-def _dissimilar(word: str, other: str) -> int:
+    if word == other:
+        return 0
+    word, other = word.lower(), other.lower()
     shorter, longer = sorted((len(word), len(other)))
     start = 0
     while start < shorter and word[start] == other[start]:

@@ -90,7 +90,7 @@ def format_props(sentences: Iterable[PropsSentence]) -> str:
     """The text of a props file, columns aligned; `read_props` reads the same sentences from it.
 
     Raises ValueError, which names the sentence (from 1) and the frame, for what the format can't
-    say: roles that overlap or leave the sentence, two frames of one predicate, a lemma that isn't
+    say: roles that overlap, two frames of one predicate, a lemma that isn't
     one word or is "-", a label with brackets, asterisks or whitespace.
     """
     blocks = []
@@ -98,10 +98,6 @@ def format_props(sentences: Iterable[PropsSentence]) -> str:
         columns = [[NO_PREDICATE] * sentence.length]
         for frame in sorted(sentence.frames, key=lambda frame: frame.predicate):
             place = f"sentence {number}: frame {frame.roleset!r} at token {frame.predicate}"
-            if not 0 <= frame.predicate < sentence.length:
-                raise ValueError(
-                    f"{place} lies outside of the sentence, which has {sentence.length} tokens"
-                )
             if columns[0][frame.predicate] != NO_PREDICATE:
                 raise ValueError(f"{place}: another frame has the same predicate")
             if frame.roleset == NO_PREDICATE or frame.roleset.split() != [frame.roleset]:
@@ -277,11 +273,6 @@ def _cells(spans: Sequence[LabelledSpan], length: int, place: str) -> list[str]:
     cells = ["*"] * length
     latest = 0
     for start, end, label in sorted(spans):
-        if not 0 <= start < end <= length:
-            raise ValueError(
-                f"{place}: {label} from {start} to {end} lies outside of the sentence, which "
-                f"has {length} tokens"
-            )
         if start < latest:
             raise ValueError(f"{place}: {label} from {start} to {end} overlaps another role")
         if not _ROLE.fullmatch(label):

@@ -160,7 +160,7 @@ def test_file(tmp_path):
         ('{"text": "Tea", "edits": [[0, [[0, 1, "x", "R", 1]]]]}', "bad edit"),
         (
             '{"text": "Tea", "edits": [[0, [[1, 4, "x"]]]]}',
-            'the edit [1, 4, "x"] lies outside of the text, which has 3 characters',
+            'the edit [1, 4, "x"] lies outside of the text, of 3 characters',
         ),
         ('{"text": "Tea", "edits": [[0, [[2, 1, "x"]]]]}', 'the edit [2, 1, "x"] lies'),
         (

@@ -62,7 +62,7 @@ FOUND = {
     "half a character pair in a type": (
         "json",
         '{"text": "Go", "edits": [[0, [[0, 2, "x", "\\ud800"]]]]}',
-        ":1: bad edit",
+        ":1: 'utf-8' codec can't encode",
     ),
     "half a character pair in an error model": (
         "error model",
