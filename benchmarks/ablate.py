@@ -33,7 +33,7 @@ from wasabi import msg
 
 from spacy_lal.bridge.shim import torch_shims
 from spacy_lal.evaluation.parses import measure
-from spacy_lal.parsing.parser import ParserPipe
+from spacy_lal.parsing.component import ParserPipe
 from spacy_lal.training.corpus import Corpus
 
 ROWS = Path(__file__).parents[1] / "benchmarks/ablation_rows.json"

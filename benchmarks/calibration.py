@@ -33,14 +33,14 @@ import numpy
 import torch
 from measure import component, load, machine, options, parsed, read_examples, write
 from spacy.tokens import Doc
+from spacy_lal.parsing.gold_charts import gold_nodes
 
 from spacy_lal.annotations.constituents import get_constituents
+from spacy_lal.batching.sentences import in_words
 from spacy_lal.parsing.constituency import ConstituencyPipe
-from spacy_lal.parsing.gold_charts import gold_nodes
 from spacy_lal.parsing.network import OneStageScores
-from spacy_lal.pipeline.gold import in_words
 from spacy_lal.structure.chart import packed_spans, span_position, spans_within
-from spacy_lal.structure.tree_distribution import TreeDistribution
+from spacy_lal.structure.distributions import BinaryTrees
 
 BINS = 10
 
@@ -129,7 +129,7 @@ def all_spans(pipe: ConstituencyPipe, docs: list[Doc], golds: list[Doc]) -> Samp
                 batch.lengths.tolist(),
                 {},
             )
-            marginals = TreeDistribution(batch.scores.spans, batch.lengths).marginals.cpu()
+            marginals = BinaryTrees(batch.scores.spans, batch.lengths).marginals.cpu()
             n = batch.scores.tags.shape[1]
             nodes = torch.zeros(marginals.shape, dtype=torch.bool)
             nodes[gold.sentences, span_position(n, gold.starts, gold.ends)] = True

@@ -5,7 +5,7 @@
         [--check]]
         [--json FILE]
 
-What is asked of a `TreeDistribution` over random scores, in float32: log Z, marginals, the most
+What is asked of a `BinaryTrees` over random scores, in float32: log Z, marginals, the most
 probable tree (MAP), the minimum Bayes risk tree (MBR, marginals included), entropy, the five best
 trees. One sentence of each length, and as many as have about the spans of one of the longest. Each
 question is asked of a new distribution, so the inside pass is part of all but MAP and k best. In
@@ -53,6 +53,7 @@ from measure import (
 )
 from spacy.language import Language
 from spacy.tokens import Doc
+from spacy_lal.parsing.decoding import decode_trees
 from thinc.api import Model
 from torch import Tensor
 
@@ -60,21 +61,20 @@ from spacy_lal.batching.batches import ParserScores, SentenceBatch, read_docs
 from spacy_lal.bridge.shim import torch_shim
 from spacy_lal.layers.span_attention import SpanTransformerLayer
 from spacy_lal.parsing.constituency import ConstituencyPipe
-from spacy_lal.parsing.decoders import make_map_decoder, make_mbr_decoder
-from spacy_lal.parsing.decoding import decode_trees
+from spacy_lal.parsing.decoders import MaximumAPosteriori, MinimumBayesRisk
 from spacy_lal.structure.chart import chart_size
-from spacy_lal.structure.tree_distribution import TreeDistribution
+from spacy_lal.structure.distributions import BinaryTrees
 
 SHARE_BAR = 0.1
 TREES = 5
 PACKAGES = ("spacy", "thinc", "torch", "numpy", "spacy-lal")
 LAYER = {"d": 48, "n_heads": 3, "d_ff": 96}
 
-QUESTIONS: dict[str, Callable[[TreeDistribution], object]] = {
+QUESTIONS: dict[str, Callable[[BinaryTrees], object]] = {
     "log Z": lambda trees: trees.log_partition,
     "marginals": lambda trees: trees.marginals,
-    "MAP": TreeDistribution.argmax,
-    "MBR": TreeDistribution.mbr,
+    "MAP": BinaryTrees.argmax,
+    "MBR": BinaryTrees.mbr,
     "entropy": lambda trees: trees.entropy,
     f"{TREES} best": lambda trees: trees.kmax(TREES),
 }
@@ -83,7 +83,7 @@ QUESTIONS: dict[str, Callable[[TreeDistribution], object]] = {
 def ask(question: str, n: int, size: int, scores: Tensor | None = None) -> None:
     if scores is None:
         scores = random_scores(n, size)
-    QUESTIONS[question](TreeDistribution(scores, torch.full((size,), n)))
+    QUESTIONS[question](BinaryTrees(scores, torch.full((size,), n)))
 
 
 def random_scores(n: int, size: int) -> Tensor:
@@ -189,7 +189,7 @@ def decoding(
     batches = [draw.sample(golds, size) for _ in range(count)]
     configured = pipe.decoder
     rows: list[dict[str, float | str]] = []
-    for name, decoder in (("MBR", make_mbr_decoder()), ("MAP", make_map_decoder())):
+    for name, decoder in (("MBR", MinimumBayesRisk()), ("MAP", MaximumAPosteriori())):
         pipe.decoder = decoder
         found: dict[str, list[float]] = {"one_batch": [], "padded": [], "pipeline": []}
         for golds_of_batch in batches:

@@ -63,7 +63,7 @@ SIZES: dict[str, dict[str, Any]] = {
             "word_width": 36,
             "affix_width": 8,
         },
-        "rows": {**ROWS, "hidden_width": 160, "depth": 2},
+        "input_encoder": {**ROWS, "hidden_width": 160, "depth": 2},
         "spans": {"span_width": 100, "label_width": 64},
     },
     "default": {
@@ -73,7 +73,7 @@ SIZES: dict[str, dict[str, Any]] = {
             "char_width": 50,
             "char_hidden_width": 50,
         },
-        "rows": {**ROWS, "hidden_width": 400, "depth": 3},
+        "input_encoder": {**ROWS, "hidden_width": 400, "depth": 3},
         "spans": {"span_width": 500, "label_width": 100},
     },
 }
@@ -83,7 +83,7 @@ VARIANTS = ("crf", "heads", "spanformer")
 
 def model_config(size: str, variant: str) -> dict[str, Any]:
     parts = copy.deepcopy(SIZES[size])
-    rows, encoder = parts["rows"], NO_HEADS
+    rows, encoder = parts["input_encoder"], NO_HEADS
     spans = {"@misc": "spacy-lal.BiaffineSpans.v1", **parts["spans"], "label_rank": None}
     if variant == "heads":
         rows = {
@@ -110,7 +110,7 @@ def model_config(size: str, variant: str) -> dict[str, Any]:
     return {
         "@architectures": "spacy-lal.TwoStageParser.v1",
         "tok2vec": parts["tok2vec"],
-        "rows": rows,
+        "input_encoder": rows,
         "encoder": encoder,
         "spans": spans,
     }

@@ -20,7 +20,7 @@ from spacy.training import Example
 
 from spacy_lal.batching.sentences import sentence_starts
 from spacy_lal.parsing.constituency import ConstituencyPipe
-from spacy_lal.parsing.decoders import make_map_decoder, make_mbr_decoder
+from spacy_lal.parsing.decoders import MaximumAPosteriori, MinimumBayesRisk
 from spacy_lal.parsing.scorer import score_constituency
 from spacy_lal.scoring.attachment import score_attachment
 
@@ -40,17 +40,17 @@ def main() -> None:
     pipe = component(nlp, ConstituencyPipe)
     rows: list[dict[str, Any]] = []
     decoders = [
-        ("MAP", make_map_decoder()),
-        *((f"MBR {threshold:.2f}", make_mbr_decoder(threshold)) for threshold in THRESHOLDS),
+        ("MAP", MaximumAPosteriori()),
+        *((f"MBR {threshold:.2f}", MinimumBayesRisk(threshold)) for threshold in THRESHOLDS),
     ]
     keys = KEYS
     if pipe.joint:
         keys += HEAD_KEYS
         decoders += [
-            *((f"arcs x {w}", make_mbr_decoder(arc_weight=w)) for w in ARC_WEIGHTS),
-            ("constituents alone", make_mbr_decoder(arc_weight=0.0)),
+            *((f"arcs x {w}", MinimumBayesRisk(arc_weight=w)) for w in ARC_WEIGHTS),
+            ("constituents alone", MinimumBayesRisk(arc_weight=0.0)),
             # no constituent is ever worth it
-            ("heads alone", make_mbr_decoder(threshold=0.999999)),
+            ("heads alone", MinimumBayesRisk(threshold=0.999999)),
         ]
     print(f"{'decoder':20}" + "".join(f"{key.split('_')[-1]:>8}" for key in keys))
     for name, decoder in decoders:

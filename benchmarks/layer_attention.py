@@ -13,10 +13,11 @@ import typer
 from spacy.util import minibatch
 
 from spacy_lal.annotations.grammar_errors import CORRECT, get_errors
-from spacy_lal.evaluation.errors import before, detector_of
+from spacy_lal.drawing.charts import layer_attention_svg
+from spacy_lal.evaluation.errors import detector_of
 from spacy_lal.ged.model import layer_attention
+from spacy_lal.pipeline.pipes import pipes_before, run_pipes
 from spacy_lal.training.corpus import Corpus
-from spacy_lal.visualize.layer_attention import layer_attention_svg
 
 
 def main(
@@ -31,9 +32,10 @@ def main(
     except ValueError as error:
         typer.echo(f"layer_attention: {error}", err=True)
         raise typer.Exit(1) from None
+    earlier = pipes_before(nlp, pipe)
     alphas, wrong = [], []
     for examples in minibatch(Corpus(corpus)(nlp), 64):
-        docs = list(before(nlp, pipe, [example.predicted for example in examples]))
+        docs = list(run_pipes(earlier, [example.predicted for example in examples]))
         words = numpy.asarray([not token.is_space for doc in docs for token in doc])
         alphas.append(layer_attention(pipe.model, docs)[:, words])
         for example in examples:

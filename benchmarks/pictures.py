@@ -9,11 +9,11 @@ from typing import Annotated
 import results
 import spacy
 import typer
+from plots import Points, calibration_svg, curves_svg
 from results import TABLE
 
-from spacy_lal.visualize import calibration_svg, curves_svg, render
-from spacy_lal.visualize.layer_attention import layer_attention_svg
-from spacy_lal.visualize.plots import Points
+from spacy_lal.drawing.charts import layer_attention_svg
+from spacy_lal.visualize import render
 
 TREE = TABLE.parents[1] / "pictures/tree.svg"
 SENTENCE = "They never told us why the old bridge had been closed."

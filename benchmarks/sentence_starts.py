@@ -23,7 +23,7 @@ from spacy.tokens import Doc
 
 from spacy_lal.batching.sentences import sentence_starts
 from spacy_lal.scoring.raw_text import RawTextScores
-from spacy_lal.training.paragraphs import make_paragraphs
+from spacy_lal.training.paragraphs import Paragraphs
 
 QUIET = {"line_breaks": 0.0, "lower_case": 0.0, "unstopped": 0.0, "spaces": 0.0}
 NOISE = {
@@ -62,7 +62,7 @@ def main() -> None:
         nlp = blank if name == "rule" else up_to_boundaries(spacy.load(name))
         results[name] = {}
         for noise, settings in NOISE.items():
-            reader = make_paragraphs(
+            reader = Paragraphs(
                 arguments.data, **(QUIET | settings), blank_lines=0, tokenized=0, max_length=10**6
             )
             scores = RawTextScores()

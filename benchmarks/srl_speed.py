@@ -26,8 +26,8 @@ from measure import (
 )
 from spacy.tokens import Doc
 
-from spacy_lal.annotations.constituents import FrameSpans, set_frames
-from spacy_lal.srl.lisa_srl import LisaSRL
+from spacy_lal.annotations import FrameSpans, set_frames
+from spacy_lal.srl.component import LisaSRL
 
 LEAST_WORDS_PER_SECOND = 2_500
 PREDICATES = (0, 1, 2, 4, 8)

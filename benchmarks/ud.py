@@ -31,7 +31,8 @@ from thinc.api import Config
 from wasabi import msg
 
 from spacy_lal.evaluation.parses import measure
-from spacy_lal.parsing.lal_dependency import DECODERS, LabelAttentionDependency
+from spacy_lal.parsing.decoders import HEAD_DECODERS
+from spacy_lal.parsing.dependency import LabelAttentionDependency
 from spacy_lal.structure.arborescence import is_projective
 from spacy_lal.training.corpus import Corpus
 
@@ -168,7 +169,7 @@ def scored(nlp: Language, test: Path) -> list[dict[str, Any]]:
     """What it comes to on the test set: with each decoder, if it is ours."""
     pipes = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, LabelAttentionDependency)]
     found = []
-    for decoder in (*DECODERS,) if pipes else ("transitions",):
+    for decoder in (*HEAD_DECODERS,) if pipes else ("transitions",):
         for pipe in pipes:
             pipe.decoder = decoder
         scores, counts = measure(nlp, list(Corpus(test)(nlp)))

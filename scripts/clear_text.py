@@ -24,7 +24,7 @@ from spacy_lal.formats.files import OPENERS, read_text
 from spacy_lal.formats.penn_brackets import TRACE, read_treebank
 from spacy_lal.formats.props import column_rows
 from spacy_lal.formats.treebank_sentence import language_vocab
-from spacy_lal.trees.tree import ptb_unescape
+from spacy_lal.trees.brackets import ptb_unescape
 
 LEAST_WORDS = 6
 """Shorter sentences are everybody's."""

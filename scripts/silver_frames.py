@@ -19,9 +19,9 @@ from silver import mixed
 from spacy.tokens import Doc
 from wasabi import msg
 
-from spacy_lal.annotations.constituents import get_frames
+from spacy_lal.annotations import get_frames
 from spacy_lal.formats.docbins import read_spacy, write_spacy
-from spacy_lal.srl.lisa_srl import LisaSRL
+from spacy_lal.srl.component import LisaSRL
 
 
 def main(

@@ -1,5 +1,5 @@
-"""Static word vectors for `spacy-lal.WithVectors.v1`: train them on text, store them small, build a
-pipeline that `[initialize] vectors` can name.
+"""Static word vectors for `spacy-lal.WithOwnVectors.v1`: train them on text, store them small,
+build a pipeline that `[initialize] vectors` can name.
 
 `build` and `reduce` need nothing but spaCy. `train` needs floret (`pip install floret`).
 """

@@ -5,7 +5,7 @@ import pytest
 from spacy.tokens import Doc, DocBin, Span
 from spacy.vocab import Vocab
 
-from spacy_lal.annotations.constituents import (
+from spacy_lal.annotations import (
     constituent_tree,
     get_constituents,
     install_extensions,

@@ -13,7 +13,7 @@ from spacy.vectors import Vectors
 from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
-from spacy_lal.annotations.constituents import set_frames
+from spacy_lal.annotations import set_frames
 from spacy_lal.annotations.grammar_errors import set_errors
 from spacy_lal.cli import app
 from spacy_lal.formats.treebank_sentence import language_vocab
@@ -303,7 +303,7 @@ def test_empty_corpora_are_refused(command: str, pipeline: Path, tmp_path: Path)
     assert not output.exists()
 
 
-@pytest.mark.parametrize("command", ["package", "threshold", "own-vectors", "settings"])
+@pytest.mark.parametrize("command", ["package", "threshold", "settings"])
 def test_pipelines_are_not_overwritten(command: str, pipeline: Path, tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.spacy"
     docs_file(corpus)
@@ -311,7 +311,6 @@ def test_pipelines_are_not_overwritten(command: str, pipeline: Path, tmp_path: P
     more = {
         "package": ["--name", "x"],
         "threshold": [str(corpus)],
-        "own-vectors": [],
         "settings": ["--nlp.batch_size", "8"],
     }[command]
     before = {path: path.read_bytes() for path in pipeline.rglob("*") if path.is_file()}
@@ -388,7 +387,13 @@ def test_vectors_that_are_read_stay(tmp_path: Path) -> None:
     nlp = spacy.blank("en")
     nlp.vocab.vectors = Vectors(data=numpy.ones((1, 4), "f"), keys=["he"])
     layers = toy_errors.MODEL["layers"]
-    tok2vec = {"@architectures": "spacy-lal.WithVectors.v1", "embed": layers["tok2vec"]}
+    tok2vec = {
+        "@architectures": "spacy.MultiHashEmbed.v2",
+        "width": 8,
+        "attrs": ["NORM"],
+        "rows": [50],
+        "include_static_vectors": True,
+    }
     model = {**toy_errors.MODEL, "layers": {**layers, "tok2vec": tok2vec}}
     nlp.add_pipe("gec_detector", config={"model": model})
     nlp.initialize(lambda: toy_errors.agreement_examples(nlp, 20))

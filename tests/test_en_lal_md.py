@@ -101,7 +101,7 @@ def test_a_component_leaves_with_a_copy_of_the_encoder() -> None:
 def test_roles_can_stay_away(nlp: Language) -> None:
     """Then heads are those of the joint decode; constituents are the same."""
     heads = spacy.load("en_lal_md", exclude=["lisa_srl"])
-    joint = spacy.load("en_lal_md", config={"components.lisa_srl.last_word": None})
+    joint = spacy.load("en_lal_md", config={"components.lisa_srl.overwrite_parser": None})
     for text in TEXTS[:3]:
         ours, theirs = heads(text), nlp(text)
         assert layers(ours)[1] == layers(joint(text))[1]

@@ -127,7 +127,7 @@ def test_lisa_has_the_last_word(nlp: Language) -> None:
         # where both agree, that is the result
         if heads(own) == heads(joint):
             assert heads(found) == heads(own)
-    strict = spacy.load("en_lal_sm", config={"components.lisa_srl.last_word": None})
+    strict = spacy.load("en_lal_sm", config={"components.lisa_srl.overwrite_parser": None})
     assert [heads(strict(text)) for text in TEXTS] == [heads(parser(text)) for text in TEXTS]
 
 

@@ -7,7 +7,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span, SpanGroup, Token
 from spacy.vocab import Vocab
 
-from spacy_lal.annotations.constituents import install_extensions
+from spacy_lal.annotations import install_extensions
 from spacy_lal.annotations.frames import (
     Frame,
     FrameSpans,

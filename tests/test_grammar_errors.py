@@ -6,7 +6,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc, DocBin, Span, SpanGroup
 
-from spacy_lal.annotations.constituents import install_extensions
+from spacy_lal.annotations import install_extensions
 from spacy_lal.annotations.grammar_errors import error_scores, get_errors, set_errors
 
 WORDS = ["He", "go", "in", "home", "yesterday"]

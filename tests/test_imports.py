@@ -1,11 +1,121 @@
-"""What spaCy pays for our entry points: it imports all factories for any pipeline."""
+"""What imports what, and what spaCy pays for our entry points: it imports all factories for any
+pipeline."""
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
+from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+
+import spacy_lal
+
+PACKAGE = Path(spacy_lal.__file__).parent
+FLOORS = [
+    *("drawing", "trees", "annotations", "structure", "layers", "bridge", "batching"),
+    *("embeddings", "encoders", "formats", "artificial_errors", "scoring", "training"),
+    *("pipeline", "parsing", "srl", "ged", "published", "compat", "annotate", "silver"),
+    *("evaluation", "interpret", "visualize", "page", "cli"),
+]
+"""The package's folders from the ground up: none imports what is above it."""
+
+Graph = dict[str, set[str]]
+
+
+def modules() -> dict[str, Path]:
+    """The package's files by the names of their modules, without `spacy_lal` in front.
+
+    The package's own `__init__` is none: it hands on names from all floors.
+    """
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if name:
+            found[name] = path
+    return found
+
+
+def imported(name: str, path: Path, known: dict[str, Path]) -> Iterator[str]:
+    """Modules that a module imports anywhere in its text: in functions and for types, too."""
+    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name.removeprefix("spacy_lal.")
+        elif isinstance(node, ast.ImportFrom):
+            base = (node.module or "").split(".") if node.module else []
+            if node.level:
+                base = package[: len(package) + 1 - node.level] + base
+            elif base[:1] == ["spacy_lal"]:
+                base = base[1:]
+            else:
+                continue
+            for alias in node.names:
+                whole = ".".join([*base, alias.name])
+                yield whole if whole in known else ".".join(base)
+
+
+def graph() -> Graph:
+    known = modules()
+    return {
+        name: {found for found in imported(name, path, known) if found in known and found != name}
+        for name, path in known.items()
+    }
+
+
+def circles(of: Graph) -> list[list[str]]:
+    """Groups of modules each of which imports all others, directly or not (Tarjan 1972)."""
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        number[name] = lowest[name] = len(number)
+        stack.append(name)
+        for other in of[name]:
+            if other not in number:
+                visit(other)
+            if other in stack:
+                lowest[name] = min(lowest[name], lowest[other])
+        if lowest[name] == number[name]:
+            at = stack.index(name)
+            found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for name in of:
+        if name not in number:
+            visit(name)
+    return [group for group in found if len(group) > 1]
+
+
+def test_circles_are_found() -> None:
+    line = {"a": {"b"}, "b": {"c"}, "c": set()}
+    assert circles(line) == []
+    assert circles(line | {"c": {"b"}, "d": {"a"}}) == [["b", "c"]]
+
+
+def test_all_folders_have_a_floor() -> None:
+    assert sorted(FLOORS) == sorted(
+        path.name for path in PACKAGE.iterdir() if path.is_dir() and (path / "__init__.py").exists()
+    )
+
+
+def test_no_import_runs_against_the_floors() -> None:
+    upward: dict[str, list[str]] = defaultdict(list)
+    for name, others in graph().items():
+        here = FLOORS.index(name.split(".")[0])
+        upward[name] += [o for o in sorted(others) if FLOORS.index(o.split(".")[0]) > here]
+    assert {name: others for name, others in upward.items() if others} == {}
+
+
+def test_no_circles() -> None:
+    assert circles(graph()) == []
+
 
 SCRIPT = """
 import json, sys, time

@@ -18,7 +18,6 @@ NAMES = {
     "architectures": [
         "spacy-lal.BeneparParser.v1",
         "spacy-lal.BiLSTMLayers.v1",
-        "spacy-lal.CuratedLayers.v1",
         "spacy-lal.EncoderLayers.v1",
         "spacy-lal.LISA.v1",
         "spacy-lal.LabelAttentionDependencyParser.v1",
@@ -30,7 +29,6 @@ NAMES = {
         "spacy-lal.TwoStageParser.v1",
         "spacy-lal.WithEncoder.v1",
         "spacy-lal.WithOwnVectors.v1",
-        "spacy-lal.WithVectors.v1",
         "spacy-lal.WithWordLayer.v1",
         "spacy-lal.WordAffixEmbed.v1",
         "spacy-lal.WordCharEmbed.v1",
@@ -53,7 +51,6 @@ NAMES = {
     ],
     "optimizers": ["spacy-lal.GroupedAdam.v1", "spacy-lal.Nadam.v1"],
     "readers": ["spacy-lal.Corpus.v1", "spacy-lal.Mix.v1", "spacy-lal.Paragraphs.v1"],
-    "layers": ["spacy-lal.first_piece.v1"],
     "loggers": ["spacy-lal.PlateauLogger.v1"],
     "schedules": ["spacy-lal.inverse_sqrt.v1", "spacy-lal.plateau.v1"],
     "scorers": [

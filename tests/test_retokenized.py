@@ -4,8 +4,13 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from spacy_lal.annotations.constituents import get_constituents, set_constituents
-from spacy_lal.annotations.frames import FrameSpans, get_frames, set_frames
+from spacy_lal.annotations import (
+    FrameSpans,
+    get_constituents,
+    get_frames,
+    set_constituents,
+    set_frames,
+)
 from spacy_lal.annotations.retokenized import (
     Piece,
     as_they_are,

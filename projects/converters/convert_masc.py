@@ -13,13 +13,14 @@ import typer
 from english import DocumentList, like_ewt, read_documents
 from propbank import PropbankSentence, parse_propbank
 
-from spacy_lal.annotations.frames import FrameSpans
+from spacy_lal.annotations import FrameSpans
 from spacy_lal.cli.convert import command
 from spacy_lal.formats.files import FormatError, is_number, read_text
 from spacy_lal.formats.penn_brackets import clean_label
 from spacy_lal.formats.treebank_format import Files, Lang, Losses, Part, Pattern
 from spacy_lal.formats.treebank_sentence import TreebankSentence
-from spacy_lal.trees.tree import LabelledSpan, ptb_unescape
+from spacy_lal.trees.brackets import ptb_unescape
+from spacy_lal.trees.tree import LabelledSpan
 
 MARKS = frozenset({"CODE", "SU"})
 """Tags of what is no word: markup, and the marks of a transcript's units."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from spacy_lal.annotations.frames import FrameSpans
+from spacy_lal.annotations import FrameSpans
 from spacy_lal.formats.files import FormatError
 from spacy_lal.formats.props import (
     NO_PREDICATE,

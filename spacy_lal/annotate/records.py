@@ -12,8 +12,8 @@ from spacy.language import Language
 from spacy.tokens import Doc, SpanGroup
 from spacy.vocab import Vocab
 
-from ..annotations.constituents import CONSTITUENTS_KEY, set_constituents, set_dependencies
-from ..annotations.frames import FRAMES_KEY, FrameSpans, get_frames, set_frames, span_scores
+from ..annotations import CONSTITUENTS_KEY, set_constituents, set_dependencies
+from ..annotations.frames import FRAMES_KEY, FrameSpans, get_frames, set_frames
 from ..annotations.grammar_errors import (
     CORRECT,
     ERRORS_KEY,
@@ -21,6 +21,7 @@ from ..annotations.grammar_errors import (
     grammar_errors,
     set_errors,
 )
+from ..annotations.span_groups import span_scores
 from .batches import BATCH_TOKENS, Found, annotated
 from .loading import load
 from .pieces import MAX_CHARS, Record, pieces

@@ -11,11 +11,17 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
+from ..drawing.html import text_style
+from ..drawing.marked_text import roles_html
+from ..drawing.sentence import Phrase, RoleFrame, Sentence
 from ..trees.tree import LabelledSpan
+from .span_groups import span_scores
+from .words import WordIndex
 
 FRAMES_KEY = "srl"
 """The key of the span group in `doc.spans` that holds the semantic frames."""
@@ -87,10 +93,33 @@ class Frame:
 
     def _repr_html_(self) -> str:
         """A notebook's picture of the frame: its sentence with a chip around each role."""
-        # the way up, taken only where pictures are wanted
-        from ..visualize.notebook import frame_html
+        doc, index = self.predicate.doc, WordIndex(self.predicate.doc)
+        first, last = index.range(*self._sentence())
+        words = [doc[i] for i in index.tokens[first:last]]
+        roles: list[Phrase] = []
+        own = zip((self.verb, *self.arguments), (self.verb_score, *self.scores), strict=True)
+        for span, score in own:
+            start, end = index.range(span.start, span.end)
+            if start < end:
+                roles.append((start - first, end - first, span.label_, score))
+        roles.sort(key=lambda role: (role[0], -role[1]))
+        predicate = index.before[self.predicate.i] - first
+        sentence = Sentence(
+            [word.text for word in words],
+            [],
+            [word.i for word in words],
+            [" " if a.idx + len(a) < b.idx else "" for a, b in pairwise(words)],
+            frames=[RoleFrame(predicate, self.roleset, roles)],
+        )
+        return f"<style>{text_style()}</style>\n{roles_html([sentence])}"
 
-        return frame_html(self)
+    def _sentence(self) -> tuple[int, int]:
+        """First and last token of the sentences that the frame is in; the Doc without sentences."""
+        doc, spans = self.predicate.doc, self.spans
+        if not doc.has_annotation("SENT_START"):
+            return 0, len(doc)
+        start = doc[min(self.predicate.i, spans[0].start)].sent.start
+        return start, doc[max(self.predicate.i, *(span.end - 1 for span in spans))].sent.end
 
     def __str__(self) -> str:
         """The predicate's sentence with its roles: "[ARG0: The cat] [V: sat] down ."
@@ -99,19 +128,15 @@ class Frame:
         Without sentence boundaries it is the whole Doc; if arguments lie in other sentences, it is
         all from the first to the last of these.
         """
-        doc, spans = self.predicate.doc, self.spans
-        start, end = 0, len(doc)
-        if doc.has_annotation("SENT_START"):
-            start = doc[min(self.predicate.i, spans[0].start)].sent.start
-            end = doc[max(self.predicate.i, *(span.end - 1 for span in spans))].sent.end
+        start, end = self._sentence()
         before, after = defaultdict[int, str](str), defaultdict[int, str](str)
-        for span in spans:
+        for span in self.spans:
             if words := [token.i for token in span if not token.text.isspace()]:
                 before[words[0]] += f"[{span.label_}: "
                 after[words[-1]] += "]"
         return " ".join(
             f"{before[token.i]}{token.text}{after[token.i]}"
-            for token in doc[start:end]
+            for token in self.predicate.doc[start:end]
             if not token.text.isspace()
         )
 
@@ -183,38 +208,19 @@ def get_frames(doc: Doc, key: str = FRAMES_KEY) -> list[Frame]:
     ]
 
 
-def predicates(group: SpanGroup) -> dict[int, list[tuple[int, _Fields]]]:
-    """The tokens that are predicates; of each, the spans of its first frame, V first: where they
-    are in the group, and what they are there."""
+def frame_positions(group: SpanGroup) -> dict[int, list[int]]:
+    """Places in a group of the spans of each predicate's first frame, V first."""
     spans = list(group)
-    found: dict[int, list[tuple[int, _Fields]]] = {}
+    found: dict[int, list[int]] = {}
     for frame in _group(spans):
-        found.setdefault(_predicate(spans[frame[0]]).i, [(i, _fields(spans[i])) for i in frame])
+        found.setdefault(_predicate(spans[frame[0]]).i, frame)
     return found
 
 
-def still_there(group: SpanGroup, frame: list[tuple[int, _Fields]]) -> bool:
-    """Whether spans are what `predicates` found."""
-    return all(_fields(group[i]) == fields for i, fields in frame)
-
-
 def frame_at(group: SpanGroup, positions: Iterable[int]) -> Frame:
-    """The frame whose spans are at these positions of a group, V first."""
+    """The frame whose spans are at these places in a group, V first."""
     positions, scores = list(positions), span_scores(group)
     return _frame([group[i] for i in positions], [scores[i] for i in positions])
-
-
-_Fields = tuple[int, int, int, int]
-
-
-def _fields(span: Span) -> _Fields:
-    return span.start, span.end, span.label, span.id
-
-
-def span_scores(group: SpanGroup) -> Sequence[float | None]:
-    """The score of every span of a group; None for all if there isn't one for each."""
-    scores = group.attrs.get("scores")
-    return scores if scores is not None and len(scores) == len(group) else [None] * len(group)
 
 
 def _group(spans: Sequence[Span]) -> list[list[int]]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span, SpanGroup
 
-from .frames import span_scores
+from .span_groups import span_scores
 
 ERRORS_KEY = "errors"
 """The key of the span group in `doc.spans` that holds the grammatical errors."""

@@ -15,12 +15,8 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ..trees.tree import LabelledSpan
-from .constituents import (
-    CONSTITUENTS_KEY,
-    get_constituents,
-    set_constituents,
-    set_dependencies,
-)
+from .constituents import CONSTITUENTS_KEY, get_constituents, set_constituents
+from .dependency_heads import set_dependencies
 from .frames import FRAMES_KEY, PREDICATE, FrameSpans, get_frames, set_frames
 
 PARAGRAPH = "paragraph"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 import numpy
@@ -16,20 +16,15 @@ from torch import Tensor
 
 from ..bridge.shim import to_tensor, torch_shim
 from ..structure.chart import chart_size
-from .sentences import Sentence, split_sentences
+from .sentences import Reading, Sentence
 
 S = TypeVar("S", bound=tuple)
 
 SPANS_A_WORD = 24
-"""Of how many spans' room what layers make of a word takes as much: charts of short sentences are
-small, those of 10,000 sentences of 3 words no larger than those of 500 of 15."""
+"""Memory of one word in the layers, in chart spans: charts of short sentences are small, those of
+10,000 sentences of 3 words no larger than those of 500 of 15."""
 
-READING: dict[str, Any] = {
-    "sentences": "split",
-    "max_sentence_length": 512,
-    "long_sentences": "split",
-    "dropout_rate": 0.0,
-}
+READING: dict[str, Any] = {"reading": Reading(), "dropout_rate": 0.0}
 """Attributes of every model that reads sentences, until the component and the training set them."""
 
 
@@ -108,10 +103,8 @@ def read_docs(
     model: Model, docs: list[Doc], is_train: bool
 ) -> tuple[list[Sentence], Tensor, Callable[[list[Floats2d]], list[Doc]]]:
     """The sentences of all docs, the vectors of all tokens [tokens, d_in], tok2vec's backprop."""
-    attrs = model.attrs
-    sentences = split_sentences(
-        docs, attrs["sentences"], attrs["max_sentence_length"], attrs["long_sentences"]
-    )
+    reading: Reading = model.attrs["reading"]
+    sentences = reading.split(docs)
     if not is_train:
         check_listeners(model, docs)
     vectors, backprop = model.get_ref("tok2vec")(docs, is_train)
@@ -139,7 +132,7 @@ def padded_batches(
 ) -> Iterator[tuple[list[int], Tensor, Tensor]]:
     """The sentences to be parsed, in batches of similar length: members, lengths, vectors.
 
-    flat: the vectors of all tokens [tokens, d_in]. Of each batch: the index of its sentences in
+    flat: the vectors of all tokens [tokens, d_in]. Yields the index of each sentence of a batch in
     `sentences`, their words [B], the words' vectors [B, n, d_in]. See `batch_by_spans`.
     """
     for members, lengths, tokens in token_batches(docs, sentences, max_spans):
@@ -188,3 +181,28 @@ def d_vectors(scores: ParserScores, d_scores: ParserScores, flat: Tensor) -> Ten
     """Walk back from the scores' gradients, through the network's parameters, to that of `flat`."""
     walk_back(scores, d_scores)
     return flat.grad if flat.grad is not None else torch.zeros_like(flat)
+
+
+def differentiate(
+    sentences: list[Sentence],
+    batches: Iterable[SentenceBatch[S]],
+    loss: Callable[[SentenceBatch[S], list[Sentence]], Tensor],
+) -> tuple[float, ParserScores[S]]:
+    """The sum of the batches' losses and its gradient, in the shape of the scores.
+
+    loss: of a batch, whose scores are leaves, and its sentences.
+    """
+    total = 0.0
+    d_batches = []
+    for batch in batches:
+        make = type(batch.scores)._make  # type: ignore[attr-defined]
+        leaves = make(None if s is None else s.detach().requires_grad_() for s in batch.scores)
+        value = loss(replace(batch, scores=leaves), [sentences[k] for k in batch.members])
+        value.backward()
+        total += float(value.detach())
+        gradients = make(
+            None if leaf is None else torch.zeros_like(leaf) if leaf.grad is None else leaf.grad
+            for leaf in leaves
+        )
+        d_batches.append(SentenceBatch(batch.members, batch.lengths, gradients))
+    return total, ParserScores(sentences, d_batches)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, cast
 
 import numpy
 from spacy.tokens import Doc, Token
+
+from ..trees.tree import LabelledSpan
 
 SentencePolicy = Literal["split", "existing", "doc"]
 LongSentencePolicy = Literal["split", "flat", "error"]
@@ -32,6 +36,85 @@ class Sentence(NamedTuple):
     words: numpy.ndarray
     parsed: bool = True
     first: bool = True
+
+
+def in_words(spans: Iterable[LabelledSpan], sentence: Sentence) -> list[LabelledSpan]:
+    """The spans inside the sentence, counted in its words; those of whitespace are left out."""
+    words = sentence.words
+    inside = [s for s in spans if sentence.start <= s[0] and s[1] <= sentence.end]
+    if not inside:
+        return []
+    starts = numpy.searchsorted(words, [s[0] for s in inside])
+    ends = numpy.searchsorted(words, [s[1] for s in inside])
+    return [
+        (int(i), int(j), label)
+        for i, j, (_, _, label) in zip(starts, ends, inside, strict=True)
+        if i < j
+    ]
+
+
+def heads_in_words(heads: numpy.ndarray, sentence: Sentence) -> numpy.ndarray:
+    """The head of each of the sentence's words: 0 the root, k its word k, -1 where there is none.
+
+    heads: of every token of the Doc the index of its head, itself for a root, -1 for none. A head
+    outside of the sentence, or one that is no word, is none.
+    """
+    words = sentence.words
+    heads = heads[words]
+    position = numpy.searchsorted(words[:-1], heads)
+    found = numpy.where(words[position] == heads, position + 1, -1)
+    return numpy.where(words == heads, 0, found)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The settings of all components that read sentence by sentence.
+
+    sentences: "split" keeps the Doc's sentences and finds them by rule where it has none,
+    "existing" raises an error where it has none, "doc" reads every Doc as one sentence.
+    max_sentence_length: in words. long_sentences: a longer sentence is read in pieces, which end
+    after punctuation where there is any, else at the maximum length ("split"), is not read
+    ("flat"), or raises an error ("error").
+    """
+
+    sentences: SentencePolicy = "split"
+    max_sentence_length: int = 512
+    long_sentences: LongSentencePolicy = "split"
+
+    def __post_init__(self) -> None:
+        if self.max_sentence_length < 1:
+            raise ValueError(
+                f"max_sentence_length must be at least 1, got {self.max_sentence_length}"
+            )
+
+    def split(self, docs: Iterable[Doc]) -> list[Sentence]:
+        """The sentences of all docs, in order; none without words.
+
+        Raises ValueError for a Doc without sentences, or for a sentence of too many words, if these
+        are to raise errors.
+        """
+        longest = self.max_sentence_length
+        sentences = []
+        for d, doc in enumerate(docs):
+            starts = sentence_starts(doc, self.sentences)
+            spaces = numpy.asarray([t.is_space for t in doc], dtype=bool)
+            for start, end in zip(starts, [*starts, len(doc)][1:], strict=True):
+                words = start + numpy.flatnonzero(~spaces[start:end])
+                if len(words) <= longest or self.long_sentences == "flat":
+                    if len(words):
+                        parsed = len(words) <= longest
+                        sentences.append(Sentence(d, start, end, words, parsed))
+                    continue
+                if self.long_sentences == "error":
+                    raise ValueError(
+                        f"a sentence has {len(words)} words, but max_sentence_length is {longest}: "
+                        f'{doc[start : start + 8].text!r}… Set long_sentences = "split" or "flat" '
+                        "to read it anyway."
+                    )
+                for k, piece in enumerate(_pieces(doc, words, longest)):
+                    first = start if k == 0 else int(piece[0])
+                    sentences.append(Sentence(d, first, int(piece[-1]) + 1, piece, first=k == 0))
+        return sentences
 
 
 def sentence_starts(doc: Doc, policy: SentencePolicy) -> list[int]:
@@ -95,41 +178,6 @@ def _closes(token: Token) -> bool:
 def _begins(token: Token) -> bool:
     first = token.text[0]
     return not first.islower() and (first.isalnum() or first in "\"'“‘„‚«‹»›([`¿¡#*-•")
-
-
-def split_sentences(
-    docs: list[Doc],
-    policy: SentencePolicy,
-    max_length: int,
-    long_policy: LongSentencePolicy,
-) -> list[Sentence]:
-    """The sentences of all docs, in order; none without words.
-
-    A sentence of more than `max_length` words is cut into pieces, left unparsed or refused
-    (ValueError), as `long_policy` says.
-    """
-    sentences = []
-    for d, doc in enumerate(docs):
-        starts = sentence_starts(doc, policy)
-        spaces = numpy.asarray([t.is_space for t in doc], dtype=bool)
-        for start, end in zip(starts, [*starts, len(doc)][1:], strict=True):
-            words = start + numpy.flatnonzero(~spaces[start:end])
-            if len(words) <= max_length:
-                if len(words):
-                    sentences.append(Sentence(d, start, end, words))
-            elif long_policy == "error":
-                raise ValueError(
-                    f"a sentence has {len(words)} words, but max_sentence_length is {max_length}: "
-                    f'{doc[start : start + 8].text!r}… Set long_sentences = "split" or "flat" to '
-                    "read it anyway."
-                )
-            elif long_policy == "flat":
-                sentences.append(Sentence(d, start, end, words, parsed=False))
-            else:
-                for k, piece in enumerate(_pieces(doc, words, max_length)):
-                    first = start if k == 0 else int(piece[0])
-                    sentences.append(Sentence(d, first, int(piece[-1]) + 1, piece, first=k == 0))
-    return sentences
 
 
 def _pieces(doc: Doc, words: numpy.ndarray, max_length: int) -> list[numpy.ndarray]:

@@ -27,20 +27,37 @@ from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.overrides import TorchFunctionMode
 
 from ..layers.dropout import set_dropout
-from ..training.groups import GroupedAdam
-from .from_v1 import from_v1
 from .weights import Header, read_weights
 
 
 class TorchShim(Shim):
-    """Owns one `nn.Module`, built by `build(header)` as soon as the header is known."""
+    """Owns one `nn.Module`, which `build` makes of the header as soon as that is known.
 
-    def __init__(self, build: Callable[[Header], nn.Module]) -> None:
+    make_reader: makes of the header what reads Docs for the module, such as a tokenizer. Both are
+    functions of a module, so that a pickle may name them.
+    """
+
+    def __init__(
+        self,
+        build: Callable[[Header], nn.Module],
+        make_reader: Callable[[Header], Any] | None = None,
+    ) -> None:
         super().__init__(None)
         self._build = build
+        self._make_reader = make_reader
+        self._made: tuple[Header, Any] | None = None
         self.header: Header | None = None
         self._weights_elsewhere = False
         self._frozen: set[str] = set()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # readers, and functions that libraries hang on modules, can't be pickled
+        return self.__dict__ | {"_made": None, "_model": None, "weights": self.to_bytes()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        weights = state.pop("weights")
+        self.__dict__.update(state)
+        self.from_bytes(weights)
 
     def copy(self) -> Self:
         """A copy with a number of its own, by which an optimizer tells the two apart."""
@@ -62,6 +79,16 @@ class TorchShim(Shim):
                 "this model has no parameters yet: call nlp.initialize() or load trained weights"
             )
         return self._model
+
+    @property
+    def reader(self) -> Any:
+        """What reads Docs for the module, made once for every header."""
+        header, made = cast(Header, self.header), self._made
+        if made is None or made[0] is not header:
+            assert self._make_reader is not None
+            # another thread may make one, too, and then one of the two goes
+            made = self._made = (header, self._make_reader(header))
+        return made[1]
 
     @property
     def device(self) -> torch.device:
@@ -103,16 +130,15 @@ class TorchShim(Shim):
                 parameter.grad = None
 
     def _freeze(self, optimizer: Optimizer) -> None:
-        """Compute no more gradients of parameters that this optimizer freezes."""
+        """Compute no more gradients of parameters that the optimizer freezes (`GroupedAdam`)."""
         # what never had gradients, as an encoder's lower layers, is not the optimizer's to thaw
         parameters = {
             name: parameter
             for name, parameter in self.module.named_parameters()
             if parameter.requires_grad or name in self._frozen
         }
-        frozen = set()
-        if isinstance(optimizer, GroupedAdam):
-            frozen = {name for name in parameters if optimizer.freezes(name)}
+        freezes = getattr(optimizer, "freezes", lambda name: False)
+        frozen = {name for name in parameters if freezes(name)}
         # PyTorch goes back through nothing that has no gradients at all
         if len(frozen) == len(parameters):
             frozen = set()
@@ -125,20 +151,16 @@ class TorchShim(Shim):
     @contextlib.contextmanager
     def use_params(self, params: dict[tuple[int, str], Any]) -> Iterator[None]:
         """Lend the module other values, such as the optimizer's averages."""
-        lent = {
-            name: parameter.data
-            for name, parameter in (self._model.named_parameters() if self._model else ())
-            if (self.id, name) in params
-        }
-        parameters = dict(self._model.named_parameters()) if lent else {}
-        for name, own in lent.items():
-            value = xp2torch(params[(self.id, name)], device=own.device)
-            parameters[name].data = value.reshape(own.shape)
+        parameters = {} if self._model is None else dict(self._model.named_parameters())
+        own = {n: p.data for n, p in parameters.items() if (self.id, n) in params}
+        for name, values in own.items():
+            lent = xp2torch(params[(self.id, name)], device=values.device)
+            parameters[name].data = lent.reshape(values.shape)
         try:
             yield
         finally:
-            for name, own in lent.items():
-                parameters[name].data = own
+            for name, values in own.items():
+                parameters[name].data = values
 
     def to_device(self, device_type: str, device_id: int) -> None:
         if self._model is not None:
@@ -156,7 +178,6 @@ class TorchShim(Shim):
         Raises ValueError if they do not fit or are not finite, before memory is taken for them.
         """
         try:
-            header, tensors = from_v1(header, tensors)
             _check_sizes(header, max(LEAST, sum(t.numel() for t in tensors.values())))
             with torch.device("meta"), _WithoutFirstValues(), _at_most(len(tensors)):
                 module = self._build(header)
@@ -284,6 +305,13 @@ def to_tensor(model: Model, rows: list[Floats2d], device: torch.device) -> Tenso
     """The rows of all Docs, one below the other, as a tensor."""
     # a negative stride would end the process, not raise
     return xp2torch(model.ops.xp.ascontiguousarray(model.ops.flatten(rows)), device=device)
+
+
+def backward(model: Model, flat: Tensor, d_rows: list[Floats2d]) -> None:
+    """Send the gradient of the rows that `to_rows` made of `flat` back, if it has any."""
+    if flat.requires_grad:
+        # without a Doc, the gradient's width isn't known
+        flat.backward(to_tensor(model, d_rows, flat.device).view_as(flat))
 
 
 def to_rows(model: Model, flat: Tensor, lengths: list[int]) -> list[Floats2d]:

@@ -53,7 +53,7 @@ READS_WORDS = {
     "encoder.project.weight",
 }
 """What reads the words' vectors, and may find more features behind those it was trained on: static
-vectors, which `spacy-lal.WithVectors.v1` puts behind the embedding's, or a pretrained encoder's."""
+vectors (`spacy-lal.WithOwnVectors.v1`) or a pretrained encoder's."""
 
 
 def adopt_vocabulary(model: Model, source: Model) -> None:

@@ -19,7 +19,6 @@ from .import_benepar import import_benepar
 from .import_lal_parser import import_lal_parser
 from .import_published import import_app
 from .import_supar import import_supar
-from .own_vectors import own_vectors
 from .package import package
 from .serve import serve
 from .settings import settings
@@ -45,7 +44,7 @@ for command in (
     *(evalb, srl_eval, ged_eval, ged_pairs),
     *(annotate, silver, calibrate),
     serve,
-    *(package, threshold, own_vectors),
+    *(package, threshold),
 ):
     app.command()(command)
 # settings of the config, as `spacy train` takes them

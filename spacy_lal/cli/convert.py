@@ -18,7 +18,7 @@ import typer
 from spacy.tokens import Doc
 from wasabi import msg
 
-from ..annotations.grammar_errors import CORRECT
+from ..annotations import CORRECT
 from ..formats.docbins import read_spacy
 from ..formats.head_rules import HeadRules, heads_by_rules
 from ..formats.registry import FORMATS

@@ -14,7 +14,7 @@ from .checks import check_outputs, clear_errors
 
 if TYPE_CHECKING:
     from ..interpret import ErrorAnalysis, TopHeads
-    from ..interpret.label_heads import Normalisation
+    from ..interpret.contributions import Normalisation
 
 Rows = list[list[str]]
 
@@ -45,7 +45,6 @@ def heads(
     from ..interpret import error_analysis, top_heads
     from ..pipeline.loading import load_pipeline
     from ..training.corpus import Corpus
-    from ..visualize.label_heads import contributions_svg
 
     names = [
         "heads.json",
@@ -71,7 +70,7 @@ def heads(
         output.mkdir(parents=True, exist_ok=True)
         _write(output / "heads.json", srsly.json_dumps(found.to_dict(top), indent=2))
         _write(output / "heads.tsv", _tsv(_heads_tsv(found)))
-        _write(output / "heads.svg", contributions_svg(found))
+        _write(output / "heads.svg", found.svg())
     if analysis is not None:
         _print_errors(analysis)
         if output is not None:
@@ -118,7 +117,7 @@ def _heads_tsv(found: TopHeads) -> Rows:
 
 
 def _print_errors(analysis: ErrorAnalysis, most: int = 15) -> None:
-    from ..interpret.errors import attended_words
+    from ..interpret.head_analysis import attended_words
 
     msg.divider("Errors")
     print(

@@ -24,8 +24,8 @@ from .card import write_card
 from .checks import check_folder, clear_errors
 from .strings import forget_words
 
-READ_VECTORS = ("with_vectors", "static_vectors")
-"""Layers that read the vocabulary's vectors: ours, and spaCy's."""
+READS_VECTORS = "static_vectors"
+"""The layer of spaCy that reads the vocabulary's vectors."""
 
 
 def package(
@@ -135,10 +135,10 @@ def _drop_vectors(source: Path) -> dict[str, Any]:
     for name, pipe in nlp.pipeline:
         network = getattr(pipe, "model", None)
         nodes = network.walk() if isinstance(network, Model) else ()
-        if any(node.name in READ_VECTORS for node in nodes):
+        if any(node.name == READS_VECTORS for node in nodes):
             raise ValueError(
-                f"{name} reads the vocabulary's vectors: give it its own with `lal own-vectors`, "
-                "or package without --no-vectors"
+                f"{name} reads the vocabulary's vectors: give it its own, with "
+                "spacy-lal.WithOwnVectors.v1, or package without --no-vectors"
             )
     nlp.vocab.vectors = Vectors(strings=nlp.vocab.strings)
     nlp.vocab.to_disk(source / "vocab")

@@ -17,7 +17,7 @@ def settings(
     output: Annotated[Path, typer.Argument(help="Where to write the pipeline.")],
 ) -> None:
     """Write MODEL to OUTPUT with other settings of its config, given as `spacy train` takes them:
-    --components.lisa_srl.last_word 3."""
+    --components.lisa_srl.overwrite_parser 3."""
     from spacy.cli._util import parse_config_overrides
 
     from ..ged.gec_detector import READING

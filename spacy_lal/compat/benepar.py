@@ -6,6 +6,7 @@ module is to make the factory "benepar"; with benepar's own there, it can't be i
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,9 +20,8 @@ from ..annotations.constituents import CONSTITUENTS_KEY
 from ..parsing.constituency import ASSIGNS, ConstituencyPipe
 from ..pipeline.writers import Parses, write_tags
 from ..published.benepar import MODEL, read_benepar
+from ..trees.brackets import BRACKETS
 
-BRACKETS = dict(zip("(){}[]", ("-LRB-", "-RRB-", "-LCB-", "-RCB-", "-LSB-", "-RSB-"), strict=True))
-"""What brackets are written as in trees."""
 OWN = "the extensions and the factory of benepar itself are there: import one of the two packages"
 """What an ImportError says if benepar itself was imported before."""
 
@@ -225,25 +225,20 @@ def make_benepar(
     if not pipes:
         raise ValueError(f"{model}: this pipeline has no parser of constituents")
     pipe = pipes[0]
-    reading: dict[str, Any] = {key: pipe.settings[key] for key in SENTENCES}
     made = BeneparPipe(
-        nlp.vocab,
-        pipe.model,
+        nlp,
         name,
+        pipe.model,
         objective=pipe.objective,
         decoder=pipe.decoder,
         spans_key=pipe.spans_key,
         tag_weight=pipe.tag_weight,
         scorer=pipe.scorer,
-        **reading,
+        **asdict(pipe.reading),
     )
     made.cfg |= pipe.cfg
     made.disable_tagger = disable_tagger
     return made
-
-
-SENTENCES = ("sentences", "max_sentence_length", "long_sentences")
-"""The settings about sentences that the component shares with the parser inside."""
 
 
 @cache

@@ -8,6 +8,7 @@ from thinc.api import Model
 from thinc.types import Floats2d
 from torch import Tensor, nn
 
+from ..trees.brackets import STRAIGHT_QUOTES
 from .vocabulary import WordEmbedding, word_embedding_model, word_form
 
 PREFIXES = (1, 2, 3)
@@ -15,10 +16,7 @@ PREFIXES = (1, 2, 3)
 SUFFIXES = (1, 2, 3, 4)
 """The lengths of suffixes, in characters."""
 _PLAIN = str.maketrans(
-    dict.fromkeys("‘’‚‛‹›", "'")
-    | dict.fromkeys("“”„‟«»", '"')
-    | dict.fromkeys("‐‑‒–—―−", "-")
-    | {"…": "..."}
+    STRAIGHT_QUOTES | {"‚": "'", "‛": "'", "‟": '"'} | dict.fromkeys("‐‑‒–—―−", "-") | {"…": "..."}
 )
 FEATURES = ("word", "shape", *(f"prefix{k}" for k in PREFIXES), *(f"suffix{k}" for k in SUFFIXES))
 """What the embedding reads of a word, in the order of its tables."""

@@ -14,7 +14,7 @@ from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 from torch import Tensor, nn
 
-from ..bridge.shim import TorchShim, to_rows, to_tensor, torch_shim
+from ..bridge.shim import TorchShim, backward, to_rows, torch_shim
 from ..bridge.weights import Header, eight_bits
 from .vocabulary import distinct_words
 
@@ -113,9 +113,9 @@ def build_with_own_vectors_v1(
 ) -> Model[list[Doc], list[Floats2d]]:
     """Concatenate static word vectors with an embedding's, and store them in the component.
 
-    This is `spacy-lal.WithVectors.v1`, but the pipeline's vectors (`[initialize] vectors`) are
-    copied when the component is initialised, rounded to 8 bits. After that they are
-    part of its weights, so the component can be put into a pipeline with any vectors or none.
+    The pipeline's vectors (`[initialize] vectors`) are copied when the component is initialised,
+    rounded to 8 bits. After that they are part of its weights, so the component can be put into a
+    pipeline with any vectors or none.
 
     embed: any Tok2Vec model. width: width of the learned linear projection of the static vectors.
     """
@@ -138,7 +138,8 @@ def take_vectors(model: Model, vectors: Vectors) -> None:
     if 0 in vectors.shape or (vectors.mode != "floret" and not vectors.key2row):
         raise ValueError(
             "spacy-lal.WithOwnVectors.v1 needs word vectors, but the pipeline has none: set "
-            "`vectors` in the [initialize] block of the config to a pipeline that has them"
+            "`vectors` in the [initialize] block of the config to a pipeline that has them. "
+            "`python -m spacy init vectors` makes one of a file of vectors."
         )
     header: Header = {"shape": [int(n) for n in vectors.shape], "width": model.attrs["width"]}
     if vectors.mode == "floret":
@@ -184,7 +185,7 @@ def _forward(
 
     def backprop(d_output: list[Floats2d]) -> list[Doc]:
         split = rows.shape[1]
-        rows.backward(to_tensor(model, [d[:, -split:] for d in d_output], rows.device))
+        backward(model, rows, [d[:, -split:] for d in d_output])
         docs_back: list[Doc] = backprop_embed(
             [xp.ascontiguousarray(d[:, :-split]) for d in d_output]
         )

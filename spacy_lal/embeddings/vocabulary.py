@@ -15,7 +15,7 @@ from thinc.api import Model
 from thinc.types import Floats2d
 from torch import Tensor, nn
 
-from ..bridge.shim import TorchShim, to_rows, to_tensor, torch_shim, torch_shims
+from ..bridge.shim import TorchShim, backward, to_rows, torch_shim, torch_shims
 from ..bridge.weights import Header
 
 
@@ -157,8 +157,7 @@ def _forward(
         rows = shim.predict(*inputs)
 
     def backprop(d_rows: list[Floats2d]) -> list[Doc]:
-        # without a Doc, the gradient's width isn't known
-        rows.backward(to_tensor(model, d_rows, rows.device).view_as(rows))
+        backward(model, rows, d_rows)
         return []
 
     return to_rows(model, rows, [len(doc) for doc in docs]), backprop

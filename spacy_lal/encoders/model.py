@@ -8,7 +8,7 @@ from thinc.api import Model
 from thinc.types import Floats2d
 from torch import Tensor
 
-from ..bridge.shim import TorchShim, to_rows, to_tensor
+from ..bridge.shim import TorchShim, backward, to_rows, torch_shim
 from ..bridge.weights import Header
 from .batches import Pooling, piece_batches
 from .folder import read_transformer
@@ -19,30 +19,8 @@ from .transformers import first_position, is_bert
 Precision = Literal["float32", "bfloat16"]
 
 
-class EncoderShim(TorchShim):
-    """Owns a transformer and the tokenizer that its header holds."""
-
-    def __init__(self) -> None:
-        super().__init__(build_network)
-        self._pieces: tuple[str, WordPieces] | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        # made anew where a pickle or a copy is used: transformers 5 hangs functions on modules that
-        # can't be pickled
-        return self.__dict__ | {"_pieces": None, "_model": None, "weights": self.to_bytes()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        weights = state.pop("weights")
-        self.__dict__.update(state)
-        self.from_bytes(weights)
-
-    @property
-    def pieces(self) -> WordPieces:
-        tokenizer = cast(Header, self.header)["tokenizer"]
-        made = self._pieces
-        if made is None or made[0] is not tokenizer:
-            made = self._pieces = (tokenizer, WordPieces(tokenizer))
-        return made[1]
+def _word_pieces(header: Header) -> WordPieces:
+    return WordPieces(header["tokenizer"])
 
 
 def build_pretrained_encoder_v1(
@@ -106,12 +84,12 @@ def build_pretrained_encoder_v1(
         init=_init,
         attrs=attrs,
         dims={"nO": None},
-        shims=[EncoderShim()],
+        shims=[TorchShim(build_network, _word_pieces)],
     )
 
 
 def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
-    shim = cast(EncoderShim, model.shims[0])
+    shim = torch_shim(model)
     if shim.header is not None:
         return
     path = model.attrs["path"]
@@ -135,13 +113,13 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
 def _forward(
     model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
 ) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
-    shim = cast(EncoderShim, model.shims[0])
+    shim = torch_shim(model)
     network = cast(PretrainedNetwork, shim.module)
     n_tokens = sum(map(len, docs))
     window: int = model.attrs["window"]
     lower = model.attrs["mixed_precision"] if is_train else model.attrs["prediction"] == "bfloat16"
     batches = piece_batches(
-        docs, shim.pieces, window, network.pooling, network.padding, few_shapes=is_train or lower
+        docs, shim.reader, window, network.pooling, network.padding, few_shapes=is_train or lower
     )
     batches = [type(batch)(*(tensor.to(shim.device) for tensor in batch)) for batch in batches]
     if is_train:
@@ -150,8 +128,7 @@ def _forward(
         rows = shim.predict(batches, n_tokens, lower)
 
     def backprop(d_rows: list[Floats2d]) -> list[Doc]:
-        if rows.requires_grad:
-            rows.backward(to_tensor(model, d_rows, rows.device).view_as(rows))
+        backward(model, rows, d_rows)
         return []
 
     return to_rows(model, rows, [len(doc) for doc in docs]), backprop

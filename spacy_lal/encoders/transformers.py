@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from typing import Any, Self
 
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ..layers.bert import ACTIVATIONS, Bert
@@ -32,7 +33,11 @@ PADDING = {"bert": 0, "electra": 0, "roberta": 1, "xlm-roberta": 1}
 
 
 class HuggingFace(nn.Module):
-    """A transformer of Hugging Face's library that reads as `Bert` does."""
+    """A transformer of Hugging Face's library that reads as `Bert` does.
+
+    Of one with a decoder (T5) the outputs are the decoder's, over the same pieces behind the one
+    that begins a text there [B, l + 1, d].
+    """
 
     def __init__(self, config: dict[str, Any]) -> None:
         super().__init__()
@@ -54,18 +59,29 @@ class HuggingFace(nn.Module):
         if getattr(model, "pooler", None) is not None:
             # it reads the whole text's vector, which nothing here wants
             model.pooler = None
+        self.decodes = bool(model.config.is_encoder_decoder)
+        if self.decodes:
+            # tables of pieces that are `shared` by another name
+            model.encoder.embed_tokens = model.decoder.embed_tokens = None
         self.model = model
         self._takes_types = "token_type_ids" in inspect.signature(model.forward).parameters
 
     def forward(self, pieces: Tensor, types: Tensor, mask: Tensor) -> list[Tensor]:
-        output = self.model(
-            input_ids=pieces,
-            attention_mask=mask,
-            output_hidden_states=True,
-            return_dict=True,
-            **({"token_type_ids": types} if self._takes_types else {}),
-        )
-        return list(output.hidden_states)
+        given = {"attention_mask": mask, "output_hidden_states": True, "return_dict": True}
+        if self.decodes:
+            table = self.model.shared
+            shifted = F.pad(pieces, (1, 0), value=self.model.config.pad_token_id)
+            output = self.model(
+                inputs_embeds=table(pieces),
+                decoder_inputs_embeds=table(shifted),
+                decoder_attention_mask=F.pad(mask, (1, 0), value=1),
+                use_cache=False,
+                **given,
+            )
+            return list(output.decoder_hidden_states)
+        if self._takes_types:
+            given["token_type_ids"] = types
+        return list(self.model(input_ids=pieces, **given).hidden_states)
 
 
 def build_transformer(config: dict[str, Any]) -> Bert | HuggingFace:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from ..annotations.grammar_errors import CORRECT, error_scores, get_errors, set_
 from ..ged.gec_detector import ErrorDetector
 from ..ged.scorer import Detection
 from ..pipeline.loading import load_pipeline
+from ..pipeline.pipes import pipes_before, run_pipes
 from ..training.corpus import Corpus
 from . import about
 
@@ -79,7 +79,8 @@ def scored(
     if join > 1:
         some = [examples[start : start + join] for start in range(0, len(examples), join)]
         examples = [_joined([e.reference for e in few], pipe.spans_key) for few in some]
-    docs = list(before(nlp, pipe, (example.predicted for example in examples)))
+    docs = [example.predicted for example in examples]
+    docs = list(run_pipes(pipes_before(nlp, pipe), docs, nlp.batch_size))
     start = time.perf_counter()
     docs = list(pipe.pipe(docs, batch_size=nlp.batch_size))
     seconds = time.perf_counter() - start
@@ -103,18 +104,6 @@ def _joined(references: list[Doc], key: str) -> Example:
     text, labelled = (Doc(references[0].vocab, words=words, spaces=spaces) for _ in range(2))
     set_errors(labelled, [label for doc in references for label in get_errors(doc, key)], key=key)
     return Example(text, labelled)
-
-
-def before(nlp: Language, pipe: ErrorDetector, docs: Iterable[Doc]) -> Iterable[Doc]:
-    """Docs after all components before the detector, which it may listen to."""
-    for _, other in nlp.pipeline:
-        if other is pipe:
-            break
-        if hasattr(other, "pipe"):
-            docs = other.pipe(docs, batch_size=nlp.batch_size)
-        else:  # a function
-            docs = map(other, docs)
-    return docs
 
 
 def detection(gold: numpy.ndarray, found: numpy.ndarray) -> Detection:

@@ -14,6 +14,7 @@ from spacy.tokens import Doc
 from ..annotations.constituents import CONSTITUENTS_KEY, get_constituents, set_constituents
 from ..annotations.frames import FRAMES_KEY
 from ..annotations.retokenized import join_sentences, paragraphs
+from ..annotations.words import bare_doc
 from ..formats.docbins import read_spacy
 from ..pipeline.loading import load_pipeline
 from ..scoring.raw_text import RawTextScores
@@ -40,8 +41,7 @@ def measure(nlp: Language, gold: Iterable[Doc], given: Given = "nothing") -> Raw
 def _inputs(nlp: Language, gold: Iterable[Doc], given: Given) -> Iterator[Doc]:
     for doc in gold:
         if given in ("tokens", "both"):
-            words = [token.text for token in doc]
-            made = Doc(nlp.vocab, words=words, spaces=[bool(t.whitespace_) for t in doc])
+            made = bare_doc(doc, nlp.vocab, sentence_starts=False)
         else:
             made = nlp.make_doc(doc.text)
         if given in ("sentences", "both"):

@@ -19,7 +19,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from wasabi import msg
 
-from ..annotations.constituents import (
+from ..annotations import (
     FRAMES_KEY,
     FrameSpans,
     get_constituents,
@@ -29,11 +29,12 @@ from ..annotations.constituents import (
     set_frames,
 )
 from ..annotations.frames import join_continuations
+from ..annotations.words import bare_doc
 from ..pipeline.loading import load_pipeline
 from ..scoring.attachment import score_attachment
 from ..scoring.srl_eval import SrlReport, score_sentence
-from ..srl.decoding import RoleDecoding
-from ..srl.lisa_srl import LisaSRL
+from ..srl.component import LisaSRL
+from ..srl.frame_decoding import RoleDecoding
 from ..srl.scorer import AUXILIARIES, score_frames
 from ..training.corpus import Corpus
 from ..trees.tree import LabelledSpan
@@ -72,7 +73,10 @@ def evaluate(
     decoders = [pipe.decoder] if decoders is None else decoders
     if unique is not None:
         pipe.unique_core_roles = unique
-    pipe.overwrite_heads, pipe.last_word = False, None  # heads are those that roles are found by
+    pipe.overwrite_heads, pipe.overwrite_parser = (
+        False,
+        None,
+    )  # heads are those that roles are found by
     docs = [example.reference for example in examples]
     if any(doc.has_annotation("SENT_START") and len(list(doc.sents)) > 1 for doc in docs):
         # parses of others would come with other boundaries
@@ -123,7 +127,7 @@ def _heads_of(source: str, nlp: Language, examples: list[Example]) -> Heads:
     docs = [example.reference for example in examples]
     if source != "gold":
         parser = load_pipeline(source, exclude=["lisa_srl"])
-        docs = list(parser.pipe(_copy(parser, example.predicted) for example in examples))
+        docs = list(parser.pipe(_copies(parser, examples)))
     if not any(doc.has_annotation("DEP") for doc in docs):
         # LISA would read its own parses, and they would count as these
         raise ValueError(
@@ -137,20 +141,16 @@ Trees = list[list[LabelledSpan]] | None
 
 def _trees_of(nlp: Language, pipe: LisaSRL, examples: list[Example]) -> Trees:
     """The constituents that the pipeline's parser finds; None if arguments don't depend on them."""
-    if not pipe.constituents_weight:
+    if not pipe.nonconstituent_penalty:
         return None
     with nlp.select_pipes(disable=[pipe.name]):
-        docs = nlp.pipe([_copy(nlp, example.predicted) for example in examples])
+        docs = nlp.pipe(_copies(nlp, examples))
         return [get_constituents(doc) for doc in docs]
 
 
-def _copy(nlp: Language, doc: Doc) -> Doc:
-    return Doc(
-        nlp.vocab,
-        words=[token.text for token in doc],
-        spaces=[bool(token.whitespace_) for token in doc],
-        sent_starts=[token.i == 0 for token in doc],
-    )
+def _copies(nlp: Language, examples: list[Example]) -> list[Doc]:
+    predicted = (example.predicted for example in examples)
+    return [bare_doc(doc, nlp.vocab, one_sentence=True) for doc in predicted]
 
 
 def _run(
@@ -162,7 +162,7 @@ def _run(
     gold_predicates: bool,
 ) -> tuple[list[Example], float]:
     """Predictions beside gold, and words a second of processor time of the component alone."""
-    docs = [_copy(nlp, example.predicted) for example in examples]
+    docs = _copies(nlp, examples)
     for doc, of_doc in zip(docs, heads or (), strict=False):
         set_dependencies(doc, *of_doc)
     for doc, constituents in zip(docs, trees or (), strict=False):

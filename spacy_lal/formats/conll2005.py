@@ -16,7 +16,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated
 
-from ..trees.tree import LabelledSpan, ptb_unescape
+from ..trees.brackets import ptb_unescape
+from ..trees.tree import LabelledSpan
 from .files import FormatError, read_text
 from .penn_brackets import clean_label
 from .props import NO_PREDICATE, check_columns, column_rows, sentence_frames, tree_phrases

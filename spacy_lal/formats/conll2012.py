@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from ..trees.tree import LabelledSpan, ptb_unescape
+from ..trees.brackets import ptb_unescape
+from ..trees.tree import LabelledSpan
 from .files import FormatError, read_text
 from .props import NO_PREDICATE, check_columns, column_rows, sentence_frames, tree_phrases
 from .treebank_format import Drop, Files, Lang, Losses, Pattern, with_drops

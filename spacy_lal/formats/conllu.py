@@ -16,7 +16,7 @@ from typing import Annotated, Any
 from spacy.parts_of_speech import IDS as UNIVERSAL_TAGS
 from spacy.tokens import Doc, Span, Token
 
-from ..annotations.constituents import CONSTITUENTS_KEY, constituent_tree
+from ..annotations import CONSTITUENTS_KEY, constituent_tree
 from .files import FormatError, is_number, read_text
 from .treebank_format import Files, Losses, Pattern
 from .treebank_sentence import TreebankSentence, tree_fault

@@ -18,7 +18,7 @@ from typing import Annotated
 
 from spacy.tokens import Doc
 
-from ..annotations.grammar_errors import CORRECT, ERROR, ERRORS_KEY, get_errors
+from ..annotations import CORRECT, ERROR, ERRORS_KEY, get_errors
 from .files import FormatError, read_text
 from .m2 import ErrorTypes
 from .treebank_format import Files, Losses, Pattern

@@ -21,7 +21,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-from ..annotations.grammar_errors import CORRECT, ERROR
+from ..annotations import CORRECT, ERROR
 from .files import FormatError, is_number, read_text
 from .treebank_format import Files, Losses, Pattern
 from .treebank_sentence import TreebankSentence

@@ -11,8 +11,9 @@ from typing import Annotated, NamedTuple, TypeVar
 
 from spacy.tokens import Doc
 
-from ..annotations.constituents import sentence_trees
-from ..trees.tree import BracketError, ConstituentTree, Unescape, parse_brackets
+from ..annotations import sentence_trees
+from ..trees.brackets import BracketError, Unescape, ptb_unescape, unescape_brackets
+from ..trees.tree import ConstituentTree, parse_brackets
 from .files import read_text
 from .treebank_format import Files, Losses, Pattern
 from .treebank_sentence import TreebankSentence
@@ -42,7 +43,7 @@ class Brackets(Files):
     spaces: Annotated[bool, "Whether spaces separate the words."] = True
 
     def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
-        unescape: Unescape = "ptb" if self.ptb_escapes else "brackets"
+        unescape = ptb_unescape if self.ptb_escapes else unescape_brackets
         trees = read_treebank(path, encoding=self.encoding, unescape=unescape)
         return clean_sentences(numbered(trees, path), losses, clean=self.clean, spaces=self.spaces)
 
@@ -65,14 +66,14 @@ class Bracketing(NamedTuple):
 
 
 def parse_treebank(
-    text: str, *, source: str = "<string>", unescape: Unescape = True
+    text: str, *, source: str = "<string>", unescape: Unescape = unescape_brackets
 ) -> Iterator[ConstituentTree]:
     """Every tree as it stands in `text`, whose SGML lines are skipped. Raises BracketError."""
     return parse_brackets(_without_sgml(text), source=source, unescape=unescape)
 
 
 def read_treebank(
-    path: str | Path, *, encoding: str = "utf-8-sig", unescape: Unescape = True
+    path: str | Path, *, encoding: str = "utf-8-sig", unescape: Unescape = unescape_brackets
 ) -> Iterator[ConstituentTree]:
     """Every tree as it stands in a file, plain or compressed. Raises BracketError, FormatError."""
     return parse_treebank(read_text(path, encoding), source=str(path), unescape=unescape)

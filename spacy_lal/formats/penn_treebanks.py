@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from ..trees.tree import ptb_unescape
+from ..trees.brackets import ptb_unescape
 from . import conllu
 from .files import FormatError, read_text_as
 from .penn_brackets import clean_sentences, numbered, parse_treebank, read_treebank
@@ -123,7 +123,7 @@ class PennTreebank(_NumberedTreebank):
 
     def read(self, path: Path, losses: Losses) -> Iterable[TreebankSentence]:
         """Sentences with tags and bare constituents, all escapes undone."""
-        return clean_sentences(numbered(read_treebank(path, unescape="ptb"), path), losses)
+        return clean_sentences(numbered(read_treebank(path, unescape=ptb_unescape), path), losses)
 
 
 @dataclass(frozen=True, kw_only=True)

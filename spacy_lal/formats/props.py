@@ -12,12 +12,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from pathlib import Path
 
 from spacy.tokens import Doc
 
-from ..annotations.constituents import FRAMES_KEY, PREDICATE, FrameSpans, get_frames
+from ..annotations import FRAMES_KEY, PREDICATE, FrameSpans, get_frames
+from ..annotations.words import WordIndex
 from ..trees.tree import ROOT_LABELS, LabelledSpan
 from .files import FormatError
 from .treebank_format import Drop, Format
@@ -124,8 +124,7 @@ def doc_props(doc: Doc, key: str = FRAMES_KEY) -> Iterator[PropsSentence]:
         raise ValueError(f"doc.spans[{key!r}] isn't set")
     sentences = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
     starts = [sentence.start for sentence in sentences]
-    # word[i]: how many words come before token i
-    word = list(accumulate((not token.is_space for token in doc), initial=0))
+    word = WordIndex(doc).before
     frames: list[list[FrameSpans]] = [[] for _ in sentences]
     for frame in get_frames(doc, key):
         predicate, spans = frame.predicate, frame.spans

@@ -1,4 +1,4 @@
-"""All formats that `convert` knows, by name. A new one is a module and a line here."""
+"""All formats of treebanks. A new one is a module and a line here."""
 
 from __future__ import annotations
 
@@ -31,3 +31,4 @@ FORMATS: dict[str, type[Format]] = {
     "tsv": LearnerTsv,
     "vtb": VietnameseTreebank,
 }
+"""The formats by the names that `convert` gives them."""

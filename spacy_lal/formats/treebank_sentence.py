@@ -11,8 +11,7 @@ from spacy.tokens import Doc
 from spacy.util import get_lang_class
 from spacy.vocab import Vocab, create_vocab
 
-from ..annotations.constituents import FrameSpans, set_constituents, set_frames
-from ..annotations.grammar_errors import set_errors
+from ..annotations import FrameSpans, set_constituents, set_errors, set_frames
 from ..annotations.retokenized import PARAGRAPH
 from ..trees.tree import LabelledSpan
 from .docbins import write_spacy

@@ -11,7 +11,7 @@ from thinc.types import Floats2d, Floats3d
 from torch import Tensor
 
 from ..batching.batches import initialize_tok2vec, read_docs, token_batches
-from ..batching.sentences import SentencePolicy
+from ..batching.sentences import Reading, SentencePolicy
 from ..bridge.shim import to_rows, torch_shim, torch_shims
 from ..bridge.weights import Header
 from ..embeddings.vocabulary import VocabularyShim, distinct_words, word_form
@@ -101,9 +101,7 @@ def build_bilstm_layers_v1(
             },
             "language_weight": language_weight,
             "language_words": language_words,
-            "sentences": sentences,
-            "max_sentence_length": LAYER_SENTENCE_WORDS,
-            "long_sentences": "split",
+            "reading": Reading(sentences, LAYER_SENTENCE_WORDS),
             "max_batch_spans": max_batch_spans,
             "dropout_rate": 0.0,
         },

@@ -7,9 +7,9 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d, Floats3d
 
+from ..annotations.words import bare_doc
 from ..batching.sentences import SentencePolicy, sentence_starts
 from ..bridge.shim import torch_shim
-from ..encoders.model import EncoderShim
 from ..encoders.network import PretrainedNetwork
 
 
@@ -30,7 +30,7 @@ def build_encoder_layers_v1(
     Raises ValueError for another encoder.
     """
     settings = encoder.attrs.get("settings", {})
-    if not any(isinstance(shim, EncoderShim) for shim in encoder.shims):
+    if encoder.name != "pretrained_encoder":
         raise ValueError(
             "spacy-lal.EncoderLayers.v1 needs spacy-lal.PretrainedEncoder.v1, not the model "
             f"{encoder.name!r}"
@@ -78,13 +78,6 @@ def _forward(
 
 def _alone(doc: Doc, policy: SentencePolicy) -> Iterator[Doc]:
     """The sentences of a Doc, each as a Doc that the encoder takes for one sentence."""
-    words = [token.text for token in doc]
-    spaces = [bool(token.whitespace_) for token in doc]
     starts = sentence_starts(doc, policy)
     for start, end in zip(starts, [*starts, len(doc)][1:], strict=True):
-        yield Doc(
-            doc.vocab,
-            words=words[start:end],
-            spaces=spaces[start:end],
-            sent_starts=[k == start for k in range(start, end)],
-        )
+        yield bare_doc(doc[start:end], one_sentence=True)

@@ -17,10 +17,10 @@ from thinc.types import Floats2d
 
 from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, set_errors
 from ..batching.sentences import sentence_starts
-from ..pipeline.counts import count, read_errors
-from ..pipeline.gold import gold_errors
-from ..pipeline.weights import WeightsPipe
+from ..pipeline.component import WeightsPipe
+from ..pipeline.examples import count
 from .company import in_company
+from .errors_of_docs import gold_errors, read_errors
 
 DEFAULT_MODEL = Config().from_str(
     """
@@ -79,8 +79,8 @@ def make_gec_detector(
 
     model: maps Docs to scores of every token's labels [tokens of all Docs, labels].
     spans_key: name of the span group with the errors. `Token._.is_error` and the other extension
-        attributes read only "errors"; `spacy_lal.annotations.grammar_errors(doc, key)` reads any
-        group.
+        attributes read only "errors"; `grammar_errors(doc, key)` of `annotations/grammar_errors.py`
+        reads any group.
     threshold: a token is marked if the probability that it is an error is at least this. It is
         stored with the component as `cfg["threshold"]`, where `spacy find-threshold` and you set
         it: the threshold of a trained component takes precedence over that of its config.

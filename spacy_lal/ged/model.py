@@ -30,9 +30,8 @@ def build_mhmla_v1(
     initialisation; the first is "correct".
 
     layers: an encoder that gives all its layers, [layers, tokens of all Docs, width]:
-        `spacy-lal.BiLSTMLayers.v1`, `spacy-lal.EncoderLayers.v1`,
-        `spacy-lal.TransformerLayers.v1` or `spacy-lal.CuratedLayers.v1`; or
-        `spacy-lal.WithWordLayer.v1` on top of one of them.
+        `spacy-lal.BiLSTMLayers.v1`, `spacy-lal.EncoderLayers.v1` or
+        `spacy-lal.TransformerLayers.v1`; or `spacy-lal.WithWordLayer.v1` on top of one of them.
     heads: the number of heads J, which share the width. pooling: "attention"; or one of the paper's
         baselines, "average" (AvgL) and "last" (the last layer alone).
     attention_dropout: dropout rate of the layers' outputs, of the keys and of the attention.

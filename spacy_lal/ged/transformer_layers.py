@@ -12,6 +12,7 @@ from thinc.api import ArgsKwargs, Model, to_numpy, torch2xp, xp2torch
 from thinc.types import Floats3d
 from torch import Tensor
 
+from ..annotations.words import bare_doc
 from ..batching.sentences import SentencePolicy, sentence_starts
 from ..encoders.windows import Window, deepest
 
@@ -231,9 +232,9 @@ def _padded(lengths: Sequence[int], numbers: Sequence[int]) -> Iterator[list[int
 
 
 def _window_doc(span: Span) -> Doc:
-    words = [token.text for token in span]
-    spaces = [bool(token.whitespace_) for token in span]
-    return Doc(span.vocab, words=words, spaces=spaces, user_data={_IS_WINDOW: True})
+    window = bare_doc(span, sentence_starts=False)
+    window.user_data[_IS_WINDOW] = True
+    return window
 
 
 def _read(

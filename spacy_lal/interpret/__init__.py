@@ -1,10 +1,21 @@
-"""What label attention heads attend to and contribute (Mrini et al. 2020, on interpretability)."""
+"""Looks into models: attention heads, layers, probabilities of spans."""
 
-from .categories import HeadShare, TopHeads, top_heads
-from .errors import ErrorAnalysis, HeadInError, SpanError, error_analysis
+from .distributions import (
+    LayersOfWords,
+    SpanProbabilities,
+    layers_of_words,
+    span_probabilities,
+)
 from .explanation import Explanation, explain, explain_docs
-from .layers import LayersOfWords, layers_of_words
-from .span_probabilities import SpanProbabilities, span_probabilities
+from .head_analysis import (
+    ErrorAnalysis,
+    HeadInError,
+    HeadShare,
+    SpanError,
+    TopHeads,
+    error_analysis,
+    top_heads,
+)
 
 __all__ = [
     "ErrorAnalysis",

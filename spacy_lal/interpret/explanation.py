@@ -1,6 +1,6 @@
 """`explain`: the label attention heads over the sentences of a Doc.
 
-What can be read from them, and what not, depends on the parser.
+The meaning of their numbers depends on the parser.
 
 A contribution is the sum of a head's features in the vector of a span, set against those of the
 other heads. It is not an effect: features are signed, so that large ones may cancel in their sum,
@@ -11,8 +11,8 @@ whole matters beside the rows they do not say.
 
 A head with one query vector (`query = "vector"`, the paper's and `en_lal_sm`'s) has one context
 for the whole sentence, added to every row before the layer norm. A span's vector is a difference
-of rows, in which the context would cancel, were it not that the layer norm divides each row by
-its own deviation. So in such a parser `attention` is one distribution a sentence and head, the
+of rows, in which the context would cancel if the layer norm didn't divide each row by its own
+deviation. So in such a parser `attention` is one distribution a sentence and head, the
 same for all of its spans: what a head attends to is no evidence for one span rather than another.
 `contributions` compare how much the same projected rows, each head's context added and
 normalised, change from one border of the span to the other. Heads whose contexts are small
@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import cast
 
 import numpy
 import torch
@@ -32,12 +33,14 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..batching.sentences import Sentence
+from ..drawing.charts import attention_svg, span_contributions_svg
+from ..parsing.component import ParserPipe
 from ..parsing.constituency import ConstituencyPipe
-from ..parsing.lal_dependency import LabelAttentionDependency
-from ..parsing.parser import ParserPipe
+from ..parsing.dependency import LabelAttentionDependency
+from ..parsing.settings import abilities
+from ..pipeline.pipes import one_of, only_pipe, through_earlier_pipes
 from ..trees.tree import LabelledSpan
-from .earlier_pipes import through_earlier_pipes
-from .label_heads import Normalisation, label_heads, span_contributions
+from .contributions import Normalisation, attention_batches, span_contributions
 
 START, STOP = "<START>", "<STOP>"
 """In place of words: the row before a sentence's first word, and the row after its last."""
@@ -73,6 +76,44 @@ class Explanation:
             return self.attention
         span_attention: numpy.ndarray = self.attention[:, start + 1 : end + 1].mean(1)
         return span_attention
+
+    def attention_svg(
+        self, *, heads: Sequence[int] | None = None, k: int = 8, styled: bool = True
+    ) -> str:
+        """A heat map of what heads attend to, with matrix queries on average over the words.
+
+        heads: which; by default the k that contribute most to the sentence's constituents, or, if
+        contributions were not computed, the k with the greatest attention weights.
+        Raises ValueError for a head that is none.
+        """
+        attention = self.span_attention(0, len(self.words) - 2)
+        if heads is None:
+            values = attention.max(1)
+            if self.contributions is not None and len(self.contributions):
+                values = self.contributions.mean(0)
+            heads = ranked(values)[:k]
+        if wrong := [head for head in heads if not 0 <= head < len(attention)]:
+            raise ValueError(f"no heads {wrong}: heads are 0 to {len(attention) - 1}")
+        return attention_svg(self.words, attention, heads, styled=styled)
+
+    def contributions_svg(
+        self, *, span: tuple[int, int] | None = None, k: int = 5, styled: bool = True
+    ) -> str:
+        """Bars of each head's contribution to one constituent.
+
+        span: (start, end) in words of the sentence; by default the first constituent. k: how many
+        top heads are marked. Raises ValueError if there are no contributions, or no constituent
+        over these words.
+        """
+        if self.contributions is None or not self.spans:
+            raise ValueError("no contributions of heads here: see spacy_lal.explain")
+        places = [(start, end) for start, end, _ in self.spans]
+        if span is not None and tuple(span) not in places:
+            raise ValueError(f"no constituent at words {span[0]} to {span[1]}: there are {places}")
+        row = 0 if span is None else places.index((span[0], span[1]))
+        start, end, label = self.spans[row]
+        covered = " ".join(self.words[start + 1 : end + 1])
+        return span_contributions_svg(self.contributions[row], label, covered, k=k, styled=styled)
 
 
 def explain(
@@ -110,30 +151,31 @@ def explain_docs(
         yield from _explain_batch(pipe, through_earlier_pipes(nlp, pipe, batch), method)
 
 
+def ranked(values: numpy.ndarray) -> list[int]:
+    """Indices from the greatest value to the least, equal ones in order."""
+    order: list[int] = numpy.argsort(-values, kind="stable").tolist()
+    return order
+
+
 def label_attention_pipe(nlp: Language | ParserPipe) -> ParserPipe:
     """The label attention parser of a pipeline; that of constituents if there are others, too.
 
     Raises ValueError if there is none, or more than one.
     """
-    kinds = (ConstituencyPipe, LabelAttentionDependency)  # LISA has no label attention
+    kinds, what = (ConstituencyPipe, LabelAttentionDependency), "label attention parser"
     if not isinstance(nlp, Language):
-        if isinstance(nlp, kinds):
-            return nlp
-        name = getattr(nlp, "name", nlp)
-        raise ValueError(f"{name!r} is no label attention parser, nor a pipeline with one")
+        return cast(ParserPipe, only_pipe(nlp, kinds, what))
     found = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, kinds)]
-    found = [pipe for pipe in found if pipe.model.attrs["settings"].encoder.heads] or found
+    found = [pipe for pipe in found if abilities(pipe.model).label_heads] or found
     found = [pipe for pipe in found if isinstance(pipe, ConstituencyPipe)] or found
-    if len(found) != 1:
-        raise ValueError(
-            f"expected one label attention parser in the pipeline {nlp.pipe_names}, found "
-            + (f"{[p.name for p in found]}: pass nlp.get_pipe of one of them" if found else "none")
-        )
-    return found[0]
+    return cast(ParserPipe, one_of(found, nlp, what))
 
 
 def constituency_pipe(nlp: Language | ParserPipe) -> ConstituencyPipe:
-    """The same; raises ValueError if it finds no constituents, too."""
+    """The label attention parser of a pipeline, which must find constituents.
+
+    Raises ValueError if it doesn't, if there is none, or more than one.
+    """
     pipe = label_attention_pipe(nlp)
     if not isinstance(pipe, ConstituencyPipe):
         raise ValueError(f"the parser {pipe.name!r} finds no constituents, only heads")
@@ -143,7 +185,7 @@ def constituency_pipe(nlp: Language | ParserPipe) -> ConstituencyPipe:
 def _explain_batch(
     pipe: ParserPipe, docs: list[Doc], method: Normalisation | None
 ) -> list[ExplainedDoc]:
-    sentences, batches = label_heads(pipe.model, docs, sums=method is not None)
+    sentences, batches = attention_batches(pipe.model, docs, sums=method is not None)
     _, parses = pipe.predict(docs)
     explanations: dict[int, Explanation] = {}
     for batch in batches:

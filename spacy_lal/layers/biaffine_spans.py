@@ -1,6 +1,7 @@
 """Spans scored in two stages: whether they are nodes of the tree, then what labels they have."""
 
-from __future__ import annotations
+from dataclasses import dataclass
+from typing import ClassVar
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -9,6 +10,25 @@ from ..structure.chart import pack
 from .biaffine import Biaffine, FactorisedBiaffine
 from .dropout import FeatureDropout
 from .label_factors import LabelFactors, label_factors
+from .settings import Settings
+
+
+@dataclass(frozen=True)
+class BiaffineSpanSettings(Settings):
+    """Biaffine scores of spans and, in a second stage, of labels (`spacy-lal.BiaffineSpans.v1`).
+
+    Zhang et al. 2020, section 3.3, whose widths are the defaults; 1024 and 250 in Vu-Tran et al.
+    span_width, label_width: of the perceptrons over fenceposts. label_rank: share this number of
+    rank-one matrices among the labels, instead of a full matrix for each.
+    """
+
+    name: ClassVar[str] = "spacy-lal.BiaffineSpans.v1"
+    span_width: int = 500
+    label_width: int = 100
+    label_rank: int | None = None
+
+    def build(self, d_in: int) -> nn.Module:
+        return BiaffineSpans(self, d_in)
 
 
 class SpanViews(nn.Module):
@@ -30,18 +50,18 @@ class SpanViews(nn.Module):
 
 class BiaffineLabels(nn.Module):
     """Fenceposts [B,n+1,d_in] -> `LabelFactors`: s_label(i,j) = [l_i;1]^T W [r_j;1] (Zhang et al.
-    2020, section 3.3; Vu-Tran et al., eq. 19), by matrices of `rank`, or full ones if that is
-    None."""
+    2020, section 3.3; Vu-Tran et al., eq. 19)."""
 
-    def __init__(self, d_in: int, n_labels: int, d_label: int, rank: int | None) -> None:
+    def __init__(self, settings: BiaffineSpanSettings, d_in: int, n_labels: int) -> None:
         super().__init__()
-        self.views = SpanViews(d_in, d_label)
+        width, rank = settings.label_width, settings.label_rank
+        self.views = SpanViews(d_in, width)
         self.product: Biaffine | FactorisedBiaffine
         if rank is None:
-            self.product = Biaffine(d_label, d_label, n_labels)
+            self.product = Biaffine(width, width, n_labels)
             nn.init.zeros_(self.product.bilinear)
         else:
-            self.product = FactorisedBiaffine(d_label, d_label, n_labels, rank)
+            self.product = FactorisedBiaffine(width, width, n_labels, rank)
 
     def forward(self, fenceposts: Tensor) -> LabelFactors:
         return label_factors(self.product, *self.views(fenceposts))
@@ -55,13 +75,13 @@ class BiaffineSpans(nn.Module):
     zero, so all trees are equally probable at first.
     """
 
-    def __init__(self, d_in: int, d_span: int) -> None:
+    def __init__(self, settings: BiaffineSpanSettings, d_in: int) -> None:
         super().__init__()
-        self.views = SpanViews(d_in, d_span)
-        self.product = Biaffine(d_span, d_span)
-        nn.init.zeros_(self.product.bilinear)
-        nn.init.zeros_(self.product.left)
-        nn.init.zeros_(self.product.right)
+        width = settings.span_width
+        self.views = SpanViews(d_in, width)
+        self.product = Biaffine(width, width)
+        for weight in (self.product.bilinear, self.product.left, self.product.right):
+            nn.init.zeros_(weight)
 
     def forward(self, fenceposts: Tensor, lengths: Tensor) -> Tensor:
         return pack(self.product(*self.views(fenceposts)).squeeze(-1))

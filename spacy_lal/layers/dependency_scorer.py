@@ -1,16 +1,38 @@
 """Scores of dependency arcs and of their relations."""
 
-from __future__ import annotations
-
-from typing import Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .biaffine import Biaffine
 from .dropout import FeatureDropout
+from .settings import Settings
 
-RelationOf = Literal["pair", "dependent"]
+
+@dataclass(frozen=True)
+class DependencySettings(Settings):
+    """Biaffine scores of heads and relations (`spacy-lal.BiaffineDependencies.v1`).
+
+    arc_width, relation_width: of the projections. relation_of: score relations of dependent and
+    head, P(l | d, h), as the paper says ("pair"), or of the dependent alone, in its roles of head
+    and of dependent, as its released code does. read: the annotations of the words, or the
+    fenceposts that spans are made of (the released code). dropout: of the projected rows; None for
+    the training's.
+    """
+
+    name: ClassVar[str] = "spacy-lal.BiaffineDependencies.v1"
+    arc_width: int = 400
+    relation_width: int = 100
+    relation_of: Literal["pair", "dependent"] = "pair"
+    read: Literal["words", "fenceposts"] = "words"
+    dropout: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.dropout is not None and not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be at least 0 and less than 1, not {self.dropout}")
 
 
 class DependencyScorer(nn.Module):
@@ -18,38 +40,27 @@ class DependencyScorer(nn.Module):
     the paper has no equation.
 
     x [B,n+1,d_in], row 0 the root and row k word k -> arcs [B,n,n+1], the score of head h for
-    word d + 1 at [d,h]; relations [B,n,n+1,R], the scores of that arc's relations.
+    word d + 1 at [d,h]; relations [B,n,n+1,R], the scores of that arc's relations, or [B,n,1,R] of
+    the dependent alone.
 
-    `relation_of="pair"` scores relations of dependent and head, P(l | d, h), as the paper says;
-    `"dependent"` of the dependent alone, in its roles of head and of dependent, as the released
-    code does: relations are [B,n,1,R] then. Every row is projected to d_arc as a head and as a
-    dependent, and to d_relation twice more, each with a ReLU behind, or, with a `slope`, a leaky
-    one. Dropout drops projected features, the same ones in all rows of a sentence; `dropout` is its
-    rate, None the training's.
+    Every row is projected to arc_width as a head and as a dependent, and to relation_width twice
+    more, each with a ReLU behind, or, with a `slope`, a leaky one. Dropout drops projected
+    features, the same ones in all rows of a sentence.
     """
 
     def __init__(
-        self,
-        d_in: int,
-        n_relations: int,
-        *,
-        d_arc: int,
-        d_relation: int,
-        relation_of: RelationOf = "pair",
-        dropout: float | None = None,
-        slope: float = 0.0,
+        self, settings: DependencySettings, d_in: int, n_relations: int, *, slope: float = 0.0
     ) -> None:
         super().__init__()
-        if relation_of not in ("pair", "dependent"):
-            raise ValueError(f"relation_of must be 'pair' or 'dependent', not {relation_of!r}")
-        self.relation_of, self.slope = relation_of, slope
+        self.relation_of, self.slope = settings.relation_of, slope
+        d_arc, d_relation = settings.arc_width, settings.relation_width
         self.arc_head = nn.Linear(d_in, d_arc)
         self.arc_dependent = nn.Linear(d_in, d_arc)
         self.relation_head = nn.Linear(d_in, d_relation)
         self.relation_dependent = nn.Linear(d_in, d_relation)
         self.arc = Biaffine(d_arc, d_arc)
         self.relation = Biaffine(d_relation, d_relation, n_relations)
-        self.dropout = FeatureDropout(dropout)
+        self.dropout = FeatureDropout(settings.dropout)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         heads, dependents = self._view(self.arc_head, x), self._view(self.arc_dependent, x[:, 1:])

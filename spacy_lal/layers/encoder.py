@@ -1,120 +1,67 @@
 """The encoder: self-attention layers, the Label Attention Layer, and what spans are made of."""
 
-from typing import Literal
+from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
 
-from .label_attention import Combine, LabelAttention
-from .partitioned_attention import PartitionedFeedForward, PartitionedSelfAttention, Scale
-from .span_scorer import halves as halves_of
-
-Arrangement = Literal["stack", "concatenate"]
-Halves = Literal["head", "whole"]
+from .label_attention import EncoderSettings, LabelAttention
+from .partitioned_attention import PartitionedFeedForward, PartitionedSelfAttention
+from .span_scorer import halves
 
 
 class LabelAttentionEncoder(nn.Module):
-    """Rows [B,n,d_model] of START, words, STOP -> annotations [B,n,output_dim].
+    """Rows [B,n,d_around+d_model] of START, words, STOP -> annotations [B,n,output_dim].
 
-    `n_layers` self-attention layers, each followed by a feed-forward layer, then the Label
-    Attention Layer with `n_label_heads` heads (none if 0), by default followed by a feed-forward
-    layer too (Mrini et al. 2020, sections 2 and 3.1, figure 4).
+    Self-attention layers, each followed by a feed-forward layer, then the Label Attention Layer
+    (Mrini et al. 2020, sections 2 and 3.1, figure 4).
 
-    `arrangement="stack"` annotates with the last layer's output, as Mrini et al. do;
-    `"concatenate"` with the rows that enter label attention and its output side by side: there the
-    rows' halves are the two directions of an LSTM.
-
-    `d_around`: so many features of every row, the first ones, go around all layers and stand
-    first in the annotation (Vu-Tran et al.: the pretrained encoder's branch, figure 1, eq. 12);
-    rows are [B,n,d_around+d_model] then. `halves`: what a fencepost takes of label attention's
-    output is half of every "head" (Mrini et al.; figure 2 of Vu-Tran et al.), or half of the
-    "whole" vector, that is, of the heads (their eqs. 13-15).
+    d_around: so many features of every row, the first ones, go around all layers and stand first in
+    the annotation (Vu-Tran et al.: the pretrained encoder's branch, figure 1, eq. 12).
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        *,
-        n_layers: int = 0,
-        n_heads: int = 8,
-        d_key: int = 64,
-        d_ff: int = 2048,
-        d_positional: int | None = None,
-        n_label_heads: int = 0,
-        d_label_key: int = 128,
-        d_label_value: int | None = None,
-        d_label_proj: int = 128,
-        label_d_positional: int | None = None,
-        label_query_matrix: bool = False,
-        label_combine: Combine = "concatenate",
-        label_feed_forward: bool = True,
-        arrangement: Arrangement = "stack",
-        d_around: int = 0,
-        halves: Halves = "head",
-        scale: Scale = "key",
-        drops_label_residual: bool = False,
-    ) -> None:
+    def __init__(self, settings: EncoderSettings, d_model: int, d_around: int = 0) -> None:
         super().__init__()
-        if arrangement not in ("stack", "concatenate"):
-            raise ValueError(f"arrangement must be 'stack' or 'concatenate', not {arrangement!r}")
-        if halves not in ("head", "whole"):
-            raise ValueError(f"halves must be 'head' or 'whole', not {halves!r}")
-        self.d_model = d_model
         self.d_around = d_around
-        self.arrangement = arrangement
+        d_positional, n_layers = settings.partition_width, settings.self_attention_layers
         self.attention_layers = nn.ModuleList(
             PartitionedSelfAttention(
                 d_model,
-                n_heads,
-                d_key,
+                settings.self_attention_heads,
+                settings.self_attention_key_width,
                 d_positional=d_positional,
-                scale=scale,
+                scale=settings.scale,
             )
             for _ in range(n_layers)
         )
         self.feed_forward_layers = nn.ModuleList(
-            PartitionedFeedForward(
-                d_model,
-                d_ff,
-                d_positional=d_positional,
-            )
+            PartitionedFeedForward(d_model, settings.feed_forward_width, d_positional=d_positional)
             for _ in range(n_layers)
         )
         self.label_attention: LabelAttention | None = None
         self.label_feed_forward: PartitionedFeedForward | None = None
-        if n_label_heads:
-            self.label_attention = LabelAttention(
-                d_model,
-                n_label_heads,
-                d_label_key,
-                d_label_key if d_label_value is None else d_label_value,
-                d_label_proj,
-                d_positional=label_d_positional,
-                query_matrix=label_query_matrix,
-                combine=label_combine,
-                scale=scale,
-                residual_dropout=drops_label_residual,
-            )
-        if self.label_attention is not None and label_feed_forward:
-            self.label_feed_forward = PartitionedFeedForward(
-                self.label_attention.output_dim,
-                d_ff,
-                # The released code calls the last d_positional features of the output positions,
-                # although label attention has mixed content and position; kept for its weights.
-                d_positional=label_d_positional,
-            )
-        d_label = d_model if self.label_attention is None else self.label_attention.output_dim
-        concatenated = arrangement == "concatenate" and self.label_attention is not None
+        d_label = d_model
+        if settings.heads:
+            self.label_attention = LabelAttention(settings, d_model)
+            d_label = self.label_attention.output_dim
+            if settings.label_feed_forward:
+                self.label_feed_forward = PartitionedFeedForward(
+                    d_label,
+                    settings.feed_forward_width,
+                    # The released code calls the last features of the output positions, although
+                    # label attention has mixed content and position; kept for its weights.
+                    d_positional=settings.label_partition_width,
+                )
+        self._with_rows = settings.arrangement == "concatenate" and settings.heads > 0
         # Features of a row are [content ; position] unless a Label Attention Layer follows.
-        self._deinterleave = self.label_attention is None and d_positional is not None
-        self.halves_heads = label_combine == "concatenate" and halves == "head"
+        self._deinterleave = not settings.heads and d_positional is not None
+        self.halves_heads = settings.combine == "concatenate" and settings.halves == "head"
         # what stands side by side in an annotation: its width, and its heads if each is halved
         self._parts: list[tuple[int, int | None]] = [
             (d_around, None),
-            (d_model if concatenated else 0, None),
-            (d_label, n_label_heads if n_label_heads and self.halves_heads else None),
+            (d_model if self._with_rows else 0, None),
+            (d_label, settings.heads if settings.heads and self.halves_heads else None),
         ]
-        self._with_rows = concatenated
         self.output_dim = sum(width for width, _ in self._parts)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
@@ -159,7 +106,7 @@ class LabelAttentionEncoder(nn.Module):
             annotations = torch.cat([annotations[..., :d], own[..., 0::2], own[..., 1::2]], -1)
         parts = annotations.split([width for width, _ in self._parts], dim=-1)
         cut = [
-            halves_of(part, heads)
+            halves(part, heads)
             for part, (width, heads) in zip(parts, self._parts, strict=True)
             if width
         ]

@@ -4,9 +4,8 @@ All forms predict a tag for every word on the way and feed their belief about it
 tag embedding, to what follows; so a parser needs no tagger in front of it. A BiLSTM may do without.
 """
 
-from __future__ import annotations
-
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +13,7 @@ from torch import Tensor, nn
 from .bilstm import BiLSTM
 from .dropout import FeatureDropout
 from .layer_norm import LayerNorm
+from .settings import Settings
 
 
 def row_mask(lengths: Tensor, n: int) -> Tensor:
@@ -31,41 +31,60 @@ def with_start_and_stop(words: Tensor, lengths: Tensor, start: Tensor, stop: Ten
     return rows * row_mask(lengths, n).unsqueeze(-1)
 
 
-class BiLSTMInputEncoder(nn.Module):
-    """Word vectors [B, n, d_in] -> rows [B, n+2, 2 * d_hidden], tag scores [B, n, T].
+@dataclass(frozen=True)
+class BiLSTMInput(Settings):
+    """A BiLSTM over each sentence (`spacy-lal.BiLSTMRows.v1`).
 
-    The tags are read off the lower `tag_depth` layers of `depth`. With a tag_depth of 0 it is a
-    plain BiLSTM of `depth` layers, and there are no tag scores (Zhang et al. 2020). A depth of 0
-    leaves the LSTM out, too: the words' vectors are the rows, d_in wide.
+    hidden_width: of each direction. tag_depth: after how many of the `depth` layers tags are
+    predicted; the layers above read the expected tag embedding, `tag_width` wide. 0: the parser
+    predicts and writes no tags, as that of Zhang et al. 2020, and tag_width has no meaning. A
+    depth of 0 as well leaves the words' vectors as they are, for those of a pretrained encoder.
+    mixed_precision: train with bfloat16 products, where the processor has them.
+    """
+
+    name: ClassVar[str] = "spacy-lal.BiLSTMRows.v1"
+    hidden_width: int = 300
+    depth: int = 3
+    tag_depth: int = 1
+    tag_width: int = 64
+    mixed_precision: bool = False
+
+    @property
+    def predicts_tags(self) -> bool:
+        return self.tag_depth > 0
+
+    def build(self, d_in: int, n_tags: int) -> "BiLSTMInputEncoder":
+        return BiLSTMInputEncoder(self, d_in, n_tags)
+
+
+class BiLSTMInputEncoder(nn.Module):
+    """Word vectors [B, n, d_in] -> rows [B, n+2, 2 * hidden_width], tag scores [B, n, T].
+
+    Without tags there are no tag scores; without an LSTM the rows are d_in wide.
     """
 
     d_around = 0
 
-    def __init__(
-        self,
-        d_in: int,
-        n_tags: int,
-        *,
-        d_hidden: int,
-        depth: int,
-        tag_depth: int,
-        d_tag: int,
-        mixed_precision: bool = False,
-    ) -> None:
+    def __init__(self, settings: BiLSTMInput, d_in: int, n_tags: int) -> None:
         super().__init__()
+        depth, tag_depth, d_hidden = settings.depth, settings.tag_depth, settings.hidden_width
         if not 0 <= tag_depth < max(1, depth):
             raise ValueError(
                 f"tag_depth must be from 0 to depth - 1, got tag_depth = {tag_depth} and depth "
                 f"= {depth}"
             )
+        mixed = settings.mixed_precision
         self.output_dim = 2 * d_hidden if depth else d_in
-        self.lower = BiLSTM(d_in, d_hidden, tag_depth or depth, mixed_precision=mixed_precision)
+        self.lower = BiLSTM(d_in, d_hidden, tag_depth or depth, mixed_precision=mixed)
         self.upper: BiLSTM | None = None
         if tag_depth:
             self.tag_scores = nn.Linear(2 * d_hidden, n_tags)
-            self.tag_embedding = nn.Parameter(torch.randn(n_tags, d_tag) * 0.3)
+            self.tag_embedding = nn.Parameter(torch.randn(n_tags, settings.tag_width) * 0.3)
             self.upper = BiLSTM(
-                2 * d_hidden + d_tag, d_hidden, depth - tag_depth, mixed_precision=mixed_precision
+                2 * d_hidden + settings.tag_width,
+                d_hidden,
+                depth - tag_depth,
+                mixed_precision=mixed,
             )
         self.start = nn.Parameter(torch.randn(self.output_dim) * 0.1)
         self.stop = nn.Parameter(torch.randn(self.output_dim) * 0.1)
@@ -92,26 +111,39 @@ def with_positions(content: Tensor, table: Tensor) -> Tensor:
     return torch.cat([content, table[:n].expand(len(content), -1, -1)], -1)
 
 
+@dataclass(frozen=True)
+class PositionInput(Settings):
+    """Content and position halves, as Mrini et al. 2020 (`spacy-lal.PositionRows.v1`)."""
+
+    name: ClassVar[str] = "spacy-lal.PositionRows.v1"
+    width: int = 256
+    max_length: int = 512
+    predicts_tags: ClassVar[bool] = True
+
+    def build(self, d_in: int, n_tags: int) -> "PositionInputEncoder":
+        return PositionInputEncoder(self, d_in, n_tags)
+
+
 class PositionInputEncoder(nn.Module):
-    """Word vectors [B, n, d_in] -> rows [B, n+2, d_model], tag scores [B, n, T].
+    """Word vectors [B, n, d_in] -> rows [B, n+2, width], tag scores [B, n, T].
 
     The input of Mrini et al. 2020 (section 3.1): content, the sum of the projected word vector
     and the tag embedding, beside a position embedding. That it is learned, that each is half of
-    d_model, and the layer norm are of the released code.
+    the width, and the layer norm are of the released code.
     """
 
     d_around = 0
 
-    def __init__(self, d_in: int, n_tags: int, *, d_model: int, max_length: int) -> None:
+    def __init__(self, settings: PositionInput, d_in: int, n_tags: int) -> None:
         super().__init__()
-        self.output_dim = d_model
+        self.output_dim = d_model = settings.width
         d_content = d_model - d_model // 2
         self.content = nn.Linear(d_in, d_content, bias=False)
         self.tag_scores = nn.Linear(d_in, n_tags)
         self.tag_embedding = nn.Parameter(torch.randn(n_tags, d_content) * 0.3)
         self.start = nn.Parameter(torch.randn(d_content))
         self.stop = nn.Parameter(torch.randn(d_content))
-        self.positions = nn.Parameter(torch.randn(max_length + 2, d_model // 2))
+        self.positions = nn.Parameter(torch.randn(settings.max_length + 2, d_model // 2))
         self.layer_norm = LayerNorm(d_model)
         self.dropout = FeatureDropout()
 
@@ -123,32 +155,47 @@ class PositionInputEncoder(nn.Module):
         return self.layer_norm(with_positions(content, self.positions)), tags
 
 
-class BranchInputEncoder(nn.Module):
-    """Two branches side by side (Vu-Tran et al., section 2.1): rows [B, n+2, d_around + d_model].
+@dataclass(frozen=True)
+class BranchInput(Settings):
+    """Two branches, one of which goes around label attention (`spacy-lal.BranchRows.v1`).
 
-    One branch, the first d_around features, is the words' vectors, of a pretrained encoder, or of
-    a BiLSTM over them (`bilstm`, settings of `BiLSTMInputEncoder`): it goes around the encoder. The
-    other, d_model wide, is what the encoder's self-attention and label attention read: content
-    beside learned positions, each half of it. content "tag": the expected embedding of the word's
-    part-of-speech tag; "word": its projected vector (both compared in the paper's table 3).
+    The input of Vu-Tran et al. (section 2.1, figure 1). The first branch is tok2vec's vectors, of
+    a pretrained encoder, or with `bilstm` (`spacy-lal.BiLSTMRows.v1`) a BiLSTM over them. The
+    second, `width` wide, is half content, half learned positions, and what label attention reads;
+    content: the expected embedding of the word's predicted part-of-speech tag ("tag"), or its
+    projected vector ("word"; the paper's table 3).
     """
 
-    def __init__(
-        self,
-        d_in: int,
-        n_tags: int,
-        *,
-        d_model: int,
-        max_length: int,
-        content: str,
-        bilstm: dict[str, Any] | None,
-    ) -> None:
+    name: ClassVar[str] = "spacy-lal.BranchRows.v1"
+    width: int = 256
+    max_length: int = 512
+    content: Literal["tag", "word"] = "tag"
+    bilstm: BiLSTMInput | None = None
+
+    @property
+    def predicts_tags(self) -> bool:
+        return self.bilstm is None or self.bilstm.predicts_tags
+
+    def build(self, d_in: int, n_tags: int) -> "BranchInputEncoder":
+        return BranchInputEncoder(self, d_in, n_tags)
+
+
+InputEncoder = BiLSTMInput | PositionInput | BranchInput
+"""All settings of what label attention reads."""
+
+
+class BranchInputEncoder(nn.Module):
+    """Two branches side by side (Vu-Tran et al., section 2.1): rows [B, n+2, d_around + width]."""
+
+    def __init__(self, settings: BranchInput, d_in: int, n_tags: int) -> None:
         super().__init__()
-        if content not in ("tag", "word"):
-            raise ValueError(f"content must be 'tag' or 'word', not {content!r}")
-        self.bilstm = None if bilstm is None else BiLSTMInputEncoder(d_in, n_tags, **bilstm)
-        if content == "tag" and self.bilstm is not None and self.bilstm.upper is None:
+        self.reads_tags = settings.content == "tag"
+        self.bilstm: BiLSTMInputEncoder | None = None
+        if settings.bilstm is not None:
+            self.bilstm = settings.bilstm.build(d_in, n_tags)
+        if self.reads_tags and not settings.predicts_tags:
             raise ValueError("content = 'tag' needs a BiLSTM that predicts tags, tag_depth > 0")
+        d_model = settings.width
         self.d_around = d_in if self.bilstm is None else self.bilstm.output_dim
         self.output_dim = self.d_around + d_model
         if self.bilstm is None:
@@ -157,14 +204,13 @@ class BranchInputEncoder(nn.Module):
             self.around_stop = nn.Parameter(torch.randn(d_in) * 0.1)
         d_content = d_model - d_model // 2
         self.content = nn.Linear(
-            n_tags if content == "tag" else self.d_around, d_content, bias=False
+            n_tags if self.reads_tags else self.d_around, d_content, bias=False
         )
-        self.reads_tags = content == "tag"
         if self.reads_tags:
             nn.init.normal_(self.content.weight)
         self.start = nn.Parameter(torch.randn(d_content))
         self.stop = nn.Parameter(torch.randn(d_content))
-        self.positions = nn.Parameter(torch.randn(max_length + 2, d_model // 2))
+        self.positions = nn.Parameter(torch.randn(settings.max_length + 2, d_model // 2))
         self.layer_norm = LayerNorm(d_model)
         self.dropout = FeatureDropout()
 

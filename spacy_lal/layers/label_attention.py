@@ -1,21 +1,68 @@
 """The Label Attention Layer: attention heads that stand for labels."""
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .layer_norm import LayerNorm
-from .partitioned_attention import PartitionedAttention, Scale, masked_softmax
+from .partitioned_attention import PartitionedAttention, masked_softmax
+from .settings import Settings
 
-Combine = Literal["concatenate", "project"]
+
+@dataclass(frozen=True)
+class EncoderSettings(Settings):
+    """Self-attention layers and the Label Attention Layer (`spacy-lal.LabelAttentionEncoder.v1`).
+
+    The rows of the tables 1, 2 and 5 of Mrini et al. 2020 are values of these settings.
+
+    heads: label attention heads; 0 leaves the layer out. key_width, value_width,
+    projection_width: d_k, d_v, d_proj of a head. self_attention_layers: before label attention
+    (table 5), each with a feed-forward layer of feed_forward_width. partition_width: width of
+    the position half where content and position are partitioned; label_partitioned: in label
+    attention too. label_feed_forward: a position-wise feed-forward layer after label attention,
+    residual_dropout: dropout in its heads' residual (table 1). query: one query vector a head, or
+    a query matrix; combine: concatenate the heads, or project them back to the model's width as
+    self-attention does (table 2).
+    arrangement: annotate with label attention's output ("stack", Mrini et al. 2020) or with the
+    rows and it side by side ("concatenate"), which is for rows whose halves are two directions, not
+    content and position; with `spacy-lal.BranchRows.v1` the other branch stands beside it. halves:
+    fenceposts take half of every head's output, or half of the heads (Vu-Tran et al., figure 2 and
+    eqs. 13-15). scale: divide attention scores by the root of the key's width (the paper) or of the
+    model's (its released code).
+    """
+
+    name: ClassVar[str] = "spacy-lal.LabelAttentionEncoder.v1"
+    heads: int = 64
+    key_width: int = 64
+    value_width: int = 64
+    projection_width: int = 16
+    self_attention_layers: int = 0
+    self_attention_heads: int = 8
+    self_attention_key_width: int = 64
+    feed_forward_width: int = 1024
+    partition_width: int | None = None
+    label_feed_forward: bool = False
+    arrangement: Literal["stack", "concatenate"] = "concatenate"
+    scale: Literal["key", "model"] = "key"
+    query: Literal["vector", "matrix"] = "vector"
+    combine: Literal["concatenate", "project"] = "concatenate"
+    residual_dropout: bool = False
+    label_partitioned: bool = True
+    halves: Literal["head", "whole"] = "head"
+
+    @property
+    def label_partition_width(self) -> int | None:
+        """Width of the position half in label attention."""
+        return self.partition_width if self.label_partitioned else None
 
 
 class LabelAttention(PartitionedAttention):
     """Label Attention Layer (Mrini et al. 2020, section 2, eqs. 1-4, figures 2 to 4).
 
-    x [B,n,d_model], mask [B,n] -> [B,n,H * d_proj], or [B,n,d_model] with `combine="project"`.
+    x [B,n,d_model], mask [B,n] -> [B,n,H * d_proj], or [B,n,d_model] with combine "project".
     One learned query q_h a head attends over the sentence, and the head's context vector is
     added to every row:
 
@@ -25,9 +72,9 @@ class LabelAttention(PartitionedAttention):
 
     and the heads stay apart in the output, side by side. The last line is in the paper's words and
     figure 3, without a number. proj, reduce_proj and the layer norm are shared by all heads. The
-    variants of the paper's table 2: `query_matrix` computes a query from each row, so that each row
-    has its own context; `combine="project"` concatenates and projects the heads as self-attention
-    does. `d_positional` partitions the features (see `PartitionedAttention`).
+    variants of the paper's table 2: a query "matrix" computes a query from each row, so that each
+    row has its own context; combine "project" concatenates and projects the heads as self-attention
+    does. `label_partition_width` partitions the features (see `PartitionedAttention`).
 
     The queries are constant, hence nothing of size n x d_key or n x d_value is computed for a
     head: q_h (X K_h)^T = (K_h q_h) X^T, a_h (X V_h) = (a_h X) V_h, and reduce_proj is applied to
@@ -36,41 +83,27 @@ class LabelAttention(PartitionedAttention):
     must be finite; their outputs have no meaning.
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        n_heads: int,
-        d_key: int,
-        d_value: int,
-        d_proj: int,
-        *,
-        d_positional: int | None = None,
-        query_matrix: bool = False,
-        combine: Combine = "concatenate",
-        scale: Scale = "key",
-        residual_dropout: bool = True,
-    ) -> None:
-        if combine not in ("concatenate", "project"):
-            raise ValueError(f"combine must be 'concatenate' or 'project', not {combine!r}")
+    def __init__(self, settings: EncoderSettings, d_model: int) -> None:
+        projects = settings.combine == "project"
         super().__init__(
             d_model,
-            n_heads,
-            d_key,
-            d_value,
-            d_positional=d_positional,
-            query_matrix=query_matrix,
-            combine=combine == "project",
-            scale=scale,
-            residual_dropout=None if residual_dropout else 0.0,
+            settings.heads,
+            settings.key_width,
+            settings.value_width,
+            d_positional=settings.label_partition_width,
+            query_matrix=settings.query == "matrix",
+            combine=projects,
+            scale=settings.scale,
+            residual_dropout=None if settings.residual_dropout else 0.0,
         )
-        self.combine = combine
-        if combine == "project":
+        self.combine = settings.combine
+        if projects:
             self.output_dim = d_model
             self.layer_norm = LayerNorm(d_model)
         else:
-            self.output_dim = n_heads * d_proj
-            self.reduce_proj = nn.Linear(d_model, d_proj, bias=False)
-            self.layer_norm = LayerNorm(d_proj)
+            self.output_dim = settings.heads * settings.projection_width
+            self.reduce_proj = nn.Linear(d_model, settings.projection_width, bias=False)
+            self.layer_norm = LayerNorm(settings.projection_width)
 
     def attention(self, x: Tensor, mask: Tensor) -> Tensor:
         """The attention distributions: [B,H,1,n], or [B,H,n,n] with matrix queries."""

@@ -1,22 +1,180 @@
 """Linguistically-informed self-attention: the encoder of Strubell et al. 2018 (section 2)."""
 
-from __future__ import annotations
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, NamedTuple
 
-from collections.abc import Iterable
-from typing import Literal, NamedTuple, cast
-
+import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from .dropout import Dropout
-from .label_factors import LabelFactors
-from .syntactic_attention import LisaLayer, SyntacticScorer, attend_to_heads, sinusoids
+from .biaffine import Biaffine
+from .dropout import Dropout, FeatureDropout
+from .label_factors import LabelFactors, label_factors
+from .settings import Settings
 
-SyntacticHead = Literal["biaffine", "copied"]
+
+@dataclass(frozen=True)
+class LisaEncoderSettings(Settings):
+    """Settings of `LisaEncoder`. The numbers in brackets are the paper's.
+
+    layers, heads, head_width: number of self-attention layers, number of their heads, width of a
+    head (10 or 12, 8 and 25). feed_forward_width, feed_forward_depth: width and number of the
+    hidden layers between two self-attention layers (800, 2). tag_layer: the layer, counted from 1,
+    after which tags and predicates are found (3). syntax_layer: the layer one of whose heads is the
+    parser (6); the layers above use its output; null: self-attention without syntax.
+    syntactic_head: "biaffine", the head itself is the parser (the paper); "copied", the head copies
+    the scores of a parser on the layer below (the released code). arc_width, relation_width: of
+    the parser's views of a word (500, 100). layer_dropout: dropout rate of self-attention and
+    feed-forward layers (0.1); null: the training's, which all else has.
+    """
+
+    layers: int = 4
+    heads: int = 8
+    head_width: int = 25
+    feed_forward_width: int = 800
+    feed_forward_depth: int = 2
+    tag_layer: int = 2
+    syntax_layer: int | None = 3
+    syntactic_head: Literal["biaffine", "copied"] = "biaffine"
+    arc_width: int = 500
+    relation_width: int = 100
+    layer_dropout: float | None = 0.1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        layers, syntax_layer = self.layers, self.syntax_layer
+        if not 1 <= self.tag_layer <= layers:
+            raise ValueError(f"tag_layer must be from 1 to {layers}, got {self.tag_layer}")
+        if syntax_layer is not None and not 1 <= syntax_layer <= layers:
+            raise ValueError(
+                f"syntax_layer must be from 1 to {layers} or be null, got {syntax_layer}"
+            )
+        if self.syntactic_head == "copied" and syntax_layer == 1:
+            raise ValueError("with syntactic_head = 'copied' syntax_layer must be at least 2")
+
+    @property
+    def width(self) -> int:
+        """Width of self-attention."""
+        return self.heads * self.head_width
+
+
+def sinusoids(n: int, width: int, like: Tensor) -> Tensor:
+    """Positions [n, width]: sines, then cosines, of timescales from 1 to 10,000. (Section 2.1
+    names sinusoids; the formula is the released code's.)"""
+    half = width // 2
+    # bfloat16 has no odd numbers above 256
+    dtype = torch.promote_types(like.dtype, torch.float32)
+    exponents = torch.arange(half, dtype=dtype, device=like.device) / max(1, half - 1)
+    timescales = torch.exp(exponents * -math.log(1e4))
+    angles = torch.arange(n, dtype=dtype, device=like.device).unsqueeze(1) * timescales
+    return F.pad(torch.cat([angles.sin(), angles.cos()], 1), (0, width % 2)).to(like.dtype)
+
+
+class SyntacticScorer(nn.Module):
+    """The deep biaffine parser (Dozat and Manning 2017) that is also an attention head (eq. 4).
+
+    x [B,n,d] -> arcs [B,n,n], the score of word j as the head of word i at [i,j], where the
+    root's dependent is its own head; and the factors of relation scores, `label_scores` of which
+    takes dependents as left and heads as right ends. One perceptron with a leaky ReLU gives all
+    four views of a word. Arc scores begin as zero.
+    """
+
+    def __init__(self, settings: LisaEncoderSettings, n_relations: int) -> None:
+        super().__init__()
+        d_arc, d_relation = settings.arc_width, settings.relation_width
+        self.sizes = [d_arc, d_relation] * 2
+        self.views = nn.Linear(settings.width, sum(self.sizes))
+        self.arc = nn.Parameter(torch.zeros(d_arc + 1, d_arc))
+        self.relation = Biaffine(d_relation, d_relation, n_relations)
+        self.dropout = FeatureDropout()
+
+    def forward(self, x: Tensor) -> tuple[Tensor, LabelFactors]:
+        views = self.dropout(F.leaky_relu(self.views(x), 0.1))
+        dependent, governed, head, governor = views.split(self.sizes, -1)
+        arcs = (dependent @ self.arc[:-1] + self.arc[-1]) @ head.transpose(1, 2)
+        return arcs, label_factors(self.relation, governed, governor)
+
+
+def attend_to_heads(arcs: Tensor, mask: Tensor, governors: Tensor | None = None) -> Tensor:
+    """Attention weights [B,n,n] of the syntactic head: softmax over the words that may be heads
+    (eqs. 4 and 5), or, where `governors` [B,n] says which word it is, that word alone (sections
+    2.2 and 2.5); -1: not known.
+
+    arcs [B,n,n]; mask [B,n], True at words: padding is nobody's head.
+    """
+    weights = torch.softmax(arcs.masked_fill(~mask.unsqueeze(1), -torch.inf), -1)
+    if governors is None:
+        return weights
+    given = F.one_hot(governors.clamp(min=0), arcs.shape[-1]).to(weights.dtype)
+    return torch.where((governors >= 0).unsqueeze(-1), given, weights)
+
+
+class SyntacticAttention(nn.Module):
+    """Multi-head self-attention (eqs. 2 and 3) [B,n,d] -> [B,n,d], with `syntactic` the last of
+    whose heads is given its attention weights and has values only.
+
+    mask [B,n] is True at words: padding receives no attention.
+    """
+
+    def __init__(self, settings: LisaEncoderSettings, *, syntactic: bool = False) -> None:
+        super().__init__()
+        width = settings.width
+        self.n_heads, self.d_head = settings.heads, settings.head_width
+        self.n_own = self.n_heads - syntactic
+        d_projected = (2 * self.n_own + self.n_heads) * self.d_head
+        self.queries_keys_values = nn.Linear(width, d_projected, bias=False)
+        self.output = nn.Linear(width, width, bias=False)
+        for weight in (self.queries_keys_values.weight, self.output.weight):
+            nn.init.xavier_uniform_(weight)
+        self.dropout = Dropout(settings.layer_dropout)
+
+    def forward(self, x: Tensor, mask: Tensor, syntax: Tensor | None = None) -> Tensor:
+        batch, n, _ = x.shape
+        own = self.n_own
+        projected = self.queries_keys_values(x).view(batch, n, -1, self.d_head).transpose(1, 2)
+        queries, keys, values = projected.split([own, own, self.n_heads], 1)
+        logits = (queries * self.d_head**-0.5) @ keys.transpose(2, 3)
+        weights = torch.softmax(logits.masked_fill(~mask[:, None, None], -torch.inf), -1)
+        if syntax is not None:
+            weights = torch.cat([weights, syntax.unsqueeze(1)], 1)
+        weights = self.dropout(weights)
+        mixed = (weights @ values).transpose(1, 2).reshape(batch, n, -1)
+        return self.output(mixed)
+
+
+class LisaLayer(nn.Module):
+    """Self-attention, then a position-wise network, each behind a layer normalisation from whose
+    output its residual connection starts (eq. 1): x [B,n,d] -> [B,n,d], not normalised.
+
+    `norm` is the first normalisation; the caller applies it, since the syntactic head may read its
+    output: forward takes norm(x). Hidden layers are leaky ReLUs.
+    """
+
+    def __init__(self, settings: LisaEncoderSettings, *, syntactic: bool = False) -> None:
+        super().__init__()
+        width, hidden = settings.width, settings.feed_forward_width
+        self.norm = nn.LayerNorm(width, eps=1e-6)
+        self.attention = SyntacticAttention(settings, syntactic=syntactic)
+        self.feed_forward_norm = nn.LayerNorm(width, eps=1e-6)
+        widths = [width, *[hidden] * settings.feed_forward_depth]
+        self.hidden = nn.ModuleList(nn.Linear(a, b, bias=False) for a, b in pairwise(widths))
+        self.output = nn.Linear(hidden, width, bias=False)
+        self.dropout = Dropout(settings.layer_dropout)
+
+    def forward(self, normed: Tensor, mask: Tensor, syntax: Tensor | None = None) -> Tensor:
+        attended = self.attention(normed, mask, syntax)
+        x = self.feed_forward_norm(normed + self.dropout(attended))
+        hidden = x
+        for layer in self.hidden:
+            hidden = self.dropout(F.leaky_relu(layer(hidden), 0.1))
+        dropped: Tensor = self.dropout(self.output(hidden))
+        return x + dropped
 
 
 class Encoded(NamedTuple):
-    """What tasks read of n words, each normalised: `tagged` [B,n,d] after the layer of tags,
+    """Vectors of n words for the tasks, each normalised: `tagged` [B,n,d] after the layer of tags,
     `encoded` [B,n,d] after the last; arcs [B,n,n] and the factors of relations, see
     `SyntacticScorer`, None without syntax."""
 
@@ -27,66 +185,41 @@ class Encoded(NamedTuple):
 
 
 class LisaEncoder(nn.Module):
-    """x [B,n,d_in], mask [B,n] -> `Encoded`, of d = n_heads * d_head.
+    """x [B,n,d_in], mask [B,n] -> `Encoded`.
 
     A projection with a leaky ReLU, sinusoids for `positions` (not where a layer below has read the
-    words in order), `n_layers` of self-attention. Tags are
-    read after `tag_layer` of them, counted from 1. In `syntax_layer` one head is the parser
-    (section 2.2): "biaffine" as in the paper, whose scorer reads what that layer's other heads
-    read; "copied" as in the released code, where it reads the normalised output of the layer below
-    and its scores are handed over. None: no syntax, self-attention alone. `governors` [B,n], of
-    each word the index of its head, itself for a root, -1 where unknown, takes the place of
-    predicted ones: gold heads in training, parses from elsewhere when predicting.
-
-    dropout: the layers' own rate; None: the training's. The parser's perceptron has the training's.
+    words in order), and the layers. In `syntax_layer` one head is the parser (section 2.2), whose
+    scorer reads what that layer's other heads read, or, "copied", the normalised output of the
+    layer below. `governors` [B,n], of each word the index of its head, itself for a root, -1 where
+    unknown, takes the place of predicted ones: gold heads in training, parses from elsewhere when
+    predicting.
     """
 
     def __init__(
-        self,
-        d_in: int,
-        n_relations: int,
-        *,
-        n_layers: int,
-        n_heads: int,
-        d_head: int,
-        d_ff: int,
-        ff_depth: int,
-        tag_layer: int,
-        syntax_layer: int | None,
-        syntactic_head: SyntacticHead,
-        d_arc: int,
-        d_relation: int,
-        dropout: float | None,
-        positions: bool = True,
+        self, settings: LisaEncoderSettings, d_in: int, n_relations: int, *, positions: bool = True
     ) -> None:
         super().__init__()
-        width = n_heads * d_head
-        self.tag_layer, self.syntax_layer = tag_layer, syntax_layer
+        self.tag_layer, self.syntax_layer = settings.tag_layer, settings.syntax_layer
         self.positions = positions
-        self.project = nn.Linear(d_in, width)
+        self.project = nn.Linear(d_in, settings.width)
         nn.init.xavier_uniform_(self.project.weight)
         nn.init.zeros_(self.project.bias)
         self.layers = nn.ModuleList(
-            LisaLayer(
-                n_heads,
-                d_head,
-                d_ff,
-                depth=ff_depth,
-                syntactic=k == syntax_layer,
-                dropout=dropout,
-            )
-            for k in range(1, n_layers + 1)
+            LisaLayer(settings, syntactic=k == self.syntax_layer)
+            for k in range(1, settings.layers + 1)
         )
         # layers whose output a task reads; the norm of the syntactic layer itself is in its place
-        read = {tag_layer, n_layers}
+        read = {self.tag_layer, settings.layers}
         self.parser: SyntacticScorer | None = None
-        self.copied = syntactic_head == "copied"
-        if syntax_layer is not None:
-            self.parser = SyntacticScorer(width, n_relations, d_arc=d_arc, d_relation=d_relation)
+        self.copied = settings.syntactic_head == "copied"
+        if self.syntax_layer is not None:
+            self.parser = SyntacticScorer(settings, n_relations)
             if self.copied:
-                read.add(syntax_layer - 1)
-        self.task_norms = nn.ModuleDict({str(k): nn.LayerNorm(width, eps=1e-6) for k in read})
-        self.dropout = Dropout(dropout)
+                read.add(self.syntax_layer - 1)
+        self.task_norms = nn.ModuleDict(
+            {str(k): nn.LayerNorm(settings.width, eps=1e-6) for k in read}
+        )
+        self.dropout = Dropout(settings.layer_dropout)
 
     def forward(self, x: Tensor, mask: Tensor, governors: Tensor | None = None) -> Encoded:
         x = F.leaky_relu(self.project(x), 0.1)
@@ -95,7 +228,8 @@ class LisaEncoder(nn.Module):
         x = self.dropout(x)
         tagged = x
         arcs = relations = None
-        for k, layer in enumerate(cast(Iterable[LisaLayer], self.layers), 1):
+        for k, layer in enumerate(self.layers, 1):
+            assert isinstance(layer, LisaLayer)
             normed = layer.norm(x)
             syntax = None
             if k == self.syntax_layer and self.parser is not None:

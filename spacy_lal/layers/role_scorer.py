@@ -1,6 +1,6 @@
 """Scores of every word's role for every predicate (Strubell et al. 2018, section 2.4)."""
 
-from __future__ import annotations
+from dataclasses import dataclass
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -8,6 +8,20 @@ from torch import Tensor, nn
 from .biaffine import Biaffine, FactorisedBiaffine
 from .dropout import FeatureDropout
 from .label_factors import LabelFactors, label_factors
+from .settings import Settings
+
+
+@dataclass(frozen=True)
+class RoleScorerSettings(Settings):
+    """Settings of `RoleScorer`. The numbers in brackets are the paper's.
+
+    predicate_width, role_width: of the perceptron's views of a word (200, 200). role_rank: number
+    of rank-one matrices that the roles share; null gives each role a full matrix, as in the paper.
+    """
+
+    predicate_width: int = 200
+    role_width: int = 200
+    role_rank: int | None = None
 
 
 def role_scores(
@@ -41,23 +55,21 @@ class RoleScorer(nn.Module):
 
     One perceptron with a leaky ReLU sees each word as a predicate and as the bearer of a role. Full
     matrices begin as zero: scores of random ones are so large that unlearning them takes a while.
-    rank: share this number of rank-one matrices among the labels; None: a full one for each.
     """
 
-    def __init__(
-        self, d_in: int, n_labels: int, *, d_predicate: int, d_role: int, rank: int | None
-    ) -> None:
+    def __init__(self, settings: RoleScorerSettings, d_in: int, n_labels: int) -> None:
         super().__init__()
+        d_predicate, d_role = settings.predicate_width, settings.role_width
         self.sizes = [d_predicate, d_role]
         self.views = nn.Linear(d_in, d_predicate + d_role)
         nn.init.xavier_uniform_(self.views.weight)
         nn.init.zeros_(self.views.bias)
         self.product: Biaffine | FactorisedBiaffine
-        if rank is None:
+        if settings.role_rank is None:
             self.product = Biaffine(d_predicate, d_role, n_labels)
             nn.init.zeros_(self.product.bilinear)
         else:
-            self.product = FactorisedBiaffine(d_predicate, d_role, n_labels, rank)
+            self.product = FactorisedBiaffine(d_predicate, d_role, n_labels, settings.role_rank)
         self.dropout = FeatureDropout()
 
     def forward(self, x: Tensor) -> LabelFactors:

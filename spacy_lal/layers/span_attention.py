@@ -1,10 +1,9 @@
 """Attention among the spans of a sentence, at a cost linear in their number (SpanFormer)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import chain
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 import torch.nn.functional as F
@@ -12,10 +11,42 @@ from torch import Tensor, nn
 
 from ..structure.chart import pack, packed_spans, spans_within
 from .biaffine import Biaffine, FactorisedBiaffine
-from .biaffine_spans import SpanViews
+from .biaffine_spans import BiaffineSpanSettings, SpanViews
 from .dropout import FeatureDropout
 
 Normalise = Literal["head", "concatenation"]
+
+
+@dataclass(frozen=True)
+class TransformerSpanSettings(BiaffineSpanSettings):
+    """SpanFormer's scores of spans, and biaffine ones of labels (`spacy-lal.TransformerSpans.v1`).
+
+    Floquet et al., sections 2.2 and 3.1. span_width: of the perceptrons over fenceposts;
+    biaffine_width: of a span's vector, and biaffine_rank how many rank-one matrices its components
+    share (null gives each a full one, biaffine_width (span_width + 1)^2 numbers, 120 million with
+    the paper's widths); width: what it is projected to, in which `layers` transformer layers with
+    `heads` heads work. normalise: layer normalisation of each head's output, as equations for one
+    head read, or of their concatenation. label_width, label_rank: as in
+    `spacy-lal.BiaffineSpans.v1`.
+    """
+
+    name: ClassVar[str] = "spacy-lal.TransformerSpans.v1"
+    biaffine_width: int = 480
+    biaffine_rank: int | None = 64
+    width: int = 48
+    heads: int = 3
+    layers: int = 1
+    feed_forward_width: int = 96
+    normalise: Normalise = "head"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.layers < 0:
+            raise ValueError(f"layers must not be negative, got {self.layers}")
+
+    def build(self, d_in: int) -> nn.Module:
+        return SpanTransformer(self, d_in)
+
 
 CHUNK_SIZE = 1 << 16
 """Values worked on at once in prediction: with all that is made of them they fit a core's cache."""
@@ -53,15 +84,10 @@ class LinearSpanAttention(nn.Module):
     W_q they are all that the spans of a sentence share: `mixture` [B,d,d]. Given that, every span
     is by itself: x [B,S,d], mixture -> [B,S,d]. The layer normalisation alone bounds what is a sum
     over all spans.
-
-    `normalise`: each head's output by itself, "head", as equations for one head read, or all
-    heads' together, "concatenation".
     """
 
     def __init__(self, d: int, n_heads: int, *, normalise: Normalise = "head") -> None:
         super().__init__()
-        if normalise not in ("head", "concatenation"):
-            raise ValueError(f"normalise must be 'head' or 'concatenation', not {normalise!r}")
         if d % n_heads:
             raise ValueError(f"{d} features can't be shared out evenly to {n_heads} heads")
         self.n_heads = n_heads
@@ -123,38 +149,27 @@ class SpanTransformerLayer(nn.Module):
 class SpanTransformer(nn.Module):
     """SpanFormer's span scorer (Floquet et al., sections 2.2 and 3.1): scores [B,S] of fenceposts.
 
-    fenceposts [B,n+1,d_in], lengths [B]. A span's vector is a biaffine product of its ends with
-    `d_biaffine` outputs (480), projected to `d` features (48); `n_layers` transformer layers let
-    the spans of a sentence see each other; a linear layer scores what comes out.
-
-    rank: of the biaffine product's matrices (`FactorisedBiaffine`); None takes full ones,
-    d_biaffine (d_span + 1)^2 numbers. With a rank, the product's mixture and the projection merge
-    to one small matrix, and the d_biaffine outputs need not be computed.
+    fenceposts [B,n+1,d_in], lengths [B]. A span's vector is a biaffine product of its ends,
+    projected to fewer features; transformer layers let the spans of a sentence see each other; a
+    linear layer scores what comes out. With a biaffine_rank, the product's mixture and the
+    projection merge to one small matrix, and the product's outputs need not be computed.
     """
 
-    def __init__(
-        self,
-        d_in: int,
-        d_span: int,
-        *,
-        d_biaffine: int,
-        rank: int | None,
-        d: int,
-        n_heads: int,
-        n_layers: int,
-        d_ff: int,
-        normalise: Normalise = "head",
-    ) -> None:
+    def __init__(self, settings: TransformerSpanSettings, d_in: int) -> None:
         super().__init__()
+        d_span, d_biaffine, d = settings.span_width, settings.biaffine_width, settings.width
         self.views = SpanViews(d_in, d_span)
         self.product: Biaffine | FactorisedBiaffine
-        if rank is None:
+        if settings.biaffine_rank is None:
             self.product = Biaffine(d_span, d_span, d_biaffine)
         else:
-            self.product = FactorisedBiaffine(d_span, d_span, d_biaffine, rank)
+            self.product = FactorisedBiaffine(d_span, d_span, d_biaffine, settings.biaffine_rank)
         self.projection = nn.Linear(d_biaffine, d)
         self.layers = nn.ModuleList(
-            SpanTransformerLayer(d, n_heads, d_ff, normalise=normalise) for _ in range(n_layers)
+            SpanTransformerLayer(
+                d, settings.heads, settings.feed_forward_width, normalise=settings.normalise
+            )
+            for _ in range(settings.layers)
         )
         self.score = nn.Linear(d, 1)
         nn.init.zeros_(self.score.weight)

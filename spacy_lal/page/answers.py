@@ -14,10 +14,11 @@ from ..annotations.constituents import CONSTITUENTS_KEY, sentence_trees
 from ..formats.conllu import format_conllu
 from ..ged.gec_detector import ErrorDetector
 from ..interpret import explain_docs
-from ..interpret.earlier_pipes import through_earlier_pipes
 from ..parsing.constituency import ConstituencyPipe
-from ..parsing.lal_dependency import LabelAttentionDependency
-from ..srl.semantic_roles import LisaSRL
+from ..parsing.dependency import LabelAttentionDependency
+from ..parsing.settings import abilities
+from ..pipeline.pipes import through_earlier_pipes
+from ..srl.component import LisaSRL
 from ..visualize import render
 
 HEADS = 5
@@ -44,7 +45,7 @@ def views(nlp: Language) -> list[str]:
             found += ["tree", "boxes"]
             if pipe.objective.probabilistic:
                 found += ["kbest", "probabilities"]
-            if pipe.model.attrs["settings"].encoder.heads:
+            if abilities(pipe.model).label_heads:
                 found.append("label_attention")
     if any(map(_finds_heads, pipes)) or "parser" in nlp.pipe_names:
         found.append("heads")

@@ -13,7 +13,7 @@ from typing import Any
 from spacy.language import Language
 
 from .. import __version__
-from ..visualize.html import all_styles
+from ..drawing.html import all_styles
 from .answers import Question, answer, views
 from .limits import Limits
 from .schema import openapi

@@ -1,39 +1,52 @@
-"""What parsers of constituents have in common, whatever their layers."""
+"""`lal_constituency` and `spanformer`: constituents, or constituents and heads."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
+import numpy
 import torch
+from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger
-from spacy.vocab import Vocab
 from thinc.api import Model
 from torch import Tensor
 
 from ..annotations.constituents import UNKNOWN_TAG, set_constituents
 from ..batching.batches import ParserScores
-from ..batching.parses import SentenceParse
-from ..batching.sentences import Sentence
-from ..pipeline.counts import Counts, Names, Reader, read_trees, refuse_crossing
-from ..pipeline.gold import gold_constituents, gold_heads, in_words
-from ..pipeline.writers import WROTE, Parses, fingerprint
+from ..batching.sentences import (
+    LongSentencePolicy,
+    Reading,
+    Sentence,
+    SentencePolicy,
+    heads_in_words,
+    in_words,
+)
+from ..pipeline.examples import Counts, Names, Reader
+from ..pipeline.factory import register_factory
+from ..pipeline.writers import WROTE, Parses, SentenceParse
 from ..scoring.attachment import score_attachment
 from ..structure.binarise import JOIN, collapse_unaries
-from ..structure.hpsg import SUB_HEAD, lexicalise
+from ..structure.distributions import FoundTrees, KTrees, Trees
+from ..structure.hpsg import SUB_HEAD
 from ..trees.tree import ConstituentTree, LabelledSpan
-from .decoders import Decoder, MinimumBayesRisk
-from .decoding import decode_trees
-from .dependencies import heads_in_words
-from .gold_charts import GoldNodes, gold_labels, gold_nodes
-from .k_best_parses import k_best_parses
-from .losses import Objective, label_unknown, two_stage_loss
-from .network import Scores, TwoStageScores
-from .parser import ParserPipe
+from .component import DEFAULT_ENCODER, DEFAULT_INPUT, ParserPipe
+from .decoders import Decoder, MinimumBayesRisk, in_preorder, read_parses
+from .gold_trees import (
+    gold_constituents,
+    gold_heads,
+    gold_labels,
+    read_trees,
+    refuse_crossing,
+    with_sub_heads,
+)
+from .network import Scores
+from .objectives import CRFObjective, Objective
+from .settings import abilities
 
 ASSIGNS = [
     "doc.spans",
@@ -43,7 +56,7 @@ ASSIGNS = [
     "doc._.trees",
     "span._.tree",
 ]
-"""What parsers of constituents set, as spaCy's `analyze_pipes` tells it."""
+"""Attributes that parsers of constituents set, for spaCy's `analyze_pipes`."""
 
 SCORE_WEIGHTS = {
     "const_evalb_f": 1.0,
@@ -60,59 +73,86 @@ SCORE_WEIGHTS = {
 
 
 class ConstituencyPipe(ParserPipe):
-    """Writes `doc.spans["constituents"]`, and tags and sentence starts where there are none.
+    """`lal_constituency`: constituents by label attention (Mrini et al. 2020).
 
-    The joint model writes `token.head` and `token.dep`, too, from the same decode; then the
-    sentences of the Doc are those of the dependency trees.
+    Writes `doc.spans["constituents"]`, and tags and sentence starts where there are none. The joint
+    model, which has `dependencies`, writes `token.head` and `token.dep`, too, from the same decode;
+    then the sentences of the Doc are those of the dependency trees.
+
+    model: maps Docs to `ParserScores`. objective: the loss of trees. decoder: chooses the tree;
+        minimum Bayes risk by default, which needs the CRF objective: with the margin objective,
+        take `spacy-lal.map_decoder.v1`.
+    constituency_weight, arc_weight, relation_weight, tag_weight: weights of the losses. Each loss
+        is summed over the batch and divided by its words. The paper's weights are 1, 1, 1, those
+        of its released code 1, 0.5, 0.5.
+    overwrite_heads: whether to overwrite the heads that another parser has set; otherwise a Doc
+        that has heads gets only the trees. spans_key: the span group that holds the trees.
+    sentences, max_sentence_length, long_sentences: see `Reading`; a "flat" sentence has no
+        constituents and no tags. Charts take cubic time and quadratic memory. A joint parser with
+        the margin objective searches among all trees: 512 words take a gigabyte and some 15
+        seconds, 256 an eighth and one. With the CRF objective it searches, over 100 words, only
+        among probable spans, which takes little of either (`structure/pruned.py`).
     """
 
     def __init__(
         self,
-        vocab: Vocab,
-        model: Model[list[Doc], ParserScores],
+        nlp: Language,
         name: str,
+        model: Model[list[Doc], ParserScores],
         *,
         objective: Objective,
         decoder: Decoder,
-        joint_dependencies: bool = False,
         constituency_weight: float = 1.0,
-        spans_key: str,
-        **settings: Any,
+        arc_weight: float = 1.0,
+        relation_weight: float = 1.0,
+        tag_weight: float = 1.0,
+        overwrite_heads: bool = False,
+        spans_key: str = "constituents",
+        sentences: SentencePolicy = "split",
+        max_sentence_length: int = 512,
+        long_sentences: LongSentencePolicy = "split",
+        scorer: Callable | None,
     ) -> None:
-        two_stages = model.attrs["settings"].spans is not None
+        can = abilities(model)
+        if not can.finds_trees:
+            raise ValueError(
+                f"the model of {name!r} scores no spans: use "
+                '"spacy-lal.LabelAttentionParser.v1" or "spacy-lal.TwoStageParser.v1"'
+            )
         if not objective.probabilistic and isinstance(decoder, MinimumBayesRisk):
             raise ValueError(
                 "scores trained with spacy-lal.margin_objective are no log-probabilities: use "
                 'decoder = {"@misc": "spacy-lal.map_decoder.v1"}'
             )
-        if not objective.probabilistic and two_stages:
+        if not objective.probabilistic and can.two_stages:
             raise ValueError(
                 "a two-stage parser is trained as a CRF: leave spacy-lal.margin_objective out"
             )
-        if isinstance(decoder, MinimumBayesRisk) and decoder.threshold is None and not two_stages:
+        if (
+            isinstance(decoder, MinimumBayesRisk)
+            and decoder.threshold is None
+            and not can.two_stages
+        ):
             raise ValueError(
                 "threshold = null is for two-stage parsers: here spacy-lal.mbr_decoder.v1 needs "
                 "a threshold, or every node of the binary tree would be a constituent"
-            )
-        has_dependencies = model.attrs["settings"].dependencies is not None
-        if joint_dependencies and two_stages:
-            raise ValueError(
-                "a two-stage parser finds no heads: joint_dependencies = true needs the model "
-                "spacy-lal.LabelAttentionParser.v1"
-            )
-        if joint_dependencies != has_dependencies:
-            raise ValueError(
-                f"joint_dependencies = {str(joint_dependencies).lower()}, but the model has "
-                + ("" if has_dependencies else "no ")
-                + '`dependencies`: they go together (model.dependencies = {"@misc": '
-                '"spacy-lal.BiaffineDependencies.v1"})'
             )
         self.objective = objective
         self.decoder = decoder
         self.constituency_weight = constituency_weight
         self.spans_key = spans_key
-        self.kinds = ("labels", "tags", "relations") if joint_dependencies else ("labels", "tags")
-        super().__init__(vocab, model, name, **settings)
+        self.kinds = ("labels", "tags", "relations") if can.finds_heads else ("labels", "tags")
+        super().__init__(
+            nlp.vocab,
+            model,
+            name,
+            tag_weight=tag_weight,
+            arc_weight=arc_weight,
+            relation_weight=relation_weight,
+            overwrite_heads=overwrite_heads,
+            reading=Reading(sentences, max_sentence_length, long_sentences),
+            scorer=scorer,
+        )
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -155,52 +195,70 @@ class ConstituencyPipe(ParserPipe):
             counts.tell_lacking(self.name, "heads", message)
         return labels
 
-    def predict(self, docs: Iterable[Doc]) -> Parses:
-        """Sentences of all docs, and the parses of those that were parsed, by their index."""
-        docs = list(docs)
-        self._check_initialised()
-        scores = self.model.predict(docs)
-        return scores.sentences, decode_trees(
-            scores,
-            self.decoder,
+    def trees(self, scores: Scores, lengths: Tensor) -> Trees:
+        """The distribution over the trees of a padded batch."""
+        return scores.trees(
+            lengths,
+            group=self._sub_head,
             probabilistic=self.objective.probabilistic,
-            labels_root=self.objective.labels_root,
-            sub_head=self._sub_head,
-            root=self._root,
+            rooted=self.objective.labels_root,
         )
 
+    def predict(self, docs: Iterable[Doc]) -> Parses:
+        """Sentences of all docs, and the parses of those that were parsed, by their index."""
+        self._check_initialised()
+        scores = self.model.predict(list(docs))
+
+        def find(of: Scores, lengths: Tensor) -> FoundTrees:
+            return self.decoder(self.trees(of, lengths))
+
+        return scores.sentences, read_parses(scores, find, self._root)
+
+    def require_probabilities(self, what: str) -> None:
+        """Raise ValueError for a parser whose scores are margins; what: needs probabilities."""
+        if not self.objective.probabilistic:
+            raise ValueError(
+                f"{what} needs probabilities, and {self.name!r} has none: it was trained with "
+                "spacy-lal.margin_objective"
+            )
+
+    @torch.no_grad()
     def kbest(self, doc: Doc, k: int) -> list[list[ConstituentTree]]:
         """The k most probable trees of each sentence of `doc`, the best first, with `log_prob`.
 
         One list a sentence: fewer than k trees where there are fewer, an empty list for a sentence
         that isn't parsed; one that is parsed in pieces has a list for each piece. The Doc is not
         changed. A parser that listens to another component needs a Doc which that one has seen.
-        See `parsing/k_best_parses.py` for what is searched. Raises ValueError for margins,
-        which are no probabilities, and k < 1.
+        Exact in two stages; otherwise the k most probable among the 2k trees of highest score.
+        Heads are not looked at. Raises ValueError for margins, which are no probabilities, and
+        k < 1.
         """
         self._check_initialised()
-        if not self.objective.probabilistic:
-            raise ValueError(
-                "kbest needs probabilities, and a parser trained with "
-                "spacy-lal.margin_objective has none"
-            )
+        self.require_probabilities("kbest")
         scores = self.model.predict([doc])
-        best = k_best_parses(scores, k, sub_head=self._sub_head)
-        return [
-            [
-                ConstituentTree.from_spans(
-                    [doc[i].text for i in sentence.words],
-                    [
-                        doc[i].tag_ or (self.tags[tag] if self.tags else UNKNOWN_TAG)
-                        for i, tag in zip(sentence.words, parse.tags, strict=True)
-                    ],
-                    [span for span, _ in self._spans(parse)],
-                    log_prob=parse.log_prob,
-                )
-                for parse in best.get(number, ())
-            ]
-            for number, sentence in enumerate(scores.sentences)
+        found: list[list[ConstituentTree]] = [[] for _ in scores.sentences]
+        for batch in scores.batches:
+            best = self.trees(batch.scores, batch.lengths).kmax(k)
+            tags = batch.scores.tags.argmax(-1).cpu().numpy()
+            for row, member in enumerate(batch.members):
+                words = scores.sentences[member].words
+                found[member] = list(self._k_trees(doc, words, tags[row], best[row]))
+        return found
+
+    def _k_trees(
+        self, doc: Doc, words: numpy.ndarray, tags: numpy.ndarray, best: KTrees
+    ) -> Iterator[ConstituentTree]:
+        texts = [doc[i].text for i in words.tolist()]
+        names = [
+            doc[i].tag_ or (self.tags[tag] if self.tags else UNKNOWN_TAG)
+            for i, tag in zip(words.tolist(), tags, strict=False)
         ]
+        labels = best.labels.cpu().numpy()
+        log_probs = best.log_prob.clamp(max=0).tolist()
+        for row, (starts, ends, at) in enumerate(in_preorder(labels, len(words))):
+            parse = SentenceParse(tags, starts, ends, labels[row, at])
+            spans = [span for span, _ in self._spans(parse)]
+            yield ConstituentTree.from_spans(texts, names, spans, log_prob=log_probs[row])
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write the trees and heads; tags and sentence starts to tokens that have none."""
@@ -227,9 +285,7 @@ class ConstituencyPipe(ParserPipe):
             found = spans[d], spans_scores[d], log_probs[d]
             set_constituents(doc, *found, unparsed=unparsed[d], key=self.spans_key)
             if wrote[d]:
-                # what another component may overwrite, where it must leave alone what was there
-                marks = {layer: fingerprint(doc, layer) for layer in wrote[d]}
-                doc.spans[self.spans_key].attrs[WROTE] = marks
+                doc.spans[self.spans_key].attrs[WROTE] = wrote[d]
 
     def _writes(self, doc: Doc, overwritten: bool) -> list[str]:
         tags = bool(self.tags) and not doc.has_annotation("TAG")
@@ -260,41 +316,24 @@ class ConstituencyPipe(ParserPipe):
         heads = [gold_heads(example).heads for example in examples] if self.joint else []
 
         def loss(members: list[Sentence], scores: Scores, lengths: Tensor) -> Tensor:
-            batch_trees = [in_words(trees[s.doc] or (), s) for s in members]
-            names = [[label for *_, label in collapse_unaries(tree)] for tree in batch_trees]
+            golden = [in_words(trees[s.doc] or (), s) for s in members]
+            names = [[label for *_, label in collapse_unaries(tree)] for tree in golden]
             self._warn_unknown("labels", Counter(chain.from_iterable(names)))
             # a label that was not there at initialisation is no evidence for "no constituent"
             has_tree = [
                 trees[s.doc] is not None and all(label in index for label in labels)
                 for s, labels in zip(members, names, strict=True)
             ]
-            if isinstance(scores, TwoStageScores):
-                gold_trees = [
-                    t if has else None for t, has in zip(batch_trees, has_tree, strict=True)
-                ]
-                nodes = gold_nodes(gold_trees, lengths.tolist(), index)
-                nodes = GoldNodes(*(t.to(scores.tags.device) for t in nodes))
-                tree_losses = two_stage_loss(scores, nodes, lengths)
-            else:
-                assert scores.labels is not None
-                label_scores = scores.labels
-                if self.joint:
-                    batch_heads = [heads_in_words(heads[s.doc], s).tolist() for s in members]
-                    batch_trees = [
-                        with_sub_heads(tree, of_words)
-                        for tree, of_words in zip(batch_trees, batch_heads, strict=True)
-                    ]
-                    headless = [-1 in of_words for of_words in batch_heads]
-                    if self._sub_head is not None and any(headless):
-                        label_scores = label_unknown(
-                            label_scores,
-                            torch.tensor(headless, device=label_scores.device),
-                            self._sub_head,
-                            probabilistic=self.objective.probabilistic,
-                        )
-                gold = gold_labels(batch_trees, scores.tags.shape[1], index)
-                tree_losses = self.objective(label_scores, gold.to(label_scores.device), lengths)
-            tree_losses = tree_losses * torch.tensor(has_tree, device=tree_losses.device)
+            distribution = self.trees(scores, lengths)
+            if self.joint:
+                of_words = [heads_in_words(heads[s.doc], s).tolist() for s in members]
+                golden = [with_sub_heads(*both) for both in zip(golden, of_words, strict=True)]
+                headless = torch.tensor([-1 in of_sentence for of_sentence in of_words])
+                distribution = distribution.with_gold_groups(headless)
+            device = scores.tags.device
+            gold = gold_labels(golden, scores.tags.shape[1], index).to(device)
+            tree_losses = self.objective(distribution, gold)
+            tree_losses = tree_losses * torch.tensor(has_tree, device=device)
             return self.constituency_weight * tree_losses.sum()
 
         return loss
@@ -308,12 +347,71 @@ class ConstituencyPipe(ParserPipe):
         return scores
 
 
-def with_sub_heads(tree: list[LabelledSpan], heads: list[int]) -> list[LabelledSpan]:
-    """The constituents with their "<H>" groups; without groups if a word has no gold head, for
-    then nobody knows them.
+class SpanFormer(ConstituencyPipe):
+    """`spanformer`: constituents by a CRF over spans that see each other (Floquet et al.).
 
-    heads: 0 the root, k word k, -1 no gold.
+    model: `spacy-lal.TwoStageParser.v1` with `spacy-lal.TransformerSpans.v1`. All settings are as
+    in `lal_constituency`; memory grows with the number of spans, a sentence of 512 words takes some
+    300 MB. Raises ValueError for a model whose spans don't attend to each other.
     """
-    if -1 in heads:
-        return tree
-    return lexicalise(tree, heads, len(heads)).spans
+
+    def __init__(
+        self,
+        nlp: Language,
+        name: str,
+        model: Model[list[Doc], ParserScores],
+        *,
+        decoder: Decoder,
+        tag_weight: float = 1.0,
+        spans_key: str = "constituents",
+        sentences: SentencePolicy = "split",
+        max_sentence_length: int = 512,
+        long_sentences: LongSentencePolicy = "split",
+        scorer: Callable | None,
+    ) -> None:
+        if not abilities(model).spans_attend:
+            raise ValueError(
+                f"{name!r} needs a model whose `spans` are spacy-lal.TransformerSpans.v1; without "
+                "them it is `lal_constituency`"
+            )
+        super().__init__(
+            nlp,
+            name,
+            model,
+            objective=CRFObjective(),
+            decoder=decoder,
+            tag_weight=tag_weight,
+            spans_key=spans_key,
+            sentences=sentences,
+            max_sentence_length=max_sentence_length,
+            long_sentences=long_sentences,
+            scorer=scorer,
+        )
+
+
+_BLOCKS: dict[str, Any] = {
+    "decoder": {"@misc": "spacy-lal.mbr_decoder.v1"},
+    "scorer": {"@scorers": "spacy-lal.constituency_scorer.v1"},
+}
+make_lal_constituency = register_factory(
+    "lal_constituency",
+    ConstituencyPipe,
+    assigns=[*ASSIGNS, "token.head", "token.dep"],
+    score_weights=SCORE_WEIGHTS,
+    model={"@architectures": "spacy-lal.LabelAttentionParser.v1"} | DEFAULT_ENCODER,
+    objective={"@misc": "spacy-lal.crf_objective.v1"},
+    **_BLOCKS,
+)
+make_spanformer = register_factory(
+    "spanformer",
+    SpanFormer,
+    assigns=ASSIGNS,
+    score_weights=SCORE_WEIGHTS,
+    model={
+        "@architectures": "spacy-lal.TwoStageParser.v1",
+        **DEFAULT_INPUT,
+        "encoder": {"@misc": "spacy-lal.LabelAttentionEncoder.v1", "heads": 0},
+        "spans": {"@misc": "spacy-lal.TransformerSpans.v1"},
+    },
+    **_BLOCKS,
+)

@@ -1,158 +1,180 @@
-"""How trees are chosen from scores: the parser's registered decoders.
+"""From scores to parses: the registered decoders, which choose trees, and heads and tags."""
 
-A decoder says what a constituent, a span without one, and a dependency arc would add to the value
-of a tree. The tree is the one of highest value: of all binary trees (`structure/chart.py`), or, for
-a joint model, of all binary trees with heads (`structure/lexicalised.py`). In two stages it says
-what a span is worth to the binary tree, then which labels the tree's spans get.
-"""
-
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+from itertools import pairwise
+from typing import Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
+import numpy
 import torch
 from torch import Tensor
 
-from ..structure.lexicalised import joint_values
-
-
-class SpanValues(NamedTuple):
-    """What spans add to a tree.
-
-    constituent [B, S]: of the span with its best label; labels [B, S]: that label, 0 if none is
-    worth it. empty [B, S]: of the span without a label.
-    """
-
-    constituent: Tensor
-    labels: Tensor
-    empty: Tensor
-
-
-class SpanMarginals(NamedTuple):
-    """The CRF's view of spans: `total` [B, S], the log-sum of a span's label scores, and
-    `probability` [B, S], that the span is in the tree under some label, 0 included."""
-
-    total: Tensor
-    probability: Tensor
+from ..batching.batches import ParserScores
+from ..pipeline.writers import SentenceParse
+from ..structure.arborescence import greedy, mask_padding, nonprojective, projective
+from ..structure.chart import packed_spans
+from ..structure.distributions import FoundTrees, Trees
+from .network import OneStageScores, Scores
 
 
 @runtime_checkable
 class Decoder(Protocol):
-    """What every span and every arc would add to the score of a tree."""
+    """Chooses a tree for each sentence."""
 
-    def spans(
-        self, scores: Tensor, marginals: SpanMarginals | None, lengths: Tensor, sub_head: int | None
-    ) -> SpanValues:
-        """Values from label scores [B, S, L] (packed charts, label 0 "no constituent").
-
-        marginals: None if the scores were not trained as log-probabilities. sub_head: the label of
-        groups that are no constituents, in a joint model.
-        """
-
-    def arcs(self, scores: Tensor, lengths: Tensor) -> Tensor:
-        """Values [B, n, n+1] from arc scores [B, n, n+1]."""
-
-    def nodes(self, scores: Tensor, probabilities: Tensor) -> Tensor:
-        """Values [B, S] of spans in the first of two stages, from scores and probabilities."""
-
-    def labels(self, scores: Tensor, probabilities: Tensor) -> Tensor:
-        """The labels [N] of N spans, 0 for none, from label scores [N, L] and probabilities [N]."""
+    def __call__(self, trees: Trees) -> FoundTrees: ...
 
 
 @dataclass(frozen=True)
 class MaximumAPosteriori:
-    """The tree of highest score: lambda s_constituents + (1 - lambda) s_arcs in a joint model.
+    """The tree of highest score (`spacy-lal.map_decoder.v1`), for either objective.
 
-    Zhou and Zhao 2019, section 3.4; without heads there is nothing to share. In two stages, the
-    most probable binary tree, then the best label of each of its spans (Vu-Tran et al., eqs. 22
-    and 23).
+    lambda s_constituents + (1 - lambda) s_arcs in a joint model, lambda being `share` (Zhou and
+    Zhao 2019, section 3.4); without heads there is nothing to share. In two stages, the most
+    probable binary tree, then the best label of each of its spans (Vu-Tran et al., eqs. 22 and 23).
     """
 
-    share: float
+    share: float = 0.5
 
-    def spans(
-        self, scores: Tensor, marginals: SpanMarginals | None, lengths: Tensor, sub_head: int | None
-    ) -> SpanValues:
-        constituent, labels, empty = joint_values(scores, lengths, sub_head)
-        return SpanValues(self.share * constituent, labels, self.share * empty)
+    def __post_init__(self) -> None:
+        if not 0 < self.share <= 1:
+            raise ValueError(f"share must be above 0 and at most 1, got {self.share}")
 
-    def arcs(self, scores: Tensor, lengths: Tensor) -> Tensor:
-        return (1 - self.share) * scores
-
-    def nodes(self, scores: Tensor, probabilities: Tensor) -> Tensor:
-        return scores
-
-    def labels(self, scores: Tensor, probabilities: Tensor) -> Tensor:
-        return scores.argmax(-1)
+    def __call__(self, trees: Trees) -> FoundTrees:
+        return trees.argmax(self.share)
 
 
 @dataclass(frozen=True)
 class MinimumBayesRisk:
-    """The tree whose constituents have the highest sum of p - threshold.
-
-    p is a labelled constituent's marginal probability under the CRF (labelled recall, Goodman
-    1996). The threshold makes up for precision: improbable constituents are left out, rather than
-    forced in because trees are binary. In a joint model each arc adds `arc_weight` times its
-    probability. In two stages, the binary tree of most probable spans, whatever the threshold;
-    without one, each of its spans has its best label, 0 included (Floquet et al., section
-    2.1).
-    """
-
-    threshold: float | None
-    arc_weight: float
-
-    def spans(
-        self, scores: Tensor, marginals: SpanMarginals | None, lengths: Tensor, sub_head: int | None
-    ) -> SpanValues:
-        assert marginals is not None, "margins are no probabilities"
-        assert self.threshold is not None, "only two stages do without a threshold"
-        real = scores[..., 1:]
-        if sub_head is not None:
-            # a group is no gain; where a tree with heads needs one it costs nothing
-            real = real.clone()
-            real[..., sub_head - 1] = -torch.inf
-        probable, labels = real.max(-1)
-        gain = (probable - marginals.total).exp() * marginals.probability - self.threshold
-        return SpanValues(
-            gain.clamp(min=0), torch.where(gain > 0, labels + 1, 0), torch.zeros_like(gain)
-        )
-
-    def arcs(self, scores: Tensor, lengths: Tensor) -> Tensor:
-        return self.arc_weight * torch.softmax(mask_padding(scores, lengths), -1)
-
-    def nodes(self, scores: Tensor, probabilities: Tensor) -> Tensor:
-        return probabilities
-
-    def labels(self, scores: Tensor, probabilities: Tensor) -> Tensor:
-        if self.threshold is None:
-            return scores.argmax(-1)
-        probable, labels = torch.softmax(scores, -1)[:, 1:].max(-1)
-        return torch.where(probable * probabilities > self.threshold, labels + 1, 0)
-
-
-def mask_padding(arcs: Tensor, lengths: Tensor) -> Tensor:
-    """Arc scores [B, n, n+1] with -inf for heads past the sentence's end."""
-    heads = torch.arange(arcs.shape[2], device=arcs.device)
-    return arcs.masked_fill(heads > lengths.to(arcs.device).view(-1, 1, 1), -torch.inf)
-
-
-def make_map_decoder(share: float = 0.5) -> Decoder:
-    """The tree of highest score (`spacy-lal.map_decoder.v1`), for either objective.
-
-    share: in a joint model, the constituents' share of the score; arcs have the rest.
-    """
-    if not 0 < share <= 1:
-        raise ValueError(f"share must be above 0 and at most 1, got {share}")
-    return MaximumAPosteriori(share)
-
-
-def make_mbr_decoder(threshold: float | None = 0.45, arc_weight: float = 1.0) -> Decoder:
-    """Minimum Bayes risk decoding (`spacy-lal.mbr_decoder.v1`), for the CRF objective.
+    """The tree of highest expected gain (`spacy-lal.mbr_decoder.v1`), for the CRF objective.
 
     threshold: a constituent less probable than this is left out. None, for a two-stage parser
     only: each span of the tree gets its best label, as in the papers. arc_weight: in a joint
     model, the gain of a right arc relative to that of a right constituent.
-    Raises ValueError for a threshold that is not in [0, 1).
     """
-    if threshold is not None and not 0 <= threshold < 1:
-        raise ValueError(f"threshold must be at least 0 and below 1, got {threshold}")
-    return MinimumBayesRisk(threshold, arc_weight)
+
+    threshold: float | None = 0.45
+    arc_weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.threshold is not None and not 0 <= self.threshold < 1:
+            raise ValueError(f"threshold must be at least 0 and below 1, got {self.threshold}")
+
+    def __call__(self, trees: Trees) -> FoundTrees:
+        return trees.mbr(self.threshold, self.arc_weight)
+
+
+HeadDecoder = Callable[[Tensor, Tensor], Tensor]
+"""Arc scores [B, n, n+1], lengths [B] -> heads [B, n] (`structure/arborescence.py`)."""
+HeadDecoderName = Literal["projective", "nonprojective", "greedy"]
+HEAD_DECODERS: dict[str, HeadDecoder] = dict(
+    zip(get_args(HeadDecoderName), (projective, nonprojective, greedy), strict=True)
+)
+"""The decoders of heads by their names in a config."""
+
+
+@torch.no_grad()
+def read_parses(
+    scores: ParserScores[Scores],
+    find: Callable[[Scores, Tensor], FoundTrees],
+    root: int | None = None,
+) -> dict[int, SentenceParse]:
+    """The parse of every parsed sentence, by its index in `scores.sentences`.
+
+    find: chooses trees, heads or both for a batch, from its scores and lengths. root: the relation
+    to the root, which words don't have to words.
+    """
+    parses: dict[int, SentenceParse] = {}
+    for batch in scores.batches:
+        found = find(batch.scores, batch.lengths)
+        of_batch = _parses(batch.scores, batch.lengths, found, root)
+        parses.update(zip(batch.members, of_batch, strict=True))
+    return parses
+
+
+def _parses(
+    of: Scores, lengths: Tensor, found: FoundTrees, root: int | None
+) -> Iterator[SentenceParse]:
+    sure, tags = torch.softmax(of.tags, -1).max(-1)
+    by_word = {"tags": tags, "tag_probabilities": sure}
+    if found.heads is not None:
+        assert isinstance(of, OneStageScores)
+        assert of.arcs is not None
+        assert of.relations is not None
+        names = best_relations(of.relations, found.heads, root)
+        arcs = mask_padding(of.arcs, lengths)
+        sure_of_head = head_probabilities(arcs, of.relations, found.heads, names)
+        by_word |= {
+            "heads": found.heads,
+            "relations": names,
+            "head_probabilities": sure_of_head,
+        }
+    columns = {name: values.cpu().numpy() for name, values in by_word.items()}
+    labels = probabilities = constituents = None
+    if found.labels is not None:
+        labels = found.labels.cpu().numpy()
+        constituents = list(in_preorder(labels, tags.shape[1]))
+    # rounding may make constituents and trees more than certain
+    if found.probabilities is not None:
+        probabilities = found.probabilities.clamp(max=1).cpu().numpy()
+    log_prob = None if found.log_prob is None else found.log_prob.clamp(max=0).tolist()
+    for row, n in enumerate(lengths.tolist()):
+        parse = SentenceParse(columns["tags"][row, :n])
+        for name, values in columns.items():
+            setattr(parse, name, values[row, :n])
+        if labels is not None and constituents is not None:
+            parse.starts, parse.ends, at = constituents[row]
+            parse.labels = labels[row, at]
+            parse.probabilities = None if probabilities is None else probabilities[row, at]
+            parse.log_prob = None if log_prob is None else log_prob[row]
+        yield parse
+
+
+class Constituents(NamedTuple):
+    """The starts, ends and places in the chart of the constituents of a tree, in preorder."""
+
+    starts: numpy.ndarray
+    ends: numpy.ndarray
+    at: numpy.ndarray
+
+
+def in_preorder(labels: numpy.ndarray, n: int) -> Iterator[Constituents]:
+    """The constituents of trees given as charts [B, S] of labels of n words."""
+    starts, ends = (t.numpy() for t in packed_spans(n))
+    rows, at = labels.nonzero()
+    # by start, the wider of two that start together first
+    order = numpy.lexsort((-ends[at], starts[at], rows))
+    rows, at = rows[order], at[order]
+    bounds = numpy.searchsorted(rows, numpy.arange(len(labels) + 1))
+    for first, last in pairwise(bounds):
+        own = at[first:last]
+        yield Constituents(starts[own], ends[own], own)
+
+
+def best_relations(relations: Tensor, heads: Tensor, root: int | None = None) -> Tensor:
+    """The best relation [B, n] of each word to its head, from [B, n, n+1 or 1, R].
+
+    root: the relation to the root, which no word has to another word unless it is the only one.
+    """
+    scores = at_heads(relations, heads)
+    if root is not None and scores.shape[-1] > 1:
+        scores = scores.clone()
+        scores[..., root].masked_fill_(heads > 0, -torch.inf)
+    return scores.argmax(-1)
+
+
+def head_probabilities(arcs: Tensor, relations: Tensor, heads: Tensor, names: Tensor) -> Tensor:
+    """P(head | word) P(relation | word, head) [B, n] of heads and relations that were chosen.
+
+    arcs [B, n, n+1] with padding masked; relations as in `best_relations`; heads, names [B, n].
+    """
+    of_head = torch.softmax(arcs, -1).gather(-1, heads.unsqueeze(-1))
+    of_relation = torch.softmax(at_heads(relations, heads), -1).gather(-1, names.unsqueeze(-1))
+    return (of_head * of_relation).squeeze(-1)
+
+
+def at_heads(relations: Tensor, heads: Tensor) -> Tensor:
+    """Scores of the relations [B, n, R] of each word to its head, from [B, n, n+1 or 1, R]."""
+    if relations.shape[2] == 1:
+        return relations.squeeze(2)
+    index = heads[..., None, None].expand(*heads.shape, 1, relations.shape[-1])
+    return relations.gather(2, index).squeeze(2)

@@ -1,22 +1,39 @@
-"""A parser as one PyTorch module, built from a JSON-able header."""
+"""A parser as a PyTorch module, and as a Thinc model that reads Docs."""
 
-from __future__ import annotations
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple, cast
 
-from typing import NamedTuple
-
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d
 from torch import Tensor, nn
 
+from ..batching.batches import (
+    READING,
+    ParserScores,
+    SentenceBatch,
+    d_vectors,
+    initialize_tok2vec,
+    padded_batches,
+    read_docs,
+)
+from ..bridge.shim import TorchShim, to_rows, torch_shim
 from ..bridge.weights import Header
-from ..layers.dependency_scorer import DependencyScorer
-from ..layers.input_encoders import row_mask
-from ..layers.label_factors import LabelFactors
+from ..layers.biaffine_spans import BiaffineLabels, BiaffineSpanSettings
+from ..layers.dependency_scorer import DependencyScorer, DependencySettings
+from ..layers.encoder import LabelAttentionEncoder
+from ..layers.input_encoders import InputEncoder, row_mask
+from ..layers.label_attention import EncoderSettings
+from ..layers.label_factors import LabelFactors, label_scores
+from ..layers.span_attention import TransformerSpanSettings
 from ..layers.span_scorer import SpanScorer
+from ..structure.distributions import LabelledTrees, TwoStageTrees
 from .settings import ParserSettings
-from .spans import SpanSettings
 
 
 class OneStageScores(NamedTuple):
-    """What the network says of padded sentences; None where it has no such scorer.
+    """Scores of padded sentences; None where the network has no such scorer.
 
     tags [B, n, T]; labels: packed charts of label scores [B, S, L], label 0 "no constituent";
     arcs [B, n, n+1], the score of head h (0 the root) for word d + 1 at [d, h]; relations
@@ -28,9 +45,14 @@ class OneStageScores(NamedTuple):
     arcs: Tensor | None = None
     relations: Tensor | None = None
 
+    def trees(self, lengths: Tensor, **options: Any) -> LabelledTrees:
+        """The distribution over trees; options: of `LabelledTrees`."""
+        assert self.labels is not None
+        return LabelledTrees(self.labels, lengths, arcs=self.arcs, **options)
+
 
 class TwoStageScores(NamedTuple):
-    """What a network of two stages says of padded sentences.
+    """Scores of padded sentences by a network of two stages.
 
     tags [B, n, T]; spans, packed charts [B, S]; and what label scores of chosen spans are computed
     from, left and right [B, n+1, .] and weight (see `LabelFactors`). The weight is a parameter;
@@ -43,28 +65,44 @@ class TwoStageScores(NamedTuple):
     right: Tensor
     weight: Tensor
 
-    @property
-    def factors(self) -> LabelFactors:
-        """What `label_scores` takes."""
-        return LabelFactors(self.left, self.right, self.weight)
+    def trees(self, lengths: Tensor, **options: Any) -> TwoStageTrees:
+        """The distribution over trees; options of other distributions have no meaning."""
+        factors = LabelFactors(self.left, self.right, self.weight)
+        return TwoStageTrees(self.spans, partial(label_scores, factors), lengths)
 
 
 Scores = OneStageScores | TwoStageScores
 
 
 class ParserNetwork(nn.Module):
-    """Word vectors [B, n, d_in], lengths [B] -> annotations and fenceposts (Mrini et al. 2020,
-    section 3).
+    """Word vectors [B, n, d_in], lengths [B] -> `OneStageScores` (Mrini et al. 2020, section 3), or
+    `TwoStageScores` (Zhang et al. 2020).
 
-    The input encoder (`layers/input_encoders.py`), then the encoder with its Label Attention Layer
-    (`layers/encoder.py`). A subclass scores what it reads off them.
+    The input encoder (`layers/input_encoders.py`), the encoder with its Label Attention Layer
+    (`layers/encoder.py`), and what scores tags, spans, labels, arcs and relations. Arcs and
+    relations are scored from annotations, or from fenceposts, as the released code does.
     """
 
-    def __init__(self, settings: ParserSettings, d_in: int, n_tags: int) -> None:
+    def __init__(
+        self, settings: ParserSettings, d_in: int, n_labels: int, n_tags: int, n_relations: int
+    ) -> None:
         super().__init__()
         self.input_encoder = settings.input_encoder.build(d_in, n_tags)
         around = self.input_encoder.d_around
-        self.encoder = settings.encoder.build(self.input_encoder.output_dim - around, around)
+        d_model = self.input_encoder.output_dim - around
+        self.encoder = LabelAttentionEncoder(settings.encoder, d_model, around)
+        width = self.encoder.output_dim
+        self.scorer: SpanScorer | None = None
+        self.dependencies: DependencyScorer | None = None
+        self.spans: nn.Module | None = None
+        if settings.hidden_width is not None:
+            self.scorer = SpanScorer(width, settings.hidden_width, n_labels)
+        if settings.dependencies is not None:
+            self.read_fenceposts = settings.dependencies.read == "fenceposts"
+            self.dependencies = DependencyScorer(settings.dependencies, width, n_relations)
+        if settings.spans is not None:
+            self.spans = settings.spans.build(width)
+            self.labels = BiaffineLabels(settings.spans, width, n_labels)
 
     def annotate(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Tag scores [B, n, T], annotations [B, n+2, d] of START, words, STOP; fenceposts
@@ -76,28 +114,10 @@ class ParserNetwork(nn.Module):
         annotations = self.encoder(rows, row_mask(lengths, x.shape[1]))
         return tags, annotations, self.encoder.fenceposts(annotations)
 
-
-class OneStageNetwork(ParserNetwork):
-    """Word vectors [B, n, d_in], lengths [B] -> `OneStageScores`.
-
-    Arcs and relations are scored from annotations, or from fenceposts, as the released code does.
-    """
-
-    def __init__(
-        self, settings: ParserSettings, d_in: int, n_labels: int, n_tags: int, n_relations: int
-    ) -> None:
-        super().__init__(settings, d_in, n_tags)
-        width = self.encoder.output_dim
-        self.scorer: SpanScorer | None = None
-        if settings.hidden_width is not None:
-            self.scorer = SpanScorer(width, settings.hidden_width, n_labels)
-        self.dependencies: DependencyScorer | None = None
-        if settings.dependencies is not None:
-            self.read_fenceposts = settings.dependencies.read == "fenceposts"
-            self.dependencies = settings.dependencies.build(width, n_relations)
-
-    def forward(self, x: Tensor, lengths: Tensor) -> OneStageScores:
+    def forward(self, x: Tensor, lengths: Tensor) -> Scores:
         tags, annotations, fenceposts = self.annotate(x, lengths)
+        if self.spans is not None:
+            return TwoStageScores(tags, self.spans(fenceposts, lengths), *self.labels(fenceposts))
         labels = arcs = relations = None
         if self.scorer is not None:
             labels = self.scorer(fenceposts)
@@ -107,29 +127,128 @@ class OneStageNetwork(ParserNetwork):
         return OneStageScores(tags, labels, arcs, relations)
 
 
-class TwoStageNetwork(ParserNetwork):
-    """Word vectors [B, n, d_in], lengths [B] -> `TwoStageScores` (Zhang et al. 2020)."""
-
-    def __init__(
-        self, settings: ParserSettings, spans: SpanSettings, d_in: int, n_labels: int, n_tags: int
-    ) -> None:
-        super().__init__(settings, d_in, n_tags)
-        width = self.encoder.output_dim
-        self.spans = spans.build(width)
-        self.labels = spans.build_labels(width, n_labels)
-
-    def forward(self, x: Tensor, lengths: Tensor) -> TwoStageScores:
-        tags, _, fenceposts = self.annotate(x, lengths)
-        left, right, weight = self.labels(fenceposts)
-        return TwoStageScores(tags, self.spans(fenceposts, lengths), left, right, weight)
-
-
-def build_network(header: Header) -> OneStageNetwork | TwoStageNetwork:
+def build_network(header: Header) -> ParserNetwork:
     """The network of a header: d_in, `settings`, and the names of labels, tags and relations."""
+    labels, tags, relations = (len(header[name]) for name in NAMES)
     settings = ParserSettings.from_json(header["settings"])
-    n_labels, n_tags = len(header["labels"]) + 1, max(1, len(header["tags"]))
-    d_in = header["d_in"]
-    if settings.spans is not None:
-        return TwoStageNetwork(settings, settings.spans, d_in, n_labels, n_tags)
-    n_relations = max(1, len(header["relations"]))
-    return OneStageNetwork(settings, d_in, n_labels, n_tags, n_relations)
+    return ParserNetwork(settings, header["d_in"], labels + 1, max(1, tags), max(1, relations))
+
+
+NAMES = ("labels", "tags", "relations")
+"""What the model has outputs for, in the header and among the model's attributes."""
+
+
+def parser_model(
+    tok2vec: Model[list[Doc], list[Floats2d]], max_batch_spans: int, settings: ParserSettings
+) -> Model[list[Doc], ParserScores]:
+    """A Thinc model around a `ParserNetwork`.
+
+    It splits Docs into sentences itself, after tok2vec, so that a listener sees the batch as it
+    came, and pads sentences together as long as their charts hold `max_batch_spans` spans. The
+    component sets the attribute `reading`, and before initialisation those of `NAMES`.
+    """
+    return Model(
+        # stored with the weights; a warm start goes by it
+        "label_attention_parser",
+        _forward,
+        init=_init,
+        layers=[tok2vec],
+        refs={"tok2vec": tok2vec},
+        shims=[TorchShim(build_network)],
+        attrs={
+            "settings": settings,
+            "max_batch_spans": max_batch_spans,
+            **{name: [] for name in NAMES},
+            **READING,
+        },
+    )
+
+
+def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
+    width = initialize_tok2vec(model, X)
+    names = {name: model.attrs[name] for name in NAMES}
+    settings = cast(ParserSettings, model.attrs["settings"])
+    torch_shim(model).initialize({"d_in": width, **names, "settings": settings.to_json()})
+
+
+def _forward(
+    model: Model[list[Doc], ParserScores], docs: list[Doc], is_train: bool
+) -> tuple[ParserScores, Callable[[ParserScores], list[Doc]]]:
+    shim = torch_shim(model)
+    sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
+
+    def score() -> Iterator[SentenceBatch]:
+        batches = padded_batches(docs, sentences, flat, model.attrs["max_batch_spans"])
+        for members, lengths, x in batches:
+            if is_train:
+                scores = shim.begin_update(x, lengths, dropout=model.attrs["dropout_rate"])
+            else:
+                scores = shim.predict(x, lengths)
+            yield SentenceBatch(members, lengths, scores)
+
+    # when predicting, each batch's charts go as soon as they are decoded
+    scores = ParserScores(sentences, list(score()) if is_train else score())
+
+    def backprop(d_scores: ParserScores) -> list[Doc]:
+        d_flat = d_vectors(scores, d_scores, flat)
+        return backprop_tok2vec(to_rows(model, d_flat, [len(doc) for doc in docs]))
+
+    return scores, backprop
+
+
+def build_label_attention_parser_v1(
+    tok2vec: Model[list[Doc], list[Floats2d]],
+    input_encoder: InputEncoder,
+    encoder: EncoderSettings,
+    hidden_width: int = 250,
+    max_batch_spans: int = 60_000,
+    dependencies: DependencySettings | None = None,
+) -> Model[list[Doc], ParserScores]:
+    """The label attention parser of Mrini et al. 2020: constituents, or constituents and heads.
+
+    tok2vec: word vectors of the Docs' tokens; a listener or any other Tok2Vec model.
+    input_encoder: a BiLSTM (`spacy-lal.BiLSTMRows.v1`) or content and positions
+        (`spacy-lal.PositionRows.v1`). encoder: `spacy-lal.LabelAttentionEncoder.v1`.
+    hidden_width: width of the span scorer. max_batch_spans: sentences are padded together as long
+        as their charts hold no more than this number of spans. dependencies: for the joint model,
+        `spacy-lal.BiaffineDependencies.v1`.
+    """
+    settings = ParserSettings(input_encoder, encoder, hidden_width, dependencies)
+    return parser_model(tok2vec, max_batch_spans, settings)
+
+
+def build_label_attention_dependency_parser_v1(
+    tok2vec: Model[list[Doc], list[Floats2d]],
+    input_encoder: InputEncoder,
+    encoder: EncoderSettings,
+    dependencies: DependencySettings,
+    max_batch_spans: int = 60_000,
+) -> Model[list[Doc], ParserScores]:
+    """The dependency half of the label attention parser: the same without a span scorer.
+
+    See `build_label_attention_parser_v1`.
+    """
+    settings = ParserSettings(input_encoder, encoder, dependencies=dependencies)
+    return parser_model(tok2vec, max_batch_spans, settings)
+
+
+def build_two_stage_parser_v1(
+    tok2vec: Model[list[Doc], list[Floats2d]],
+    input_encoder: InputEncoder,
+    encoder: EncoderSettings,
+    spans: BiaffineSpanSettings | TransformerSpanSettings,
+    max_batch_spans: int = 60_000,
+) -> Model[list[Doc], ParserScores]:
+    """The two-stage parser of Zhang et al. 2020: a CRF over unlabelled binary trees, then labels.
+
+    With `spacy-lal.BranchRows.v1` and a label attention encoder it is the parser of Vu-Tran et al.
+    With `spacy-lal.TransformerSpans.v1` it is SpanFormer (Floquet et al.).
+
+    input_encoder: `spacy-lal.BiLSTMRows.v1`, `spacy-lal.PositionRows.v1` or
+    `spacy-lal.BranchRows.v1`. encoder: `spacy-lal.LabelAttentionEncoder.v1`; heads = 0 and no
+    self-attention leave it out. spans: `spacy-lal.BiaffineSpans.v1` or
+    `spacy-lal.TransformerSpans.v1`. Otherwise as `build_label_attention_parser_v1`.
+    """
+    return parser_model(
+        tok2vec, max_batch_spans, ParserSettings(input_encoder, encoder, spans=spans)
+    )

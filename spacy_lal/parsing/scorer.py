@@ -13,6 +13,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..annotations.constituents import CONSTITUENTS_KEY, get_constituents, project_constituents
+from ..annotations.words import WordIndex
 from ..scoring.evalb import EvalbParameters, count_matches
 from ..trees.tree import LabelledSpan
 
@@ -111,8 +112,7 @@ class _Sentence(NamedTuple):
 
 def _scored_sentences(example: Example, key: str, params: EvalbParameters) -> Iterator[_Sentence]:
     doc = example.reference
-    # word[i]: how many words, that is tokens other than whitespace, precede token i
-    word = list(accumulate((not token.is_space for token in doc), initial=0))
+    word = WordIndex(doc).before
     if key not in doc.spans:
         return
     gold = list(_in_words(get_constituents(doc, key), word))

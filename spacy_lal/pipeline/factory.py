@@ -23,7 +23,7 @@ def register_factory(
     its type hints are what spaCy validates a config by, its default values the default config.
     blocks: default values of settings that are blocks of a config, as `model` and `scorer`.
     """
-    signature = inspect.signature(component)
+    signature = inspect.signature(component, eval_str=True)
 
     def make(**settings: Any) -> Any:
         return component(**settings)

@@ -1,20 +1,47 @@
-"""What parsers found, written to Docs: tags, sentence starts, heads and frames."""
+"""Parses of sentences, and how their tags, heads and borders are written to Docs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
-from zlib import crc32
 
 import numpy
-from spacy.attrs import DEP, HEAD, SENT_START, TAG
+from spacy.attrs import SENT_START
 from spacy.tokens import Doc
 
-from ..annotations.constituents import set_dependencies
-from ..annotations.frames import FrameSpans, get_frames, set_frames
-from ..batching.parses import SentenceParse
+from ..annotations import set_dependencies
 from ..batching.sentences import Sentence
-from ..srl.decoding import LisaParse
+
+
+def _nothing() -> numpy.ndarray:
+    return numpy.zeros(0, dtype=numpy.int64)
+
+
+@dataclass
+class SentenceParse:
+    """The parse of one sentence of n words.
+
+    tags: the tag of every word [n]. starts, ends, labels, probabilities: constituents in preorder
+    by the sentence's words, [number of constituents]; labels count from 1; no constituents from a
+    parser without charts. log_prob: of the tree. Both are None where scores are no
+    log-probabilities. heads: of each word, 0 the root, k word k [n], and relations [n] their
+    relations; None from a parser without arcs. tag_probabilities, head_probabilities [n]: of each
+    word's tag, and of its head and relation together, by the word's own softmax; None where there
+    is nothing of that kind.
+    """
+
+    tags: numpy.ndarray
+    starts: numpy.ndarray = field(default_factory=_nothing)
+    ends: numpy.ndarray = field(default_factory=_nothing)
+    labels: numpy.ndarray = field(default_factory=_nothing)
+    probabilities: numpy.ndarray | None = None
+    log_prob: float | None = None
+    heads: numpy.ndarray | None = None
+    relations: numpy.ndarray | None = None
+    tag_probabilities: numpy.ndarray | None = None
+    head_probabilities: numpy.ndarray | None = None
+
 
 Parses = tuple[list[Sentence], dict[int, SentenceParse]]
 """The sentences of Docs, and what was found in those that were parsed, by their index."""
@@ -22,10 +49,8 @@ Parses = tuple[list[Sentence], dict[int, SentenceParse]]
 ROOT = "ROOT"
 """The relation of a sentence's root, as spaCy has it."""
 WROTE = "wrote"
-"""The attribute of the constituents' span group that says what else their parser wrote: layers, and
-`fingerprint` of each."""
-LAYERS: dict[str, list[int | str]] = {"tags": [TAG], "heads": [HEAD, DEP]}
-"""What a parser writes besides constituents, and what spaCy calls it."""
+"""The attribute of the constituents' span group that names the layers beside it which their parser
+wrote, "tags" and "heads": another component may overwrite these."""
 UNKNOWN_RELATION = "dep"
 """The relation of a word whose relation is not known."""
 
@@ -42,11 +67,6 @@ def write_tags(
             token = doc[i]
             if overwrite[sentence.doc] or not token.tag:
                 token.tag_ = tags[tag]
-
-
-def fingerprint(doc: Doc, layer: str) -> int:
-    """What tells whether anybody has changed a layer of the Doc since."""
-    return crc32(doc.to_array(LAYERS[layer]).tobytes())
 
 
 def write_sentence_starts(docs: Sequence[Doc], found: Parses, *, whole_docs: bool) -> None:
@@ -119,22 +139,3 @@ def write_heads(
             doc_heads[i] = i if root else i - 1
             doc_relations[i] = ROOT if root else UNKNOWN_RELATION
         set_dependencies(doc, doc_heads, doc_relations)
-
-
-def write_frames(docs: Sequence[Doc], found: Parses, key: str, *, keep_rolesets: bool) -> None:
-    """Write frames to `doc.spans[key]`; keep_rolesets: with those of the frames that are there."""
-    sentences, parses = found
-    frames: list[list[FrameSpans]] = [[] for _ in docs]
-    scores: list[list[list[float]]] = [[] for _ in docs]
-    known = [get_frames(doc, key) if keep_rolesets else [] for doc in docs]
-    rolesets = [{frame.predicate.i: frame.roleset for frame in there} for there in known]
-    for number, (d, _, _, token_of_word, *_) in enumerate(sentences):
-        parse = parses.get(number)
-        words = token_of_word.tolist()
-        for frame in parse.frames if isinstance(parse, LisaParse) else ():
-            predicate = words[frame.predicate]
-            spans = [(words[i], words[j - 1] + 1, label) for i, j, label in frame.spans]
-            frames[d].append(FrameSpans(predicate, rolesets[d].get(predicate, ""), spans))
-            scores[d].append(frame.scores)
-    for doc, doc_frames, doc_scores in zip(docs, frames, scores, strict=True):
-        set_frames(doc, doc_frames, doc_scores, key=key)

@@ -16,7 +16,8 @@ EMBEDDINGS = {
         ("bert", "electra", "roberta", "xlm-roberta"),
         ENCODER + "embeddings.word_embeddings.weight",
     ),
-    "t5": ENCODER + "shared.weight",
+    # of Hugging Face's library, and so one name longer
+    "t5": ENCODER + "model.shared.weight",
 }
 """Of pieces, by the encoder's model_type."""
 
@@ -53,8 +54,9 @@ PARTS = {"c": 1, "p": 2}
 
 def renamed(theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The state dict of a `BeneparNetwork`. Raises KeyError for a parameter that it has not."""
+    is_t5 = "pretrained_model.shared.weight" in theirs
     return {
-        ours: tensor
+        ours.replace(ENCODER, ENCODER + "model.") if is_t5 else ours: tensor
         for name, value in theirs.items()
         if not UNUSED.fullmatch(name)
         for ours, tensor in _of(name, value)

@@ -72,7 +72,6 @@ def read_lal_parser(checkpoint: Path, encoder: Path | None = None, lang: str = "
     config = {
         "objective": {"@misc": "spacy-lal.margin_objective.v2"},
         "decoder": {"@misc": "spacy-lal.map_decoder.v1", "share": hparams["const_lada"]},
-        "joint_dependencies": True,
     }
     nlp = released_pipeline(lang, "lal_constituency", config, header, tensors, checkpoint)
     return Imported(nlp, "lal-parser", checkpoint, _scores(checkpoint.stem))

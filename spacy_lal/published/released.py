@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ..bridge.shim import torch_shim
 from ..bridge.weights import Header
-from ..parsing.parser import ParserPipe
+from ..parsing.component import ParserPipe
 from .tokenizers import TOKENIZERS
 
 

@@ -15,6 +15,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.alignment_array import AlignmentArray
 
+from ..trees.nest import crossing
+
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Strings = NDArray[np.object_]
@@ -243,16 +245,4 @@ def _count_nonprojective(parse: _Parse, words: Bools) -> int:
     order = np.lexsort((-ends, starts, sentences))
     arcs = np.stack((starts, ends), axis=1)[order]
     borders = np.flatnonzero(np.diff(sentences)) + 1
-    return sum(_cross(sentence.tolist()) for sentence in np.split(arcs, borders))
-
-
-def _cross(arcs: list[list[int]]) -> bool:
-    """Whether any arcs cross, given by start and then the longest first."""
-    open_ends: list[int] = []
-    for start, end in arcs:
-        while open_ends and open_ends[-1] <= start:
-            open_ends.pop()
-        if open_ends and open_ends[-1] < end:
-            return True
-        open_ends.append(end)
-    return False
+    return sum(crossing(sentence.tolist()) is not None for sentence in np.split(arcs, borders))

@@ -10,13 +10,15 @@ import numpy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from ..annotations.constituents import CONSTITUENTS_KEY, set_dependencies
+from ..annotations import CONSTITUENTS_KEY, set_dependencies
 from ..annotations.frames import FRAMES_KEY
-from ..batching.parses import SentenceParse
+from ..annotations.words import bare_doc
+from ..parsing.component import ParserPipe
 from ..parsing.constituency import ConstituencyPipe
-from ..parsing.parser import ParserPipe
-from ..srl.decoding import LisaParse
-from ..srl.semantic_roles import LisaSRL
+from ..pipeline.pipes import run_pipes
+from ..pipeline.writers import SentenceParse
+from ..srl.component import LisaSRL
+from ..srl.frame_decoding import LisaParse
 from .sentences import sentence_docs
 
 LAYERS = ("tags", "trees", "heads", "roles")
@@ -69,7 +71,7 @@ def _annotate(nlp: Language, docs: list[Doc]) -> Iterator[tuple[Doc, Certainty]]
                 values = {k: v for k, v in _certainty(parse).items() if k in new[d]}
                 sure[d, start, end] |= values
         else:
-            docs = list(pipe.pipe(docs)) if hasattr(pipe, "pipe") else [pipe(doc) for doc in docs]
+            docs = list(run_pipes([pipe], docs))
     for d, doc in enumerate(docs):
         places = [(d, sentence.start, sentence.end) for sentence in doc.sents]
         for place, sentence in zip(places, sentence_docs(doc), strict=True):
@@ -124,13 +126,10 @@ def role_certainty(parse: LisaParse) -> float:
 
 def only_layers(doc: Doc, layers: Collection[str]) -> Doc:
     """A copy of a Doc of one sentence with these layers, the others left open."""
-    copy = Doc(
-        doc.vocab,
-        words=[token.text for token in doc],
-        spaces=[bool(token.whitespace_) for token in doc],
-        tags=[token.tag_ for token in doc] if "tags" in layers else None,
-        sent_starts=[token.i == 0 for token in doc],
-    )
+    copy = bare_doc(doc, one_sentence=True)
+    if "tags" in layers:
+        for token, tagged in zip(copy, doc, strict=True):
+            token.tag_ = tagged.tag_
     if "heads" in layers:
         heads: Sequence[int] = [token.head.i for token in doc]
         set_dependencies(copy, heads, [token.dep_ for token in doc])

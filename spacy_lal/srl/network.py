@@ -1,24 +1,72 @@
-"""LISA as one PyTorch module, built from a JSON-able header."""
+"""LISA's network, and its Thinc model: from Docs, and heads given with them, to scores."""
 
-from __future__ import annotations
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, cast
 
-from typing import NamedTuple
-
+import numpy
 import torch
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ..batching.batches import (
+    READING,
+    ParserScores,
+    SentenceBatch,
+    d_vectors,
+    initialize_tok2vec,
+    padded,
+    padded_batches,
+    read_docs,
+)
+from ..batching.sentences import Sentence, heads_in_words
+from ..bridge.shim import TorchShim, to_rows, torch_shim
 from ..bridge.weights import Header
 from ..layers.dropout import FeatureDropout
-from ..layers.input_encoders import BiLSTMInputEncoder
-from ..layers.label_factors import LabelFactors
-from ..layers.role_paths import RolePaths
-from ..layers.role_scorer import RoleScorer
-from .settings import LisaSettings
+from ..layers.input_encoders import BiLSTMInput, BiLSTMInputEncoder
+from ..layers.label_factors import LabelFactors, label_scores
+from ..layers.lisa_encoder import LisaEncoder, LisaEncoderSettings
+from ..layers.role_paths import RolePaths, path_vectors
+from ..layers.role_scorer import RoleScorer, RoleScorerSettings, role_scores
+from ..layers.settings import with_settings_of
+from ..parsing.settings import Abilities
+from ..structure.paths import dependency_paths
+
+NAMES = ("joint", "roles", "tags", "relations")
+"""What the model has outputs for, in the header and in the component's `cfg`."""
+
+
+@dataclass(frozen=True)
+class LisaSettings(RoleScorerSettings, LisaEncoderSettings, Abilities):
+    """Settings of `LisaNetwork`; the others are in `LisaEncoderSettings` and `RoleScorerSettings`.
+
+    input_encoder: a BiLSTM over the word vectors (`spacy-lal.BiLSTMRows.v1`), which the paper
+    doesn't have; self-attention reads its states and the word vectors. null leaves it out; then
+    sinusoids encode positions. tag_width: of the perceptron before tags and predicates (200).
+    indicator_width: encode a sentence once for each predicate, which must be given
+    (predicate_source = "doc") and is marked by an embedding of this width, as for the paper's gold
+    predicates; null: encode a sentence once for all predicates. role_paths: let roles also depend
+    on the dependency path from the word to the predicate (not in the paper; see `RolePaths`), which
+    can be learned from less data. Needs a syntax_layer.
+    """
+
+    name: ClassVar[str] = "lisa"
+    input_encoder: BiLSTMInput | None = None
+    tag_width: int = 200
+    indicator_width: int | None = None
+    role_paths: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.role_paths and self.syntax_layer is None:
+            raise ValueError("role_paths = true needs a syntax_layer: paths go by its heads")
 
 
 class LisaScores(NamedTuple):
-    """What the network says of n padded words; None where it has no such scorer.
+    """Scores of n padded words; None where the network has no such scorer.
 
     joint [B,n,J]: part-of-speech tag and whether the word is a predicate, in one label;
     predicate, role and role_weight: the factors of `roles`; tags [B,n,T] of the BiLSTM below;
@@ -41,17 +89,68 @@ class LisaScores(NamedTuple):
 
     @property
     def roles(self) -> LabelFactors:
-        """What `role_scores` takes."""
+        """Factors for `role_scores`."""
         return LabelFactors(self.predicate, self.role, self.role_weight)
 
     @property
     def relations(self) -> LabelFactors:
-        """What `label_scores` takes for pairs of dependent and head; ValueError without syntax."""
+        """Factors for `label_scores` of dependent and head; ValueError without syntax."""
         if self.dependent is None or self.head is None or self.relation_weight is None:
-            raise ValueError(
-                "this model finds no heads (syntax_layer = null), so it has no scores of relations"
-            )
+            raise ValueError(NO_HEADS)
         return LabelFactors(self.dependent, self.head, self.relation_weight)
+
+    def relations_of(self, heads: Tensor) -> Tensor:
+        """Scores [B,n,R] of the relations of all words to their heads [B,n]."""
+        rows, at = torch.ones_like(heads, dtype=torch.bool).nonzero(as_tuple=True)
+        return label_scores(self.relations, rows, at, heads[rows, at]).view(*heads.shape, -1)
+
+    @torch.no_grad()
+    def likely_heads(self, lengths: Tensor, given: Tensor | None = None) -> Tensor:
+        """Each word's most probable head [B,n], or the one given, if it is not -1."""
+        if self.arcs is None:
+            raise ValueError(NO_HEADS)
+        heads = mask_words(self.arcs, lengths).argmax(-1)
+        return heads if given is None else torch.where(given >= 0, given, heads)
+
+    def roles_of(
+        self, sentences: Tensor, predicates: Tensor, heads: Tensor | None = None
+    ) -> Tensor:
+        """Scores [P,n,L] of the role labels of all words; see `role_scores`.
+
+        heads [B,n]: for a model with paths, which go by them and the model's relations of them.
+        """
+        added = None
+        if self.paths is not None:
+            if heads is None:
+                raise ValueError("a model with role_paths = true needs heads, and got none")
+            paths = dependency_paths(heads, sentences, predicates)
+            with torch.no_grad():
+                relations = self.relations_of(heads).argmax(-1)
+            added = path_vectors(self.paths, paths, relations, sentences, predicates)
+        return role_scores(self.roles, sentences, predicates, added)
+
+
+NO_HEADS = "this model finds no heads (syntax_layer = null), so it has no scores of them"
+
+
+def mask_words(arcs: Tensor, lengths: Tensor) -> Tensor:
+    """Arc scores [B,n,n] with -inf for heads past the sentence's end."""
+    words = torch.arange(arcs.shape[1], device=arcs.device)
+    return arcs.masked_fill(words >= lengths.to(arcs.device).view(-1, 1, 1), -torch.inf)
+
+
+def to_self_loops(heads: Tensor) -> Tensor:
+    """Heads [B,n], 0 the root and k word k, as the layers have them: words count from 0, and a root
+    is its own head; -1, not known, stays."""
+    own = torch.arange(heads.shape[1], device=heads.device).expand_as(heads)
+    return torch.where(heads == 0, own, heads.clamp(min=0) - 1)
+
+
+def from_self_loops(arcs: Tensor) -> Tensor:
+    """Arc scores [B,n,n], a root its own head, as [B,n,n+1] with the root as head 0."""
+    diagonal = arcs.diagonal(dim1=1, dim2=2).unsqueeze(-1)
+    own = torch.eye(arcs.shape[1], dtype=torch.bool, device=arcs.device)
+    return torch.cat([diagonal, arcs.masked_fill(own, -torch.inf)], -1)
 
 
 class LisaNetwork(nn.Module):
@@ -84,16 +183,11 @@ class LisaNetwork(nn.Module):
         if settings.indicator_width is not None:
             self.indicator = nn.Embedding(2, settings.indicator_width)
             d_in += settings.indicator_width
-        self.encoder = settings.build_encoder(d_in, relations)
+        positions = settings.input_encoder is None
+        self.encoder = LisaEncoder(settings, d_in, relations, positions=positions)
         self.tag_hidden = nn.Linear(settings.width, settings.tag_width)
         self.joint = nn.Linear(settings.tag_width, joint)
-        self.roles = RoleScorer(
-            settings.width,
-            roles,
-            d_predicate=settings.predicate_width,
-            d_role=settings.role_width,
-            rank=settings.role_rank,
-        )
+        self.roles = RoleScorer(settings, settings.width, roles)
         self.paths: RolePaths | None = None
         if settings.role_paths:
             width = settings.role_width if settings.role_rank is None else settings.role_rank
@@ -122,19 +216,141 @@ class LisaNetwork(nn.Module):
         encoded = self.encoder(x, mask, heads)
         hidden = F.leaky_relu(self.tag_hidden(encoded.tagged), 0.1)
         joint = self.joint(self.dropout(hidden))
-        predicate, role, role_weight = self.roles(encoded.encoded)
-        scores = LisaScores(joint, predicate, role, role_weight, tags)
-        if self.paths is not None:
-            scores = scores._replace(paths=self.paths())
-        if encoded.relations is None:
-            return scores
-        dependent, head, weight = encoded.relations
-        return scores._replace(
-            arcs=encoded.arcs, dependent=dependent, head=head, relation_weight=weight
-        )
+        roles: LabelFactors = self.roles(encoded.encoded)
+        dependent, head, weight = encoded.relations or (None, None, None)
+        paths = None if self.paths is None else self.paths()
+        return LisaScores(joint, *roles, tags, encoded.arcs, dependent, head, weight, paths)
 
 
 def build_network(header: Header) -> LisaNetwork:
     """The network of a header: d_in, `settings`, and the names of its outputs."""
-    sizes = {name: max(1, len(header[name])) for name in ("joint", "roles", "tags", "relations")}
+    sizes = {name: max(1, len(header[name])) for name in NAMES}
     return LisaNetwork(LisaSettings.from_json(header["settings"]), header["d_in"], **sizes)
+
+
+# The Thinc model
+
+
+class LisaInput(NamedTuple):
+    """Docs and, for each, what to attend to in the place of predicted heads.
+
+    heads: of every token the index of its head in the Doc, itself for a root, -1 where it is to be
+    predicted; None for a Doc without. predicates: tokens, which only a model with an indicator
+    reads.
+    """
+
+    docs: list[Doc]
+    heads: Sequence[numpy.ndarray | None]
+    predicates: Sequence[Collection[int]] = ()
+
+
+LisaPrediction = ParserScores[LisaScores]
+
+
+@dataclass
+class LisaBatch(SentenceBatch[LisaScores]):
+    """predicates: of a model with an indicator, the word that each row is encoded for [B], -1 in
+    sentences without; a sentence has as many rows as predicates. heads: those given [B,n] (see
+    `to_self_loops`), -1 where there is none."""
+
+    predicates: Tensor | None = None
+    heads: Tensor | None = None
+
+
+@with_settings_of(LisaSettings)
+def build_lisa_v1(
+    tok2vec: Model[list[Doc], list[Floats2d]], max_batch_spans: int = 60_000, **settings: Any
+) -> Model[LisaInput, LisaPrediction]:
+    """Linguistically-informed self-attention (Strubell et al. 2018): a Thinc model.
+
+    tok2vec: word vectors of the Docs' tokens; a listener or any other Tok2Vec model.
+    max_batch_spans: sentences are padded together as long as they have no more than twice this
+    number of pairs of words. settings: see `LisaSettings`.
+    """
+    return Model(
+        "lisa",
+        _forward,
+        init=_init,
+        layers=[tok2vec],
+        refs={"tok2vec": tok2vec},
+        shims=[TorchShim(build_network)],
+        attrs={
+            "settings": LisaSettings(**settings),
+            "max_batch_spans": max_batch_spans,
+            **{name: [] for name in NAMES},
+            **READING,
+        },
+    )
+
+
+def lisa_settings(model: Model) -> LisaSettings:
+    """The settings of a model's network."""
+    return cast(LisaSettings, model.attrs["settings"])
+
+
+def _init(model: Model, X: LisaInput | None = None, Y: Any = None) -> None:
+    width = initialize_tok2vec(model, X.docs if X is not None else None)
+    names = {name: model.attrs[name] for name in NAMES}
+    settings = lisa_settings(model).to_json()
+    torch_shim(model).initialize({"d_in": width, **names, "settings": settings})
+
+
+def _forward(
+    model: Model[LisaInput, LisaPrediction], inputs: LisaInput, is_train: bool
+) -> tuple[LisaPrediction, Callable[[LisaPrediction], list[Doc]]]:
+    docs = inputs.docs
+    shim = torch_shim(model)
+    sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
+    given = any(heads is not None for heads in inputs.heads)
+    indicator = lisa_settings(model).indicator_width is not None
+
+    def score() -> Iterator[LisaBatch]:
+        batches = padded_batches(docs, sentences, flat, model.attrs["max_batch_spans"])
+        for members, lengths, x in batches:
+            heads = predicates = None
+            if indicator:
+                rows, predicates = _by_predicate([sentences[k] for k in members], inputs.predicates)
+                members, predicates = [members[row] for row in rows], predicates.to(x.device)
+                lengths, x = lengths[rows], x[rows]
+            if given:
+                in_words = (_in_words(sentences[k], inputs.heads) for k in members)
+                heads = to_self_loops(padded(x, in_words))
+            if is_train:
+                rate = model.attrs["dropout_rate"]
+                scores = shim.begin_update(x, lengths, heads, predicates, dropout=rate)
+            else:
+                scores = shim.predict(x, lengths, heads, predicates)
+            yield LisaBatch(members, lengths, scores, predicates, heads)
+
+    prediction = ParserScores(sentences, list(score()) if is_train else score())
+
+    def backprop(d_prediction: LisaPrediction) -> list[Doc]:
+        d_flat = d_vectors(prediction, d_prediction, flat)
+        return backprop_tok2vec(to_rows(model, d_flat, [len(doc) for doc in docs]))
+
+    return prediction, backprop
+
+
+def _by_predicate(
+    sentences: list[Sentence], predicates: Sequence[Collection[int]]
+) -> tuple[list[int], Tensor]:
+    """The sentence of each row, and which of its words the row is for, -1 for none."""
+    rows, words = [], []
+    for row, sentence in enumerate(sentences):
+        doc_predicates = predicates[sentence.doc] if predicates else ()
+        found = places(doc_predicates, sentence) or [-1]
+        rows += [row] * len(found)
+        words += found
+    return rows, torch.tensor(words)
+
+
+def places(tokens: Collection[int], sentence: Sentence) -> list[int]:
+    """The words of a sentence that are among a Doc's tokens."""
+    return [i for i, token in enumerate(sentence.words.tolist()) if token in tokens]
+
+
+def _in_words(
+    sentence: Sentence, heads: Sequence[numpy.ndarray | None]
+) -> numpy.ndarray | list[int]:
+    given = heads[sentence.doc]
+    return [] if given is None else heads_in_words(given, sentence)

@@ -3,15 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
-from itertools import accumulate
 from typing import Any
 
 from spacy.scorer import PRFScore
-from spacy.tokens import Doc
 from spacy.training import Example
 
 from ..annotations.constituents import project_constituents
 from ..annotations.frames import FRAMES_KEY, PREDICATE, FrameSpans, get_frames
+from ..annotations.words import WordIndex
 from ..scoring.srl_eval import Counts, SrlReport, score_sentence
 from ..trees.tree import LabelledSpan
 
@@ -101,16 +100,15 @@ def _prf(name: str, score: PRFScore) -> dict[str, float | None]:
 def _gold(example: Example, key: str) -> Iterator[FrameSpans]:
     """Gold frames: predicates by token, arguments in words, that is tokens without whitespace."""
     doc = example.reference
-    word = _words_before(doc)
+    index = WordIndex(doc)
     for frame in get_frames(doc, key):
-        spans = ((span.start, span.end, span.label_) for span in frame.arguments)
-        in_words = [(word[start], word[end], label) for start, end, label in spans]
-        yield FrameSpans(frame.predicate.i, "", [span for span in in_words if span[0] < span[1]])
+        arguments = index.spans((span.start, span.end, span.label_) for span in frame.arguments)
+        yield FrameSpans(frame.predicate.i, "", arguments)
 
 
 def _in_gold_tokens(example: Example, key: str) -> Iterator[FrameSpans]:
     """Predicted frames, by the same tokens and words as gold ones."""
-    word = _words_before(example.reference)
+    word = WordIndex(example.reference).before
     x2y, y2x = example.alignment.x2y, example.alignment.y2x
     for frame in get_frames(example.predicted, key):
         tokens = x2y[frame.predicate.i]
@@ -121,8 +119,3 @@ def _in_gold_tokens(example: Example, key: str) -> Iterator[FrameSpans]:
             if word[start] < word[end]:
                 spans.append((word[start], word[end] if exact else UNALIGNED, label))
         yield FrameSpans(int(tokens[0]) if same else UNALIGNED, "", spans)
-
-
-def _words_before(doc: Doc) -> list[int]:
-    """How many tokens other than whitespace there are before each token."""
-    return list(accumulate((not token.is_space for token in doc), initial=0))

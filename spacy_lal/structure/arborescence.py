@@ -20,6 +20,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ..trees.nest import crossing
+
 
 def _checked(arcs: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     """The arcs in a type that sums well, the lengths where the arcs are."""
@@ -67,6 +69,12 @@ def _follow(heads: Tensor) -> tuple[Tensor, Tensor]:
     return ends, lowest
 
 
+def mask_padding(arcs: Tensor, lengths: Tensor) -> Tensor:
+    """Arc scores [B, n, n+1] with -inf for heads past the sentence's end."""
+    heads = torch.arange(arcs.shape[2], device=arcs.device)
+    return arcs.masked_fill(heads > lengths.to(arcs.device).view(-1, 1, 1), -torch.inf)
+
+
 def is_tree(heads: Tensor, lengths: Tensor) -> Tensor:
     """[B] bool: every word of heads [B, n] descends from the root, which has one dependent.
 
@@ -84,18 +92,14 @@ def is_tree(heads: Tensor, lengths: Tensor) -> Tensor:
 def is_projective(heads: Sequence[int]) -> bool:
     """Whether no two arcs of one sentence's tree cross, the root standing before the first word.
 
-    heads: the head of each word, 0 the root. In O(n log n): arcs are met from left to right,
-    outer before inner; the stack holds the right ends of those that are still open.
+    heads: the head of each word, 0 the root.
     """
-    arcs = sorted((min(h, d), -max(h, d)) for d, h in enumerate(heads, 1))
-    stack: list[int] = []
-    for left, minus_right in arcs:
-        while stack and stack[-1] <= left:
-            stack.pop()
-        if stack and stack[-1] < -minus_right:
-            return False
-        stack.append(-minus_right)
-    return True
+    arcs = sorted(((min(h, d), max(h, d)) for d, h in enumerate(heads, 1)), key=_outer_first)
+    return crossing(arcs) is None
+
+
+def _outer_first(arc: tuple[int, int]) -> tuple[int, int]:
+    return arc[0], -arc[1]
 
 
 # Projective trees

@@ -190,8 +190,9 @@ def inside_pass(scores: Tensor, lengths: Tensor) -> InsidePass:
     return InsidePass(lengths, total, shift, scale.reciprocal().masked_fill_(scale == 0, 0.0))
 
 
-def _masses(tables: InsidePass, tops: Tensor) -> Tensor:
-    """Send the weight of each root, tops [B], down to its spans [B, S].
+@torch.no_grad()
+def marginals(tables: InsidePass, tops: Tensor) -> Tensor:
+    """The probability of each span [B, S], times the weight of its sentence's root, tops [B].
 
     A span divides its weight over its splits by their probabilities. Parents of a width are
     complete before the width is reached, so one walk from the widest span down visits every span
@@ -211,120 +212,27 @@ def _masses(tables: InsidePass, tops: Tensor) -> Tensor:
     return masses
 
 
-def _split_values(tables: InsidePass, table: Tensor, width: int, surprise: bool) -> Tensor:
-    """[B, n-width+1, width-1]: the sums of `table`, plus the splits' -log probability if wanted."""
-    values = split_sums(table, width)
-    if surprise:
-        scale = tables.scale[:, width_slice(tables.n, width)].unsqueeze(-1)
-        # impossible splits have no part in any mean, but infinity times 0 would be none
-        values -= tables.odds(width).log_().add_(scale.log()).clamp_(min=-1e3)
-    return values
-
-
-def _means(tables: InsidePass, values: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """The mean of f(T) over the trees T of each span.
-
-    f(T) is the sum of `values` [B, S] over the spans of T or, without, T's surprise: the sum of its
-    splits' -log probability. Returns the means [B, n+1, n+1], and [B, S] without the span's own
-    value. With a direction as values, the means are the totals' derivatives.
-    """
-    n, scale, surprise = tables.n, tables.scale, values is None
-    own = torch.zeros_like(scale) if values is None else values
-    means, below = torch.zeros_like(tables.total), torch.zeros_like(scale)
-    for width in range(1, n + 1):
-        here = width_slice(n, width)
-        if width > 1:
-            weighted = _split_values(tables, means, width, surprise).mul_(tables.odds(width))
-            torch.mul(weighted.sum(-1), scale[:, here], out=below[:, here])
-        spans_of_width(means, width).copy_(own[:, here] + below[:, here])
-    return means, below
-
-
-def _covariances(
-    tables: InsidePass, masses: Tensor, means: Tensor, below: Tensor, surprise: bool
-) -> Tensor:
-    """[B, S]: the covariance of "the span is in T" and f(T), times the root's weight.
-
-    means, below: of f, from `_means`. This is the derivative of `_masses`, walked the same way: a
-    split's share changes with its parent's mass, and with its value against the mean.
-    """
-    n, scale = tables.n, tables.scale
-    changes = torch.zeros_like(tables.total)
-    covariances = torch.empty_like(scale)
-    for width in range(n, 0, -1):
-        here = width_slice(n, width)
-        left, right = spans_of_width(changes, width).unbind()
-        change = torch.add(left, right, out=covariances[:, here])
-        if width > 1:
-            share = _split_values(tables, means, width, surprise)
-            share.sub_(below[:, here].unsqueeze(-1))
-            share.mul_((masses[:, here] * scale[:, here]).unsqueeze(-1))
-            share.add_((change * scale[:, here]).unsqueeze(-1)).mul_(tables.odds(width))
-            _children(changes, width).add_(share)
-    return covariances
-
-
 class LogPartition(torch.autograd.Function):
-    """log Z whose gradient is computed as marginals rather than by replaying the loop."""
+    """log Z [B] of scores [B, S] whose gradient is computed as marginals rather than by replaying
+    the loop (the inside-outside algorithm, Baker 1979; Eisner 2016 for the identity)."""
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, *tables: Tensor) -> Tensor:
-        ctx.save_for_backward(scores, *tables)
+        ctx.save_for_backward(*tables)
         lengths, total, *_ = tables
         return _whole(total, lengths)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        scores, *tables = ctx.saved_tensors
-        return Marginals.apply(scores, grads[0], *tables), None, None, None, None
-
-
-class Marginals(torch.autograd.Function):
-    """The gradient of log Z, times tops [B]. Its own gradient is the Hessian's product."""
-
-    @staticmethod
-    def forward(ctx: Any, scores: Tensor, tops: Tensor, *tables: Tensor) -> Tensor:
-        masses = _masses(InsidePass(*tables), tops)
-        ctx.save_for_backward(masses, *tables)
-        return masses
-
-    @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        masses, *saved = ctx.saved_tensors
-        tables = InsidePass(*saved)
-        means, below = _means(tables, grads[0])
-        d_scores = _covariances(tables, masses, means, below, surprise=False)
-        return d_scores, _whole(means, tables.lengths), None, None, None, None
-
-
-class Entropy(torch.autograd.Function):
-    """The mean surprise of a tree: a sum of positive terms, not log Z less the mean score."""
-
-    @staticmethod
-    def forward(ctx: Any, scores: Tensor, *saved: Tensor) -> Tensor:
-        tables = InsidePass(*saved)
-        means, below = _means(tables)
-        ctx.save_for_backward(means, below, *saved)
-        return _whole(means, tables.lengths)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        means, below, *saved = ctx.saved_tensors
-        tables = InsidePass(*saved)
-        masses = _masses(tables, grads[0])
-        # d entropy = -cov(1[span], score), and surprise is the constant log Z less the score
-        d_scores = _covariances(tables, masses, means, below, surprise=True)
-        return d_scores, None, None, None, None
+        return marginals(InsidePass(*ctx.saved_tensors), grads[0]), None, None, None, None
 
 
 def inside(scores: Tensor, lengths: Tensor) -> Tensor:
     """log Z [B], the log-sum of exp(score) over all binary trees of each sentence.
 
-    scores: packed chart [B, S]; lengths: words of each sentence [B], 1..n. Differentiable twice;
-    the gradient with respect to `scores` is the spans' marginal probability (the inside-outside
-    algorithm, Baker 1979; Eisner 2016 for the identity).
+    scores: packed chart [B, S]; lengths: words of each sentence [B], 1..n. The gradient is the
+    spans' marginal probability.
     """
     return LogPartition.apply(scores, *inside_pass(scores, lengths))
 

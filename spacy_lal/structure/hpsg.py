@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..trees.nest import nest
 from ..trees.tree import LabelledSpan
 from .arborescence import is_projective
 from .binarise import collapse_unaries
@@ -100,69 +101,31 @@ def lexicalise(spans: Iterable[LabelledSpan], heads: Sequence[int], n: int) -> H
         raise ValueError(f"expected {n} heads from 0 to {n}, not {list(heads)}")
     # spans count words from 0: the root is at -1, outside of all of them
     fathers = [head - 1 for head in heads]
+    constituents = collapse_unaries(spans)
+    child = {~i: (i, i + 1, i) for i in range(n)}
     nodes: list[HeadedSpan] = []
     conflicts = 0
-    # the sentence's label is None unless it turns out to be a constituent
-    opened = [_Opened(0, n, None, [])]
-
-    def close() -> None:
-        nonlocal conflicts
-        start, end, label, children = opened.pop()
-        _add_words(children, start, end)
+    # from the leaves up; the sentence comes last and is no node unless it is a constituent, too
+    below = nest(constituents, n)
+    for k in [*range(len(constituents) - 1, -1, -1), -1]:
+        if not below[k]:  # no words
+            continue
+        children = [child[c] for c in below[k]]
         head = _head(children, fathers)
         if _strangers(children, fathers, head):
             groups, ungrouped = _group(children, fathers, head)
             nodes.extend(groups)
             conflicts += ungrouped
-        if label is not None:
+        if k >= 0:
+            start, end, label = constituents[k]
             nodes.append(HeadedSpan(start, end, label, head))
-        if opened:
-            opened[-1].children.append((start, end, head))
-
-    for start, end, label in collapse_unaries(spans):
-        if not 0 <= start < end <= n:
-            raise ValueError(f"constituent {(start, end)} is outside of {n} words")
-        while opened[-1].end <= start:
-            close()
-        outer = opened[-1]
-        if end > outer.end or start < outer.position:
-            raise ValueError(
-                f"constituent {(start, end)} crosses or precedes another one: they must be in "
-                "preorder"
-            )
-        if (start, end) == (0, n):
-            opened.pop()
-        else:
-            _add_words(outer.children, outer.start, start)
-        opened.append(_Opened(start, end, label, []))
-    while n and opened:
-        close()
+            child[k] = (start, end, head)
     nodes.sort(key=lambda node: (node[0], -node[1]))
     return HeadedTree(nodes, conflicts)
 
 
 _Child = tuple[int, int, int]
 """(start, end, head)"""
-
-
-class _Opened(NamedTuple):
-    """A node some of whose children are known; label None: it won't become a node."""
-
-    start: int
-    end: int
-    label: str | None
-    children: list[_Child]
-
-    @property
-    def position(self) -> int:
-        """Where the next child may start."""
-        return self.children[-1][1] if self.children else self.start
-
-
-def _add_words(children: list[_Child], start: int, end: int) -> None:
-    """Make children of the words up to `end`; start: of the node that they are in."""
-    position = children[-1][1] if children else start
-    children.extend((word, word + 1, word) for word in range(position, end))
 
 
 def _head(children: Sequence[_Child], fathers: Sequence[int]) -> int:

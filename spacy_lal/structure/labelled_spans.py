@@ -8,7 +8,10 @@ import torch
 from torch import Tensor
 
 MOST_SCORES = 1 << 24
-"""Of all words and labels of the sequences that are searched together: 128 MB of 64-bit floats."""
+"""Words times labels, or words times words, of what is searched together."""
+
+Spans = list[tuple[int, int, int]]
+"""(start, end, label) in order of the words."""
 
 
 @torch.no_grad()
@@ -16,94 +19,106 @@ def best_spans(
     begin: Tensor,
     inside: Tensor,
     outside: Tensor,
-    added: Tensor,
+    whole: Tensor,
+    losses: Tensor,
     lengths: Tensor,
     unique: Sequence[int] = (),
-    without: Sequence[int] = (),
-) -> list[list[tuple[int, int, int]]]:
-    """The disjoint spans (start, end, label) of highest score (a semi-Markov model's Viterbi).
+) -> list[Spans]:
+    """The disjoint spans of highest score (a semi-Markov model's Viterbi).
 
     begin, inside: [B, n, C], scores of a word that begins a span of that label, and that continues
         it; -inf where it can't. outside: [B, n], of a word in no span.
-    added: [B, n, n]; `added[b, i, j]` is added to the score of a span of the words i to j, unless
-        its label is one of `without`.
+    whole: [B, n, n], whether the words i to j are a constituent. losses: [C], at least 0, what a
+        span of each label loses that is none.
     lengths: [B], in 1..n. What is past the end is never read.
     unique: labels that may occur at most once in their sequence.
 
-    Sarawagi and Cohen (2004). The work grows with n² C. Where a label of `unique` comes twice, its
-    one span begins either not after the first of both, or after it: both are searched. Ties: a word
-    outside before a span, of spans the longest, of labels the lowest.
+    Sarawagi and Cohen (2004). Of the spans that end at a word and are no constituents, the best of
+    a label begins there, or where that of the word before does: the work grows with C times n and
+    the number of constituents, not with C n². Where a label of `unique` comes twice, its one span
+    begins either not after the first of both, or after it: both are searched. Ties: a word outside
+    before a span, of spans the longest, of labels the lowest.
     """
     _, n, size = begin.shape
     rows = max(1, MOST_SCORES // max(1, n * max(n, size)))
-    counts = torch.ones(size, dtype=torch.double, device=begin.device)
-    counts[list(without)] = 0
-    found = []
-    for part in torch.arange(len(begin)).split(rows):
-        parts = [t[part.to(t.device)] for t in (begin, inside, outside, added, lengths)]
-        found += [spans for _, spans in _search(parts, counts, set(unique))]
-    return found
+    best: list[tuple[float, Spans]] = [(-torch.inf, []) for _ in begin]
+    # the sequences to search by their row, with words at which a label may not begin
+    searches: list[tuple[int, list[tuple[slice, int]]]] = [(row, []) for row in range(len(begin))]
+    while searches:
+        part, searches = searches[:rows], searches[rows:]
+        at = [row for row, _ in part]
+        starts = begin[at].double()
+        for sequence, (_, forbidden) in zip(starts, part, strict=True):
+            for words, label in forbidden:
+                sequence[words, label] = -torch.inf
+        parts = starts, inside[at].double(), outside[at].double(), whole[at]
+        found = _search(*parts, losses.double(), lengths[at])
+        for (row, forbidden), (score, spans) in zip(part, found, strict=True):
+            if repeated := _first_repeated(spans, unique):
+                label, first = repeated
+                for words in (slice(first + 1, None), slice(first + 1)):
+                    searches.append((row, [*forbidden, (words, label)]))
+            elif score > best[row][0]:
+                best[row] = score, spans
+    return [spans for _, spans in best]
 
 
 def _search(
-    parts: list[Tensor], counts: Tensor, unique: set[int]
-) -> list[tuple[float, list[tuple[int, int, int]]]]:
-    begin, inside, outside, added, lengths = parts
+    begin: Tensor, inside: Tensor, outside: Tensor, whole: Tensor, losses: Tensor, lengths: Tensor
+) -> list[tuple[float, Spans]]:
+    """The best sequence of each row and its score, whatever labels it repeats."""
     batch, n, _ = begin.shape
-    begin, inside, outside, added = (t.double() for t in (begin, inside, outside, added))
     # of words that can't be inside: sums of -inf have no differences
     never = torch.isneginf(inside)
     sums = inside.masked_fill(never, 0).cumsum(1)
     broken = never.cumsum(1)
-    # a span of the words i to j: from[i] + sums[j], if as many words before both can't be inside
+    # value of a span of the words i to j: start[i] + sums[j], if no word after i can't be inside
     start = begin - sums
+    ends_of: list[list[int]] = [[] for _ in range(n)]
+    for i, j in whole.any(0).nonzero().tolist():
+        if i <= j:
+            ends_of[j].append(i)
     best = outside.new_zeros(batch, n + 1)
     back = torch.full((batch, n, 2), -1, dtype=torch.long, device=begin.device)
+    longest = torch.full_like(start[:, 0], -torch.inf)
+    first = torch.zeros_like(longest, dtype=torch.long)
     for j in range(n):
-        scores = start[:, : j + 1] + sums[:, j : j + 1] + added[:, : j + 1, j, None] * counts
-        scores = scores.masked_fill(broken[:, : j + 1] != broken[:, j : j + 1], -torch.inf)
-        of_label, label = scores.max(2)
-        value, first = (of_label + best[:, : j + 1]).max(1)
+        start[:, j] += best[:, j, None]
+        longest = longest.masked_fill(never[:, j], -torch.inf)
+        here = start[:, j] > longest
+        longest, first = torch.where(here, start[:, j], longest), first.masked_fill(here, j)
+        value, at = longest - losses, first
+        for i in ends_of[j]:
+            there = whole[:, i, j, None] & (broken[:, i] == broken[:, j])
+            better = there & ((start[:, i] > value) | ((start[:, i] == value) & (at > i)))
+            value, at = torch.where(better, start[:, i], value), at.masked_fill(better, i)
+        value = value + sums[:, j]
+        top = value.amax(1, keepdim=True)
+        begins, label = at.masked_fill(value < top, n).min(1)
         alone = best[:, j] + outside[:, j]
-        span = value > alone
-        best[:, j + 1] = torch.where(span, value, alone)
-        chosen = torch.stack([first, label.gather(1, first.unsqueeze(1)).squeeze(1)], 1)
-        back[:, j] = chosen.where(span.unsqueeze(1), -1)
+        span = top[:, 0] > alone
+        best[:, j + 1] = torch.where(span, top[:, 0], alone)
+        back[:, j] = torch.stack([begins, label], 1).where(span.unsqueeze(1), -1)
     ends = best.gather(1, lengths.to(best.device, torch.long).unsqueeze(1)).squeeze(1).tolist()
-    found = []
-    for row, (steps, end) in enumerate(zip(back.tolist(), lengths.tolist(), strict=True)):
-        spans = _spans(steps, end)
-        again = _first_repeated(spans, unique)
-        if again is None:
-            found.append((ends[row], spans))
-            continue
-        repeated, at = again
-        two = [t[row].expand(2, *t[row].shape) for t in (inside, outside, added, lengths)]
-        starts = begin[row].expand(2, *begin[row].shape).clone()
-        starts[0, at + 1 :, repeated] = -torch.inf
-        starts[1, : at + 1, repeated] = -torch.inf
-        found.append(max(_search([starts, *two], counts, unique), key=lambda pair: pair[0]))
-    return found
+    steps = zip(back.tolist(), lengths.tolist(), strict=True)
+    return [(score, _spans(*of_row)) for score, of_row in zip(ends, steps, strict=True)]
 
 
-def _spans(back: list[list[int]], end: int) -> list[tuple[int, int, int]]:
+def _spans(back: list[list[int]], end: int) -> Spans:
     spans = []
     while end:
         first, label = back[end - 1]
-        if label < 0:
-            end -= 1
-        else:
+        if label >= 0:
             spans.append((first, end, label))
-            end = first
+        end = first if label >= 0 else end - 1
     return spans[::-1]
 
 
-def _first_repeated(spans: list[tuple[int, int, int]], unique: set[int]) -> tuple[int, int] | None:
+def _first_repeated(spans: Spans, unique: Sequence[int]) -> tuple[int, int] | None:
     """A label of `unique` that comes twice, and the word at which it does first."""
     first: dict[int, int] = {}
     for start, _, label in spans:
-        if label in first:
+        if label in first and label in unique:
             return label, first[label]
-        if label in unique:
-            first[label] = start
+        first.setdefault(label, start)
     return None

@@ -21,14 +21,72 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from .chart import packed_spans, span_position
-from .lexicalised import JointTree
+from .chart import best_tree, packed_spans, span_position
+from .lexicalised import JointTree, best_joint_tree
 
+EXACT_WORDS = 100
+"""Longer sentences are searched among probable spans alone."""
+SPANS_PER_WORD = 16
+"""Of a long sentence's spans at most so many times its words are kept."""
+LEAST_PROBABILITY = 1e-5
+"""Of a kept span, under some label or none."""
 BLOCK = 1 << 19
 """Numbers in the sums of one operation, unless one span has more."""
 
 Floats = NDArray[np.floating]
 Ints = NDArray[np.int64]
+
+
+def best_joint(
+    constituent: Tensor,
+    empty: Tensor,
+    arcs: Tensor,
+    lengths: Tensor,
+    probabilities: Tensor | None,
+) -> JointTree:
+    """The best joint tree of each sentence: of all trees, or, in long sentences, of the probable.
+
+    The search among all trees (`lexicalised.best_joint_tree`) takes time by the fourth power of
+    length. Over EXACT_WORDS words only trees of spans that are probable without heads are searched.
+    probabilities [B, S]: of spans; None where there are none; then nothing is left out, nor where
+    they are nan, as in a training that failed.
+    """
+    long = lengths > EXACT_WORDS
+    if probabilities is not None:
+        long = long & ~probabilities.isnan().any(-1)
+    if probabilities is None or not long.any():
+        return best_joint_tree(constituent, empty, arcs, lengths)
+    best = JointTree(
+        arcs.new_zeros(len(arcs)),
+        torch.zeros_like(empty, dtype=torch.bool),
+        torch.zeros_like(empty, dtype=torch.bool),
+        torch.zeros_like(arcs[..., 0], dtype=torch.long),
+    )
+    for rows, pruned in ((~long, False), (long, True)):
+        if not rows.any():
+            continue
+        problem = constituent[rows], empty[rows], arcs[rows], lengths[rows]
+        found = _of_probable(probabilities[rows], *problem) if pruned else best_joint_tree(*problem)
+        for field, row_values in zip(best, found, strict=True):
+            field[rows] = row_values
+    return best
+
+
+def _of_probable(
+    probability: Tensor, constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: Tensor
+) -> JointTree:
+    keep = torch.zeros_like(probability, dtype=torch.bool)
+    for row, n in enumerate(lengths.tolist()):
+        most = probability[row].topk(min(SPANS_PER_WORD * n, probability.shape[1])).values[-1]
+        # words and the whole sentence are certain
+        keep[row] = probability[row] > most.clamp(LEAST_PROBABILITY, 0.5)
+    found = best_joint_tree_within(keep, constituent, empty, arcs, lengths)
+    lost = found.score == -torch.inf
+    if lost.any():
+        # no tree at all of these spans: that of the most probable spans is one
+        keep[lost] |= best_tree(probability[lost], lengths[lost])[1]
+        found = best_joint_tree_within(keep, constituent, empty, arcs, lengths)
+    return found
 
 
 def best_joint_tree_within(

@@ -164,6 +164,56 @@ def _exceptions(transitions: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return lowest, everywhere.unsqueeze(1), previous, following
 
 
+# Labels that occur once
+
+MOST_STATES = 1 << 24
+"""Numbers of words times states of the sequences that are searched together: 64 MB of floats."""
+
+
+@torch.no_grad()
+def unique_viterbi(
+    scores: Tensor,
+    lengths: Tensor,
+    transitions: Tensor,
+    start: Tensor | None,
+    unique: Tensor,
+) -> BestPaths:
+    """As `viterbi`, of the sequences in which each label of `unique` [C] occurs at most once.
+
+    Exact. The first search has no such constraint, and each next one constrains those labels which
+    the sequence before has more than once. A sequence that breaks no constraint is the best of a
+    set that has all allowed ones in it, so it is the best of these. The cost is that of one search,
+    and for every sequence that is searched again 2^k times as much, with k its constrained labels.
+    """
+    labels, score = viterbi(scores, lengths, transitions, start)
+    lengths, unique = lengths.to(labels), unique.to(labels)
+    constrained = torch.zeros(len(labels), len(unique), dtype=torch.bool, device=labels.device)
+    rows = torch.arange(len(labels), device=labels.device)
+    while True:
+        # a repeated label that is constrained already: every allowed sequence has -inf
+        repeated = _repeated(labels[rows], lengths[rows], unique) & ~constrained[rows]
+        broken = repeated.any(1)
+        rows = rows[broken]
+        if not len(rows):
+            return BestPaths(labels, score)
+        constrained[rows] |= repeated[broken]
+        # as many labels of each sequence as of that with the most: what is not constrained is
+        # replaced by one that is
+        k = int(constrained[rows].sum(1).max())
+        n = int(lengths[rows].max())
+        for part in rows.split(max(1, (MOST_STATES >> k) // (n * scores.shape[2]))):
+            known, which = constrained[part].byte().topk(k)
+            once = unique[which.where(known > 0, which[:, :1])]
+            found = viterbi(scores[part, :n], lengths[part], transitions, start, once)
+            labels[part, :n], score[part] = found
+
+
+def _repeated(labels: Tensor, lengths: Tensor, unique: Tensor) -> Tensor:
+    """Which of the labels `unique` each sequence has more than once: [B, C]."""
+    words = torch.arange(labels.shape[1], device=labels.device) < lengths.unsqueeze(1)
+    return (labels.where(words, -1).unsqueeze(2) == unique).sum(1) > 1
+
+
 # Transitions
 
 
@@ -173,33 +223,16 @@ def transition_probs(counts: Tensor) -> Tensor:
     counts: [L, L], how often label j follows label i in the training data; or [L], how often each
     label comes first. Unseen pairs, and all that follows a label without any count, have 0.
 
-    The released code of Strubell et al. 2018 adds these to the logits as they are, without a term
-    for the first word: `viterbi(scores, lengths, transition_probs(counts))`. There an unseen pair
-    costs at most 1, so the labels found are not always a valid BIO sequence.
+    Strubell et al. 2018 ("Predicting semantic roles") decode with scores of labels from the network
+    and these probabilities, to get valid BIO sequences. Their released code adds them to the logits
+    as they are, without a term for the first word, so that an unseen pair costs at most 1 and
+    sequences may be invalid; of their logarithms an unseen pair's is -inf.
 
     Raises ValueError for negative counts.
     """
     if (counts < 0).any():
         raise ValueError("counts of transitions must not be negative")
     return (counts / counts.sum(-1, keepdim=True)).nan_to_num(0.0)
-
-
-def transition_log_probs(counts: Tensor, smoothing: float = 0.0) -> Tensor:
-    """Log-probabilities of transitions: what a decoder adds to labels scored each on its own.
-
-    Strubell et al. 2018 ("Predicting semantic roles") decode with scores of labels from the network
-    and transition probabilities from the training data, to get valid BIO sequences.
-
-    counts: [L, L] of pairs (previous, following), or [L] of first labels, as the `start` of
-    `viterbi`. Each row is normalised on its own.
-
-    Without smoothing, an unseen pair has -inf: only pairs of the training data are possible, and
-    every path is a valid BIO sequence if those were. `smoothing` is added to each count; then all
-    pairs are possible, and `bio_constraints` added to the result forbid what is not valid.
-
-    Raises ValueError for negative counts.
-    """
-    return transition_probs(counts + smoothing).log()
 
 
 def bio_constraints(labels: Sequence[str]) -> tuple[Tensor, Tensor]:

@@ -1,7 +1,7 @@
 """`spacy-lal.corrupt.v1`: new errors in a training corpus every time it is read."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
 
@@ -9,17 +9,17 @@ from spacy.language import Language
 from spacy.training import Example
 
 from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, set_errors
+from ..annotations.words import bare_doc
 from ..artificial_errors.corrupt import corrupt_doc, sentence_random
 from ..artificial_errors.error_model import ErrorModel
-from .corpus import to_predict
 
 
 class CorruptAugmenter:
     """Examples with errors in `reference.spans["errors"]`, made of those without that group.
 
-    model: errors to make. rate: expected share of tokens that are errors. level: share of examples
-    that get errors. The others are yielded with the group empty, as correct text; so the corpus has
-    to be correct where it has no labels.
+    model: path of an error model's JSON. rate: expected share of tokens that are errors.
+    level: share of examples that get errors. The others are yielded with the group empty, as
+    correct text; so the corpus has to be correct where it has no labels.
     Examples with the group, even an empty one, are yielded as they are. Of a corrupted Doc only the
     words, whitespace and sentence starts are kept: tags, heads, trees and the like don't fit it.
     The Doc to be predicted has the reference's words, and its sentence starts if it had any.
@@ -28,13 +28,14 @@ class CorruptAugmenter:
     not on the order of examples: every reading of a corpus makes new ones. spaCy reads it anew for
     each epoch only with `max_epochs = -1`, and then initialises with 100 examples; otherwise all
     epochs have the errors of one reading.
+    Raises ValueError for a malformed model, and for a rate or level that isn't from 0 to 1.
     """
 
-    def __init__(self, model: ErrorModel, rate: float, level: float, seed: int) -> None:
+    def __init__(self, model: str | Path, rate: float, level: float, seed: int) -> None:
         for name, value in (("rate", rate), ("level", level)):
             if not 0 <= value <= 1:
                 raise ValueError(f"spacy-lal.corrupt.v1: {name} must be from 0 to 1, not {value}")
-        self.model = model
+        self.model = ErrorModel.load(model)
         self.rate = rate
         self.level = level
         self.seed = seed
@@ -60,15 +61,5 @@ class CorruptAugmenter:
             reference, nlp.vocab, self.model, self.rate, seed=self.seed, round=round
         )
         starts = example.predicted.has_annotation("SENT_START")
-        predicted = to_predict(corrupted, nlp.vocab, sentence_starts=starts)
+        predicted = bare_doc(corrupted, nlp.vocab, sentence_starts=starts)
         yield Example(predicted, corrupted)
-
-
-def make_corrupt_augmenter(
-    model: str | Path, rate: float, level: float, seed: int
-) -> Callable[[Language, Example], Iterator[Example]]:
-    """See `CorruptAugmenter`. model: path of an error model's JSON.
-
-    Raises ValueError if it is malformed, or `rate` or `level` isn't from 0 to 1.
-    """
-    return CorruptAugmenter(ErrorModel.load(model), rate, level, seed)

@@ -3,35 +3,51 @@
 from __future__ import annotations
 
 import json
-import os
+import random
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
 import safetensors.torch
+import torch
 from safetensors import safe_open
+from spacy.language import Language
+from spacy.training import Example
+from thinc.api import Optimizer
 from torch import Tensor
+
+from ..formats.whole_files import whole_file
+from .parameters import (
+    CheckpointError,
+    read_optimizer,
+    read_weights,
+    run_schedules,
+    set_optimizer,
+    set_weights,
+)
+
+T = TypeVar("T")
+Batches = Iterator[tuple[int, list[Example]]]
+"""Each with the number of its epoch."""
+RandomState = dict[str, Any]
+"""States of the generators of Python, NumPy (the global one) and PyTorch, by their names; "cuda":
+PyTorch's of every GPU, empty where none is used. CuPy doesn't say where its generator stands."""
 
 CHECKPOINT = "checkpoint.safetensors"
 """The file's name in the folder that training writes to."""
 
 
-class CheckpointError(ValueError):
-    """Training can't go on from this checkpoint."""
-
-
 def write_checkpoint(folder: Path, tensors: dict[str, Tensor], state: dict[str, Any]) -> None:
     """Write both to `folder`, in the place of what was written before.
 
-    Whenever the process or the machine stops, there is either the old checkpoint or the new one:
-    the file is complete on disk before it gets its name, and a name changes hands in one step.
+    Whenever the process or the machine stops, there is either the old checkpoint or the new one.
     """
-    written = folder / f"{CHECKPOINT}.new"
-    safetensors.torch.save_file(
-        _apart(tensors), written, {"state": json.dumps(state, default=_plain)}
-    )
-    _to_disk(written)
-    os.replace(written, folder / CHECKPOINT)
-    _to_disk(folder)
+    with whole_file(folder / CHECKPOINT) as path:
+        text = json.dumps(state, default=lambda value: value.tolist())
+        safetensors.torch.save_file(_apart(tensors), path, {"state": text})
 
 
 def read_state(folder: Path) -> dict[str, Any] | None:
@@ -54,13 +70,6 @@ def read_tensors(folder: Path) -> dict[str, Tensor]:
     return safetensors.torch.load_file(folder / CHECKPOINT)
 
 
-def _plain(value: Any) -> Any:
-    """Scores may be NumPy's numbers."""
-    if hasattr(value, "item"):
-        return value.item()
-    raise TypeError(f"a {type(value).__name__} can't be written as JSON")
-
-
 def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """The same values; what shares memory, which the format doesn't know, is copied."""
     seen: set[int] = set()
@@ -68,19 +77,180 @@ def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     for name, tensor in tensors.items():
         tensor = tensor.detach().contiguous()
         place = tensor.untyped_storage().data_ptr()
-        if tensor.numel() and place in seen:
-            tensor = tensor.clone()
+        apart[name] = tensor.clone() if tensor.numel() and place in seen else tensor
         seen.add(place)
-        apart[name] = tensor
     return apart
 
 
-def _to_disk(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
-    if path.is_dir() and os.name == "nt":
-        return  # Windows opens no folders
-    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+@dataclass
+class Progress:
+    """How far training is.
+
+    steps: updates made. words: in their batches. seconds: that they took. losses: since the last
+    evaluation, by component. results: score and number of the step, from 0, of each evaluation.
+    performance: what goes to meta.json. exhausted: all epochs were read. finished: training is
+    over, and its results are written.
+    """
+
+    steps: int = 0
+    words: int = 0
+    seconds: float = 0.0
+    losses: dict[str, Any] = field(default_factory=dict)
+    results: list[tuple[float, int]] = field(default_factory=list)
+    performance: dict[str, Any] = field(default_factory=dict)
+    exhausted: bool = False
+    finished: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        # a sum in 32 bits goes on in 32 bits
+        kinds = {name: getattr(loss, "dtype", None) for name, loss in self.losses.items()}
+        losses = {
+            name: [float(loss), kinds[name] and str(kinds[name])]
+            for name, loss in self.losses.items()
+        }
+        return asdict(self) | {"losses": losses}
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Progress:
+        """Undo `to_json`."""
+        results = [(score, step) for score, step in values["results"]]
+        losses = {
+            name: np.dtype(kind).type(loss) if kind else loss
+            for name, (loss, kind) in values["losses"].items()
+        }
+        return cls(**values | {"results": results, "losses": losses})
+
+    def over(self, max_steps: int, patience: int) -> bool:
+        """Whether training stops here; in spaCy's counting, which has max_steps + 1 updates."""
+        if self.exhausted or not self.results:
+            return self.exhausted
+        last = self.steps - 1
+        best = -max((score, -step) for score, step in self.results)[1]
+        return bool(patience and last - best >= patience) or bool(max_steps and last >= max_steps)
+
+
+@dataclass
+class Saved:
+    """All that a checkpoint keeps.
+
+    frozen: components that don't change. run: what this is a training of. begins: digests of the
+    components before the first update. data_random: the random numbers that the data began with.
+    """
+
+    nlp: Language
+    optimizer: Optimizer
+    frozen: Collection[str]
+    run: dict[str, Any]
+    begins: dict[str, str]
+    data_random: RandomState
+    progress: Progress = field(default_factory=Progress)
+
+    def write(self, output: Path) -> None:
+        """Write the checkpoint of a folder."""
+        weights, graded = read_weights(self.nlp, self.frozen)
+        moments, numbers = read_optimizer(self.nlp, self.optimizer)
+        self.progress.performance = self.nlp.meta.get("performance", {})
+        state = {
+            "run": self.run,
+            "begins": self.begins,
+            "progress": self.progress.to_json(),
+            "data_random": self.data_random,
+            "random": random_state(),
+            "optimizer": numbers,
+            "graded": graded,
+        }
+        named = {"weights": weights, "optimizer": moments}
+        tensors = {f"{kind}/{name}": t for kind, of in named.items() for name, t in of.items()}
+        write_checkpoint(output, tensors, state)
+
+    def read(
+        self,
+        output: Path,
+        state: dict[str, Any],
+        batches: Batches,
+        dev: Callable[[], Iterable[Example]],
+    ) -> None:
+        """Undo `write`. state: of the checkpoint. batches: from the first, which are skipped. dev:
+        the examples of an evaluation, read as often as there were evaluations.
+
+        Raises CheckpointError if it doesn't fit the pipeline or the data.
+        """
+        for name, digest in self.begins.items():
+            if state["begins"].get(name) != digest:
+                raise CheckpointError(
+                    f"{name} begins with other labels, vocabularies or shapes than the component "
+                    "that the checkpoint is of"
+                )
+        self.progress = progress = Progress.from_json(state["progress"])
+        _skip(batches, progress)
+        for _ in progress.results:
+            deque(dev(), maxlen=0)  # it may change with every reading
+        run_schedules(self.optimizer, progress.steps, progress.results)
+        tensors: dict[str, dict[str, Tensor]] = {"weights": {}, "optimizer": {}}
+        for place, tensor in read_tensors(output).items():
+            kind, _, name = place.partition("/")
+            tensors[kind][name] = tensor
+        set_weights(self.nlp, self.frozen, tensors["weights"], set(state["graded"]))
+        set_optimizer(self.nlp, self.optimizer, tensors["optimizer"], state["optimizer"])
+        self.nlp.meta["performance"] = progress.performance
+        progress.finished = False
+        # the last, for what is above may draw
+        set_random_state(state["random"])
+
+
+def _skip(batches: Batches, progress: Progress) -> None:
+    """Read what was trained on. Raises CheckpointError if it isn't what it was."""
+    words = 0
+    for _ in range(progress.steps):
+        _, batch = next(batches, (0, []))
+        words += sum(len(example) for example in batch)
+    if words != progress.words:
+        raise CheckpointError(
+            f"the training data have changed: the first {progress.steps} batches have {words} "
+            f"words, and had {progress.words}"
+        )
+
+
+# Random numbers
+
+
+def random_state(gpus: bool = True) -> RandomState:
+    """The state of all generators that training draws from. gpus: those too, which takes time."""
+    # to ask a GPU that nobody uses would take some of its memory
+    cuda = torch.cuda.get_rng_state_all() if gpus and torch.cuda.is_initialized() else []
+    return {
+        "python": random.getstate(),
+        "numpy": np.random.get_state(),
+        "torch": torch.get_rng_state(),
+        "cuda": cuda,
+    }
+
+
+def set_random_state(state: RandomState) -> None:
+    """Undo `random_state`, also of what was JSON meanwhile."""
+    version, numbers, gauss = state["python"]
+    random.setstate((version, tuple(numbers), gauss))
+    np.random.set_state(tuple(state["numpy"]))
+    torch.set_rng_state(torch.as_tensor(state["torch"], dtype=torch.uint8))
+    cuda = [torch.as_tensor(one, dtype=torch.uint8) for one in state["cuda"]]
+    if cuda and len(cuda) == torch.cuda.device_count():
+        torch.cuda.set_rng_state_all(cuda)
+
+
+def with_own_random(items: Iterable[T], state: RandomState) -> Iterator[T]:
+    """The items, whose making draws random numbers from `state` on, and never from others' state.
+
+    So the items don't depend on what is drawn between them.
+    """
+    iterator = iter(items)
+    while True:
+        outside = random_state(gpus=False)
+        set_random_state(state)
+        try:
+            item = next(iterator)
+        except StopIteration:
+            return
+        finally:
+            state = random_state(gpus=False)
+            set_random_state(outside)
+        yield item

@@ -26,16 +26,16 @@ from spacy.util import registry, resolve_dot_names
 from thinc.api import Optimizer, fix_random_seed, set_gpu_allocator
 from wasabi import msg
 
+from ..formats.whole_files import remove_unfinished
+from .checkpoint import Saved, random_state, with_own_random
 from .folders import replace_folder
-from .progress import Saved
-from .randomness import RandomState, with_own_random
 from .same_run import describe_pipeline
 
 Batch = list[Example]
 
 
 class CorpusError(ValueError):
-    """What is wrong with the development data, in words of their reader."""
+    """Development data that can't be read, in words of their reader."""
 
 
 def train(
@@ -57,6 +57,7 @@ def train(
     Raises CheckpointError if a checkpoint doesn't fit the pipeline or the data, CorpusError for
     development data that can't be read.
     """
+    remove_unfinished(output)
     config = nlp.config.interpolate()
     if config["training"]["seed"] is not None:
         fix_random_seed(config["training"]["seed"])
@@ -70,9 +71,7 @@ def train(
     evaluate = create_evaluation_callback(nlp, dev_corpus, settings["score_weights"])
     optimizer: Optimizer = settings["optimizer"]
     frozen = settings["frozen_components"]
-    data_random = RandomState.now(gpus=False)
-    if resume is not None:
-        data_random = RandomState.from_json(resume["data_random"])
+    data_random = resume["data_random"] if resume is not None else random_state(gpus=False)
     batches = with_own_random(
         create_train_batches(nlp, train_corpus, settings["batcher"], settings["max_epochs"]),
         data_random,
@@ -97,7 +96,12 @@ def train(
         saved.read(output, resume, batches, lambda: dev_corpus(nlp))
     progress = saved.progress
 
-    _say_what_is_trained(nlp, settings, optimizer)
+    msg.info(f"Pipeline: {nlp.pipe_names}")
+    if frozen:
+        msg.info(f"Frozen components: {frozen}")
+    if settings["annotating_components"]:
+        msg.info(f"Set annotations on update for: {settings['annotating_components']}")
+    msg.info(f"Learn rate: {optimizer.learn_rate}")
     with nlp.select_pipes(disable=frozen):
         log_step, finalize_logger = settings["logger"](nlp, sys.stdout, sys.stderr)
     began = default_timer() - progress.seconds
@@ -172,21 +176,6 @@ def _update(
         if name not in frozen and trainable and pipe.model not in (True, False, None):
             pipe.finish_update(optimizer)
     optimizer.step_schedules()
-
-
-def _say_what_is_trained(
-    nlp: Language,
-    settings: dict[str, Any],
-    optimizer: Optimizer,
-) -> None:
-    lines = [f"Pipeline: {nlp.pipe_names}"]
-    if settings["frozen_components"]:
-        lines.append(f"Frozen components: {settings['frozen_components']}")
-    if settings["annotating_components"]:
-        lines.append(f"Set annotations on update for: {settings['annotating_components']}")
-    lines.append(f"Learn rate: {optimizer.learn_rate}")
-    for line in lines:
-        msg.info(line)
 
 
 def _named(

@@ -1,12 +1,17 @@
-"""`spacy-lal.Nadam.v1`: Adam with Nesterov's momentum (Dozat 2016), on request a lazy one."""
+"""Optimizers of configs: `spacy-lal.Nadam.v1` and `spacy-lal.GroupedAdam.v1`."""
 
+import math
+import re
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from thinc.api import Optimizer
+from thinc.api import Adam, Optimizer
 from thinc.backends import get_array_ops
 from thinc.optimizers import FloatOrSeq, KeyT
 from thinc.types import FloatsXd, Ints1d
+
+from ..layers.settings import with_settings_of
 
 Rows = slice | Ints1d
 """Rows of an array, from one to another or by their numbers."""
@@ -14,21 +19,13 @@ Rows = slice | Ints1d
 _BLOCK = 1 << 15
 """Numbers of a parameter that are updated at once: with what is computed from them, they stay in a
 processor's cache, which makes the update of a large matrix twice as fast."""
+_LAYER = re.compile(r"(?:^|\.)(\d+)(?:\.|$)")
+"""The number of a layer in a parameter's name, as in `transformer.encoder.layer.3.output.bias`."""
 
 
-def make_nadam(
-    learn_rate: FloatOrSeq = 0.001,
-    *,
-    beta1: FloatOrSeq = 0.9,
-    beta2: FloatOrSeq = 0.999,
-    eps: FloatOrSeq = 1e-8,
-    L2: FloatOrSeq = 0.0,
-    L2_is_weight_decay: bool = True,
-    grad_clip: FloatOrSeq = 1.0,
-    use_averages: bool = True,
-    lazy: bool = False,
-) -> "Nadam":
-    """Make the optimizer of Strubell et al. 2018: Adam with Nesterov's momentum.
+@with_settings_of(Adam)
+class Nadam(Optimizer):
+    """The optimizer of Strubell et al. 2018: Adam with Nesterov's momentum (Dozat 2016).
 
     With gradient g, at update t = 1, 2, ... of a parameter w:
 
@@ -54,31 +51,15 @@ def make_nadam(
     reaches them. So a word's vector moves in those steps only in which the word occurs. t counts
     the updates of the whole parameter, so that a row's first gradient, if it comes late, moves it
     by up to (1 - beta1^2) / sqrt(1 - beta2) learning rates. (The released program gives rows of
-    tables each other's m; this does not.) It is meant for tables of embeddings but holds for every
-    matrix: a unit that does not matter to any output of this step keeps its incoming weights,
-    where they otherwise coast on under their momentum.
+    tables each other's m; this does not.) It holds for every matrix, not only for embeddings: a
+    unit that does not matter to any output of this step keeps its incoming weights.
     """
-    return Nadam(
-        learn_rate,
-        beta1=beta1,
-        beta2=beta2,
-        eps=eps,
-        L2=L2,
-        L2_is_weight_decay=L2_is_weight_decay,
-        grad_clip=grad_clip,
-        use_averages=use_averages,
-        lazy=lazy,
-    )
-
-
-class Nadam(Optimizer):
-    """Thinc's optimizer with the update of `make_nadam`; `settings` are Thinc's."""
 
     # Thinc's class forbids attributes that are not declared
     __slots__ = ["lazy"]
 
-    def __init__(self, learn_rate: FloatOrSeq, *, lazy: bool, **settings: Any) -> None:
-        super().__init__(learn_rate, **settings)
+    def __init__(self, learn_rate: FloatOrSeq = 0.001, *, lazy: bool = False, **adam: Any) -> None:
+        super().__init__(learn_rate, **adam)
         self.lazy = lazy
 
     def __call__(
@@ -130,7 +111,7 @@ class Nadam(Optimizer):
     def _update(
         self, key: KeyT, weights: FloatsXd, gradient: FloatsXd, rows: Rows, lr_scale: float
     ) -> None:
-        """One step of these rows, by the equations of `make_nadam`."""
+        """Make one step of these rows, by the equations of `Nadam`."""
         t, rate = self.nr_update[key], lr_scale * self.learn_rate
         xp = get_array_ops(weights).xp
         w, g, m, v = (a[rows] for a in (weights, gradient, self.mom1[key], self.mom2[key]))
@@ -153,3 +134,82 @@ def _parts(rows: Rows, total: int, height: int) -> Iterator[Rows]:
     if isinstance(rows, slice):
         return (slice(k, k + height) for k in range(0, total, height))
     return (rows[k : k + height] for k in range(0, len(rows), height))
+
+
+@with_settings_of(Adam)
+class GroupedAdam(Optimizer):
+    """Thinc's Adam with a learning rate for each group of parameters.
+
+    groups: each with `names`, a regular expression, and `factor`. A parameter belongs to the first
+    group whose `names` are found in its own, and has learn_rate times the group's factor; with
+    none, learn_rate. A factor of 0 freezes parameters, and then they cost neither time nor memory.
+    Names are those in the component's torch module, such as
+    `transformer.encoder.layer.3.attention.self.query.weight`; Thinc's own layers have W, b or E.
+    A group that no parameter of the first update belongs to is warned of. In a config, `$` is `$$`.
+
+    The others mean what they mean in Thinc's `Adam.v1`, so any float may be a schedule. grad_clip
+    limits the norm of each parameter's gradient by itself: an optimizer sees one at a time, so the
+    norm of all of them together can't be clipped. use_averages takes as much memory again as the
+    parameters that are trained, and a sixth of the update's time.
+
+    Raises ValueError for a group with other settings or values out of range.
+    """
+
+    __slots__ = ["_factors", "_unused", "groups"]
+
+    def __init__(
+        self, learn_rate: FloatOrSeq = 0.001, *, groups: list[dict[str, Any]], **adam: Any
+    ) -> None:
+        super().__init__(learn_rate, **adam)
+        self.groups = [_group(group) for group in groups]
+        self._factors: dict[str, float] = {}
+        self._unused = {names for names, _ in self.groups}
+
+    def factor(self, name: str) -> float:
+        """Factor of the learning rate of the parameter of this name."""
+        if name not in self._factors:
+            found = ((names, factor) for names, factor in self.groups if names.search(name))
+            names, self._factors[name] = next(found, (None, 1.0))
+            self._unused -= {names}
+        return self._factors[name]
+
+    def freezes(self, name: str) -> bool:
+        """Whether parameters of this name never change, so that none needs a gradient."""
+        return self.factor(name) == 0
+
+    def __call__(
+        self, key: KeyT, weights: FloatsXd, gradient: FloatsXd, *, lr_scale: float = 1.0
+    ) -> tuple[FloatsXd, FloatsXd]:
+        """Update `weights`, set `gradient`, of the same shape, to zero; return both.
+
+        key: of the parameter, its name last; its state is kept under it.
+        """
+        factor = self.factor(key[-1])
+        if factor == 0:
+            gradient.fill(0)
+            return weights, gradient
+        return super().__call__(key, weights, gradient, lr_scale=lr_scale * factor)
+
+    def step_schedules(self) -> None:
+        super().step_schedules()
+        for names in self._unused:
+            warnings.warn(
+                f"no parameter's name has {names.pattern!r} in it, so this group of "
+                "[training.optimizer] does nothing",
+                stacklevel=2,
+            )
+        self._unused.clear()
+
+
+def _group(settings: dict[str, Any]) -> tuple[re.Pattern[str], float]:
+    if "names" not in settings or settings.keys() - {"names", "factor"}:
+        raise ValueError(f"a group of parameters has names and a factor, and can't be {settings}")
+    names, factor = settings["names"], settings.get("factor", 1.0)
+    if not 0 <= factor < math.inf:
+        raise ValueError(
+            f"the factor of the group {names!r} is {factor}: it must be at least 0, and finite"
+        )
+    try:
+        return re.compile(names), factor
+    except re.error as err:
+        raise ValueError(f"names is no regular expression: {names!r}: {err}") from None

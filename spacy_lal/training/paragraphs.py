@@ -1,7 +1,7 @@
 """`spacy-lal.Paragraphs.v1`: single sentences of a treebank, read as running text."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,14 +12,16 @@ from spacy.training import Example
 from ..annotations.constituents import CONSTITUENTS_KEY
 from ..annotations.frames import FRAMES_KEY
 from ..annotations.retokenized import PARAGRAPH
-from .corpus import Corpus, to_predict
-from .running_text import Noise, running_text
+from ..annotations.words import bare_doc
+from .corpus import Corpus
+from .noise import Noise, running_text
 
 
 class Paragraphs:
     """Read the Docs of `.spacy` files, one sentence each, as texts of several sentences.
 
-    path: a `.spacy` file or a directory of them. noise: see `Noise`.
+    path: a `.spacy` file or a directory of them. line_breaks, lower_case, unstopped, spaces: see
+        `Noise`.
     single: how probable it is that a sentence begins a text though it could go on the one before.
     blank_lines: share of paragraphs that follow the one before in the same text, after a blank
         line; a sentence that is in no paragraph stays alone.
@@ -38,27 +40,28 @@ class Paragraphs:
     def __init__(
         self,
         path: str | Path,
-        *,
-        noise: Noise,
-        single: float,
-        blank_lines: float,
-        tokenized: float,
-        max_length: int,
-        sentence_starts: bool,
-        shuffle: bool,
-        seed: int,
+        line_breaks: float = 0.3,
+        lower_case: float = 0.15,
+        unstopped: float = 0.15,
+        single: float = 0.0,
+        blank_lines: float = 0.3,
+        tokenized: float = 0.5,
+        max_length: int = 200,
+        sentence_starts: bool = True,
+        shuffle: bool = False,
+        seed: int = 0,
+        spaces: float = 0.0,
     ) -> None:
-        shares = {"single": single, "blank_lines": blank_lines, "tokenized": tokenized}
-        for name, share in shares.items():
-            if not 0 <= share <= 1:
+        self.noise = Noise(line_breaks, lower_case, unstopped, spaces)
+        self.single = single
+        self.blank_lines = blank_lines
+        self.tokenized = tokenized
+        for name, share in (vars(self) | vars(self.noise)).items():
+            if name != "noise" and not 0 <= share <= 1:
                 raise ValueError(
                     f"spacy-lal.Paragraphs.v1: {name} must be from 0 to 1, not {share}"
                 )
         self.sentences = Corpus(path)
-        self.noise = noise
-        self.single = single
-        self.blank_lines = blank_lines
-        self.tokenized = tokenized
         self.max_length = max_length
         self.sentence_starts = sentence_starts
         self.shuffle = shuffle
@@ -75,7 +78,7 @@ class Paragraphs:
             gaps = [self._gap(before, after) for before, after in pairwise(text)]
             tokenizer = nlp.tokenizer if rng.random() < self.tokenized else None
             reference = running_text(text, gaps, self.noise, rng, nlp.vocab, tokenizer)
-            predicted = to_predict(reference, nlp.vocab, sentence_starts=self.sentence_starts)
+            predicted = bare_doc(reference, nlp.vocab, sentence_starts=self.sentence_starts)
             yield Example(predicted, reference)
 
     def _texts(self, docs: Iterable[Doc], rng: random.Random) -> Iterator[list[Doc]]:
@@ -112,31 +115,3 @@ class Paragraphs:
 def _layers(doc: Doc) -> tuple[bool, ...]:
     spans = (key in doc.spans for key in (CONSTITUENTS_KEY, FRAMES_KEY))
     return (doc.has_annotation("DEP"), doc.has_annotation("TAG"), *spans)
-
-
-def make_paragraphs(
-    path: str | Path,
-    line_breaks: float = 0.3,
-    lower_case: float = 0.15,
-    unstopped: float = 0.15,
-    single: float = 0.0,
-    blank_lines: float = 0.3,
-    tokenized: float = 0.5,
-    max_length: int = 200,
-    sentence_starts: bool = True,
-    shuffle: bool = False,
-    seed: int = 0,
-    spaces: float = 0.0,
-) -> Callable[[Language], Iterable[Example]]:
-    """See `Paragraphs` and `Noise`."""
-    return Paragraphs(
-        path,
-        noise=Noise(line_breaks, lower_case, unstopped, spaces),
-        single=single,
-        blank_lines=blank_lines,
-        tokenized=tokenized,
-        max_length=max_length,
-        sentence_starts=sentence_starts,
-        shuffle=shuffle,
-        seed=seed,
-    )

@@ -20,10 +20,9 @@ from thinc.api import Model, Ops, Optimizer, get_current_ops
 from thinc.util import is_xp_array, to_numpy
 from torch import Tensor, nn
 
-from .checkpoint import CheckpointError
 
-Key = tuple[int, str]
-"""As Thinc's optimizer has it."""
+class CheckpointError(ValueError):
+    """Training can't go on from this checkpoint."""
 
 
 def models_of(nlp: Language, exclude: Collection[str] = ()) -> dict[str, Model]:
@@ -36,25 +35,27 @@ def models_of(nlp: Language, exclude: Collection[str] = ()) -> dict[str, Model]:
     }
 
 
-def modules_of(node: Model) -> Iterator[tuple[int, Any, nn.Module]]:
-    """A layer's torch modules, each with the number and the shim that it is in.
-
-    Raises NotImplementedError for a shim of another library.
-    """
-    for number, shim in enumerate(node.shims):
-        module = getattr(shim, "_model", None)
-        if not isinstance(module, nn.Module):
-            raise NotImplementedError(
-                f"layer {node.name} has parameters in a {type(shim).__name__}, which is not "
-                "PyTorch's: `spacy train` can train it, but not resume"
-            )
-        yield number, shim, module
-
-
-def _nodes(nlp: Language, exclude: Collection[str]) -> Iterator[tuple[str, Model]]:
+def _layers(nlp: Language, exclude: Collection[str] = ()) -> Iterator[tuple[str, Model]]:
+    """Thinc's layers and their places."""
     for name, model in models_of(nlp, exclude).items():
         for k, node in enumerate(model.walk()):
             yield f"{name}/{k}", node
+
+
+def _modules(nlp: Language, exclude: Collection[str] = ()) -> Iterator[tuple[str, Any, nn.Module]]:
+    """Torch modules, their places and the shims that they are in.
+
+    Raises NotImplementedError for a shim of another library.
+    """
+    for place, node in _layers(nlp, exclude):
+        for number, shim in enumerate(node.shims):
+            module = getattr(shim, "_model", None)
+            if not isinstance(module, nn.Module):
+                raise NotImplementedError(
+                    f"layer {node.name} has parameters in a {type(shim).__name__}, which is not "
+                    "PyTorch's: `spacy train` can train it, but not resume"
+                )
+            yield f"{place}.{number}", shim, module
 
 
 # Weights
@@ -67,18 +68,17 @@ def read_weights(nlp: Language, exclude: Collection[str]) -> tuple[dict[str, Ten
     none.
     """
     tensors, graded = {}, []
-    for place, node in _nodes(nlp, exclude):
-        for name in node.param_names:
-            if node.has_param(name):
-                tensors[f"{place}/{name}"] = _to_tensor(node.get_param(name))
-                if node.has_grad(name):
-                    graded.append(f"{place}/{name}")
-        for number, _, module in modules_of(node):
-            for name, tensor in module.state_dict().items():
-                tensors[f"{place}.{number}/{name}"] = tensor
-            for name, parameter in module.named_parameters():
-                if parameter.grad is not None:
-                    graded.append(f"{place}.{number}/{name}")
+    for place, node in _layers(nlp, exclude):
+        for name in filter(node.has_param, node.param_names):
+            tensors[f"{place}/{name}"] = _to_tensor(node.get_param(name))
+            if node.has_grad(name):
+                graded.append(f"{place}/{name}")
+    for place, _, module in _modules(nlp, exclude):
+        for name, tensor in module.state_dict().items():
+            tensors[f"{place}/{name}"] = tensor
+        for name, parameter in module.named_parameters():
+            if parameter.grad is not None:
+                graded.append(f"{place}/{name}")
     return tensors, graded
 
 
@@ -97,21 +97,18 @@ def set_weights(
                 f"the shape of {name} is {shapes[0]} in this pipeline and {shapes[1]} in the "
                 "checkpoint"
             )
-    for place, node in _nodes(nlp, exclude):
+    for place, node in _layers(nlp, exclude):
         for name in node.param_names:
             if f"{place}/{name}" in tensors:
                 value = _to_array(node.ops, tensors[f"{place}/{name}"])
                 node.set_param(name, value)
                 if f"{place}/{name}" in graded:
                     node.set_grad(name, node.ops.xp.zeros_like(value))
-        for number, _, module in modules_of(node):
-            start = f"{place}.{number}/"
-            module.load_state_dict(
-                {k.removeprefix(start): t for k, t in tensors.items() if k.startswith(start)}
-            )
-            for name, parameter in module.named_parameters():
-                if start + name in graded:
-                    parameter.grad = torch.zeros_like(parameter)
+    for place, _, module in _modules(nlp, exclude):
+        module.load_state_dict({name: tensors[f"{place}/{name}"] for name in module.state_dict()})
+        for name, parameter in module.named_parameters():
+            if f"{place}/{name}" in graded:
+                parameter.grad = torch.zeros_like(parameter)
 
 
 # The optimizer
@@ -120,7 +117,7 @@ def set_weights(
 def read_optimizer(
     nlp: Language, optimizer: Optimizer
 ) -> tuple[dict[str, Tensor], dict[str, dict[str, Any]]]:
-    """What an optimizer of Thinc's, or one derived from it, knows of the parameters.
+    """What an optimizer of Thinc's, or one derived from it, keeps of the parameters.
 
     Of its attributes, dictionaries by parameter are kept: arrays as tensors, numbers as numbers,
     under the names of attribute and parameter; and what is the same after JSON. All else is as the
@@ -159,18 +156,16 @@ def set_optimizer(
     for attribute, plain in numbers["by parameter"].items():
         entries = getattr(optimizer, attribute)
         entries.update({keys[place]: entry for place, entry in plain.items()})
-        start = f"{attribute}/"
-        for name, tensor in tensors.items():
-            if name.startswith(start):
-                key = keys[name.removeprefix(start)]
-                entries[key] = _to_array(ops, tensor)
+    for name, tensor in tensors.items():
+        attribute, _, place = name.partition("/")
+        getattr(optimizer, attribute)[keys[place]] = _to_array(ops, tensor)
 
 
 def run_schedules(optimizer: Optimizer, steps: int, results: list[tuple[float, int]]) -> None:
     """Bring the schedules of a new optimizer to where they are after so many steps.
 
-    results: of evaluations until then: score, and step, from 0, after which it was. They are told
-    to schedules that have a method `hear(results)`, as their logger does while training.
+    results: of evaluations until then: score, and step, from 0, after which it was. Schedules with
+    a method `set_scores(results)` get them, as from their logger in training.
     """
     with warnings.catch_warnings():
         # all was said when these steps were made
@@ -178,18 +173,19 @@ def run_schedules(optimizer: Optimizer, steps: int, results: list[tuple[float, i
         for _ in range(steps):
             optimizer.step_schedules()
     for schedule in optimizer.schedules.values():
-        if results and hasattr(schedule, "hear"):
-            schedule.hear(results)
+        if results and hasattr(schedule, "set_scores"):
+            schedule.set_scores(results)
 
 
-def _places(nlp: Language) -> dict[Key, str]:
-    places: dict[Key, str] = {}
-    for place, node in _nodes(nlp, ()):
+def _places(nlp: Language) -> dict[tuple[int, str], str]:
+    """Each parameter's place, by its key in the optimizer."""
+    places: dict[tuple[int, str], str] = {}
+    for place, node in _layers(nlp):
         for name in node.param_names:
             places.setdefault((node.id, name), f"{place}/{name}")
-        for number, shim, module in modules_of(node):
-            for name, _ in module.named_parameters():
-                places.setdefault((shim.id, name), f"{place}.{number}/{name}")
+    for place, shim, module in _modules(nlp):
+        for name, _ in module.named_parameters():
+            places.setdefault((shim.id, name), f"{place}/{name}")
     return places
 
 

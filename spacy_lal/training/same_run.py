@@ -1,10 +1,10 @@
-"""What a training is of: its config, its files, and the pipeline that it begins with."""
+"""Description of a training: its config, its files, and the pipeline that it begins with."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from spacy.language import Language
 from thinc.api import Config, Model
 from thinc.model import serialize_attr
 
-from .parameters import models_of, modules_of, read_weights
+from .parameters import models_of, read_weights
 
 MAY_CHANGE = ("training.max_steps", "training.patience", "training.logger")
 """Settings that decide when training stops and what it prints, not what it computes."""
@@ -26,7 +26,7 @@ Described = dict[str, Any]
 
 
 def describe_run(config: Config, files: Iterable[Path], output: Path) -> Described:
-    """What can be said before the pipeline is made.
+    """The part of a training that is there before the pipeline is made.
 
     config: interpolated. files: what else is read. output: is never looked into.
     Values in [corpora] and [initialize] that name a file or a folder stand for what is in it.
@@ -58,7 +58,7 @@ def describe_pipeline(nlp: Language, frozen: Collection[str]) -> dict[str, str]:
 
 
 def differences(here: Described, there: Described) -> list[str]:
-    """What of `describe_run` is not the same: settings that may not change, and files."""
+    """Settings that may not change, and files, that are not the same in two `describe_run`."""
     found = []
     for key, now, before in _unequal(here["config"], there["config"]):
         if not any(key == name or key.startswith(f"{name}.") for name in MAY_CHANGE):
@@ -115,11 +115,8 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _digest_file(path: Path) -> str:
-    digest = blake2b(digest_size=16)
     with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return file_digest(file, lambda: blake2b(digest_size=16)).hexdigest()
 
 
 def _digest_component(nlp: Language, name: str, model: Model, frozen: bool) -> str:
@@ -134,7 +131,7 @@ def _digest_component(nlp: Language, name: str, model: Model, frozen: bool) -> s
                 digest.update(attribute.encode() + serialize_attr(value, value, attribute, node))
             except TypeError:  # is not stored with the model either
                 continue
-        for _, shim, _ in modules_of(node):
+        for shim in node.shims:
             digest.update(repr(getattr(shim, "header", None)).encode())
     others = [other for other in nlp.pipe_names if other != name]
     for place, tensor in read_weights(nlp, others)[0].items():

@@ -1,7 +1,23 @@
-"""`spacy-lal.inverse_sqrt.v1`: the learning rate of a Transformer."""
+"""Learning rates: `spacy-lal.inverse_sqrt.v1`, and `spacy-lal.plateau.v1`, which falls when scores
+no longer rise. spaCy gives scores to its logger and to no schedule: `spacy-lal.PlateauLogger.v1`
+passes them on."""
 
-from collections.abc import Iterator
+import math
+import threading
+import warnings
+from collections.abc import Callable, Iterator
 from itertools import count
+from typing import IO, Any
+from weakref import WeakSet
+
+from spacy.language import Language
+
+LogStep = Callable[[dict[str, Any] | None], None]
+Logger = Callable[[Language, IO[str], IO[str]], tuple[LogStep, Callable[[], None]]]
+
+BETTER = 1.0001
+"""A score is better than another one if it is more than so many times as high: PyTorch's
+`ReduceLROnPlateau` as the released code of Mrini et al. uses it."""
 
 
 def make_inverse_sqrt(factor: float, warmup_steps: int) -> Iterator[float]:
@@ -19,3 +35,114 @@ def make_inverse_sqrt(factor: float, warmup_steps: int) -> Iterator[float]:
             f"warmup_steps of spacy-lal.inverse_sqrt.v1 must be at least 1, not {warmup_steps}"
         )
     return (factor * min(t**-0.5, t * warmup_steps**-1.5) for t in count(1))
+
+
+class Plateau(Iterator[float]):
+    """The schedule of the released code of Mrini et al. 2020 (the paper has none).
+
+    The rate rises linearly to learn_rate at update warmup_steps. Then it stays, but is multiplied
+    with factor whenever more than `patience` evaluations in a row were no better than the best one
+    before: with 5, the sixth of them lowers it, and counting begins anew. Better is what is higher
+    by more than a ten-thousandth of the best score. Evaluations in the warm-up don't count, but
+    their scores may be the best.
+
+    evaluations: this many of them count as one, with the best score so far. The released code
+    evaluates four times an epoch and counts epochs.
+
+    Scores come through `spacy-lal.PlateauLogger.v1`, which has to be the training's logger; the
+    second update after an evaluation is the first with a lower rate. Raises ValueError for values
+    out of range.
+    """
+
+    def __init__(
+        self,
+        learn_rate: float,
+        *,
+        warmup_steps: int = 0,
+        patience: int = 5,
+        factor: float = 0.5,
+        evaluations: int = 1,
+    ) -> None:
+        if not 0 < factor < 1:
+            raise ValueError(
+                f"factor of spacy-lal.plateau.v1 must be between 0 and 1, not {factor}"
+            )
+        for name, value, least in (
+            ("warmup_steps", warmup_steps, 0),
+            ("patience", patience, 0),
+            ("evaluations", evaluations, 1),
+        ):
+            if value < least:
+                raise ValueError(
+                    f"{name} of spacy-lal.plateau.v1 must be at least {least}, not {value}"
+                )
+        self.learn_rate = learn_rate
+        self.warmup_steps = warmup_steps
+        self.patience = patience
+        self.factor = factor
+        self.evaluations = evaluations
+        self.updates = 0
+        self.falls: int | None = None
+        _HERE.made.add(self)
+
+    def __next__(self) -> float:
+        self.updates += 1
+        # spaCy evaluates after its first update
+        if self.updates == 3 and self.falls is None:
+            warnings.warn(
+                "spacy-lal.plateau.v1 gets no scores: [training.logger] should be "
+                "spacy-lal.PlateauLogger.v1",
+                stacklevel=2,
+            )
+        rising = min(1.0, self.updates / self.warmup_steps) if self.warmup_steps else 1.0
+        return self.learn_rate * rising * self.factor ** (self.falls or 0)
+
+    def set_scores(self, checkpoints: list[tuple[float, int]]) -> None:
+        """Count the falls of all evaluations until now: score, and step, from 0, after which it
+        was. Nothing else is kept, so setting them again makes no difference."""
+        self.falls = 0
+        best = highest = -math.inf
+        counted = worse = 0
+        for score, step in checkpoints:
+            highest = max(highest, score)
+            if step + 1 < self.warmup_steps:
+                continue
+            counted += 1
+            if counted % self.evaluations:
+                continue
+            if highest > best * BETTER:
+                best, worse = highest, 0
+            else:
+                worse += 1
+            if worse > self.patience:
+                self.falls, worse = self.falls + 1, 0
+
+
+class _Here(threading.local):
+    """The schedules of this thread, which a logger can't reach otherwise. Those of earlier
+    trainings may get scores of this one, which nobody uses any more."""
+
+    def __init__(self) -> None:
+        self.made: WeakSet[Plateau] = WeakSet()
+
+
+_HERE = _Here()
+
+
+def make_plateau_logger(logger: Logger) -> Logger:
+    """Log with `logger`, and give the scores to `spacy-lal.plateau.v1` of this training."""
+
+    def setup(
+        nlp: Language, stdout: IO[str], stderr: IO[str]
+    ) -> tuple[LogStep, Callable[[], None]]:
+        log, finalize = logger(nlp, stdout, stderr)
+
+        def log_step(info: dict[str, Any] | None) -> None:
+            if info is not None:
+                for schedule in _HERE.made:
+                    schedule.set_scores(info["checkpoints"])
+            log(info)
+
+        return log_step, finalize
+
+    return setup

@@ -1,17 +1,6 @@
-"""Pictures of what the components find, as strings of SVG and HTML."""
+"""Pictures of Docs and of what the components find, as strings of SVG and HTML."""
 
-from .forest import to_forest, to_graphviz
-from .plots import calibration_svg, curves_svg, reliability, training_curve
+from ..drawing.text import to_forest, to_graphviz
 from .render import STYLES, render, serve
 
-__all__ = [
-    "STYLES",
-    "calibration_svg",
-    "curves_svg",
-    "reliability",
-    "render",
-    "serve",
-    "to_forest",
-    "to_graphviz",
-    "training_curve",
-]
+__all__ = ["STYLES", "render", "serve", "to_forest", "to_graphviz"]

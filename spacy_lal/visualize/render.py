@@ -1,26 +1,23 @@
-"""`render` and `serve`: pictures as displaCy makes them, of what this package finds."""
+"""`render` and `serve`, which are called as displaCy's."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from spacy.tokens import Doc, Span
+from spacy.training import Example
 from spacy.util import is_in_jupyter
 
-from ..trees.tree import ConstituentTree
-from .arcs import heads_svg, roles_svg
-from .boxes import boxes_html
-from .diff import diff_svg
-from .errors import errors_html
-from .html import all_styles, text_style
-from .label_heads import attention_svg, span_contributions_svg
-from .layer_attention import layer_attention_svg, layers_of_words_svg
-from .probabilities import probabilities_svg
-from .roles import roles_html
-from .sentences import Sentence, sentences
-from .svg import xml
-from .tree import tree_svg
+from ..drawing.comparison import diff_svg
+from ..drawing.html import all_styles, text_style
+from ..drawing.lines import heads_svg, roles_svg
+from ..drawing.marked_text import errors_html, roles_html
+from ..drawing.sentence import Sentence
+from ..drawing.svg import xml
+from ..drawing.trees import Node, boxes_html, tree_svg
+from ..trees.tree import ConstituentTree, nodes
+from .from_docs import sentences
 
 Options = Mapping[str, Any]
 
@@ -43,12 +40,12 @@ def render(
         `interpret.span_probabilities` returns, or Docs. With Docs, these four need
         `options["nlp"]`, the pipeline or its component. For "diff" an `Example`, or pairs
         (gold, predicted) in a list.
-    style: one of `STYLES`, which says the options of each.
+    style: one of `STYLES`, which has the options of each.
     page: a whole HTML page. minify: without line breaks. jupyter: show the pictures in a notebook
         and return "" (None: if this is one).
-    manual: `docs` are dicts with the fields of `annotate`'s records: "words" and what a picture is
-        of, "tags" and "constituents", "frames", "errors" and "error_scores".
-    Raises ValueError for a style or an option that is none, and for docs that a style can't show.
+    manual: `docs` are dicts with the fields of `annotate`'s records: "words" and the layer that a
+        picture shows, "tags" and "constituents", "frames", "errors" and "error_scores".
+    Raises ValueError for an unknown style or option, and for docs that a style can't show.
     """
     options = dict(options or {})
     if style not in STYLES:
@@ -66,10 +63,9 @@ def render(
     for item in _items(docs, style):
         if manual != isinstance(item, Mapping) and style != "diff":
             raise ValueError(f"manual = {manual}, but this is a {type(item).__name__}")
-        if of_text:
-            drawn.append(draw(item, **options))
-        else:
-            drawn.append(draw(item, styled=styled and not in_page, **options))
+        # pictures of text share one style sheet
+        own_style = {} if of_text else {"styled": styled and not in_page}
+        drawn.append(draw(item, **own_style, **options))
     if in_page:
         drawn = [f"<div class='lal-frame'>\n{picture}</div>\n" for picture in drawn]
     body = "".join(drawn)
@@ -141,27 +137,29 @@ def _page(body: str, style: str) -> str:
     )
 
 
-# Styles: from one of `docs` and options to a picture
+# Styles: each draws one of `docs`
 
 
 def _read(item: Any, layer: str, made_by: str) -> list[Sentence]:
     found = sentences(item)
     if any(getattr(sentence, layer) is None for sentence in found):
-        raise ValueError(f"nothing to draw: no {made_by} annotated {_shown(item)}")
+        text = item.text if isinstance(item, (Doc, Span)) else str(item)
+        shown = text if len(text) < 60 else text[:60] + "…"
+        raise ValueError(f"nothing to draw: no {made_by} annotated {shown!r}")
     return found
 
 
-def _shown(item: Any) -> str:
-    text = item.text if isinstance(item, (Doc, Span)) else str(item)
-    return repr(text if len(text) < 60 else text[:60] + "…")
+def _nodes(item: Any, compact: bool) -> list[Node]:
+    found = _read(item, "phrases", "parser of constituents")
+    return [nodes(sentence, compact=compact) for sentence in found]
 
 
-def _tree(item: Any, **options: Any) -> str:
-    return tree_svg(_read(item, "phrases", "parser of constituents"), **options)
+def _tree(item: Any, compact: bool = True, **options: Any) -> str:
+    return tree_svg(_nodes(item, compact), **options)
 
 
-def _boxes(item: Any, **options: Any) -> str:
-    return boxes_html(_read(item, "phrases", "parser of constituents"), **options)
+def _boxes(item: Any, compact: bool = True) -> str:
+    return boxes_html(_nodes(item, compact))
 
 
 def _srl(item: Any) -> str:
@@ -180,55 +178,45 @@ def _errors(item: Any, **options: Any) -> str:
     return errors_html(_read(item, "errors", "detector of errors"), **options)
 
 
-def _explained(item: Any, nlp: Any, **more: Any) -> list[Any]:
+def _diff(item: Any, **options: Any) -> str:
+    if isinstance(item, Example):
+        item = item.reference, item.predicted
+    if not isinstance(item, Sequence) or len(item) != 2:
+        raise ValueError(f"a comparison is of an Example or of (gold, predicted), not {type(item)}")
+    return diff_svg(*map(sentences, item), **options)
+
+
+def _interpreted(item: Any, nlp: Any, look: str, **more: Any) -> list[Any]:
+    """The item itself, or, of a Doc, what a function of `interpret` finds."""
     if not isinstance(item, (Doc, Span)):
         return [item]
     if nlp is None:
         raise ValueError("this style needs the pipeline to draw a Doc: pass options={'nlp': nlp}")
-    from ..interpret import explain
+    from .. import interpret
 
-    return explain(nlp, item if isinstance(item, Doc) else item.as_doc(), **more)
+    found = getattr(interpret, look)(nlp, item if isinstance(item, Doc) else item.as_doc(), **more)
+    return found if isinstance(found, list) else [found]
 
 
 def _label_attention(item: Any, nlp: Any = None, **options: Any) -> str:
-    found = _explained(item, nlp, method=None)
-    return "".join(attention_svg(each, by_row=True, **options) for each in found)
+    found = _interpreted(item, nlp, "explain", method=None)
+    return "".join(each.attention_svg(**options) for each in found)
 
 
 def _contributions(item: Any, nlp: Any = None, **options: Any) -> str:
-    found = _explained(item, nlp)
+    found = _interpreted(item, nlp, "explain")
     # sentences without constituents have no picture; if none has any, the first one raises
     found = [each for each in found if each.spans] or found[:1]
-    return "".join(span_contributions_svg(each, **options) for each in found)
+    return "".join(each.contributions_svg(**options) for each in found)
 
 
-def _layers(item: Any, nlp: Any = None, words: bool = False, styled: bool = True) -> str:
-    if isinstance(item, (Doc, Span)):
-        if nlp is None:
-            raise ValueError(
-                "this style needs the pipeline to draw a Doc: pass options={'nlp': nlp}"
-            )
-        from ..interpret import layers_of_words
-
-        item = layers_of_words(nlp, item if isinstance(item, Doc) else item.as_doc())
-    if words:
-        return layers_of_words_svg(item.words, item.attention, styled=styled)
-    # a text without words has no mean
-    mean = item.attention.sum(1) / max(1, item.attention.shape[1])
-    return layer_attention_svg(mean, styled=styled)
+def _layers(item: Any, nlp: Any = None, **options: Any) -> str:
+    return "".join(each.svg(**options) for each in _interpreted(item, nlp, "layers_of_words"))
 
 
 def _probabilities(item: Any, nlp: Any = None, styled: bool = True) -> str:
-    found = [item]
-    if isinstance(item, (Doc, Span)):
-        if nlp is None:
-            raise ValueError(
-                "this style needs the pipeline to draw a Doc: pass options={'nlp': nlp}"
-            )
-        from ..interpret import span_probabilities
-
-        found = span_probabilities(nlp, item if isinstance(item, Doc) else item.as_doc())
-    return "".join(probabilities_svg(each, styled=styled) for each in found)
+    found = _interpreted(item, nlp, "span_probabilities")
+    return "".join(each.svg(styled=styled) for each in found)
 
 
 STYLES: dict[str, tuple[Callable[..., str], tuple[str, ...], bool]] = {
@@ -242,6 +230,6 @@ STYLES: dict[str, tuple[Callable[..., str], tuple[str, ...], bool]] = {
     "contributions": (_contributions, ("nlp", "span", "k"), False),
     "layers": (_layers, ("nlp", "words"), False),
     "probabilities": (_probabilities, ("nlp",), False),
-    "diff": (diff_svg, ("of",), False),
+    "diff": (_diff, ("of",), False),
 }
-"""Of each style what draws it, its options, and whether it is text (HTML) rather than SVG."""
+"""The function that draws a style, the style's options, and whether it is HTML rather than SVG."""

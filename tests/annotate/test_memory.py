@@ -17,7 +17,7 @@ from spacy_lal.annotate.batches import annotated
 from spacy_lal.annotate.pieces import pieces
 from spacy_lal.annotate.records import doc_record
 from spacy_lal.batching.batches import token_batches
-from spacy_lal.batching.sentences import split_sentences
+from spacy_lal.batching.sentences import Reading
 
 
 def sentences(count: int, longest: int, seed: int = 0) -> Iterator[str]:
@@ -37,7 +37,7 @@ def test_charts_of_a_batch() -> None:
     longest, limit = 256, 60_000
     cells, seen = [], numpy.zeros(sum(lengths), dtype=int)
     for _, sizes, tokens in token_batches(
-        docs, split_sentences(docs, "split", longest, "split"), limit
+        docs, Reading(max_sentence_length=longest).split(docs), limit
     ):
         rows, columns = tokens.shape
         assert columns <= longest

@@ -17,7 +17,7 @@ from thinc.api import Adam
 from spacy_lal.bridge.compact import store_bytes, store_half
 from spacy_lal.bridge.shim import torch_shims
 from spacy_lal.bridge.weights import SCALE, eight_bits
-from spacy_lal.training.groups import make_grouped_adam
+from spacy_lal.training.optimizers import GroupedAdam
 from tests.pipeline.toy import TREES, examples, predicted, tiny_pipeline, train
 
 
@@ -82,7 +82,7 @@ def test_what_had_no_gradients_stays_so() -> None:
     first, second, *_ = shim.module.named_parameters()
     first[1].requires_grad_(False)
     names = f"^({re.escape(first[0])}|{re.escape(second[0])})$"
-    freezing = make_grouped_adam(learn_rate=0.001, groups=[{"names": names, "factor": 0.0}])
+    freezing = GroupedAdam(learn_rate=0.001, groups=[{"names": names, "factor": 0.0}])
     for optimizer, trained in ((freezing, False), (Adam(0.001), True)):
         nlp.update(examples(nlp), sgd=optimizer)
         assert [first[1].requires_grad, second[1].requires_grad] == [False, trained]

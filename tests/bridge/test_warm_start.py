@@ -243,7 +243,7 @@ def test_a_model_of_other_widths_takes_what_fits(folder: Path) -> None:
     model = json.loads(
         json.dumps(tiny_pipeline().config["components"]["lal_constituency"]["model"])
     )
-    model["rows"]["hidden_width"] = 24
+    model["input_encoder"]["hidden_width"] = 24
     nlp = begin(tiny_pipeline(model=model), folder)
     loaded = spacy.load(folder)
     mine, theirs = (shims(each)[1].tensors() for each in (nlp, loaded))
@@ -258,7 +258,7 @@ def test_word_vectors_behind_the_embedding_change_nothing_at_first(
     numbers = numpy.random.default_rng(0).normal(size=(50, 10)).astype("float32")
     vectors.vocab.vectors = Vectors(data=numbers, mode="floret", minn=2, maxn=3)
     vectors.to_disk(tmp_path)
-    embed = {"@architectures": "spacy-lal.WithVectors.v1", "embed": TINY["tok2vec"], "width": 6}
+    embed = {"@architectures": "spacy-lal.WithOwnVectors.v1", "embed": TINY["tok2vec"], "width": 6}
     nlp = tiny_pipeline(model={**TINY, "tok2vec": embed})
     nlp.config["initialize"]["vectors"] = str(tmp_path)
     begin(nlp, folder)
@@ -342,7 +342,7 @@ def test_an_encoder_behind_the_embedding_changes_no_roles_at_first(
 ) -> None:
     """With a BiLSTM, LISA reads the words themselves and, behind them, what that made of them."""
     rows = {"@misc": "spacy-lal.BiLSTMRows.v1", "hidden_width": 8, "depth": 2, "tag_width": 4}
-    model: dict[str, object] = {"rows": rows} if bilstm else {}
+    model: dict[str, object] = {"input_encoder": rows} if bilstm else {}
     first = trained(srl_pipeline(model), steps=30)
     first.to_disk(tmp_path)
     embed = first.config["components"]["lisa_srl"]["model"]["tok2vec"]
@@ -373,7 +373,7 @@ def test_labels_and_tags_of_two_stages_go_by_name(
     rows_of = {"@misc": "spacy-lal.BranchRows.v1", "width": 16}
     model = {
         **TWO_STAGE,
-        "rows": {**rows_of, "bilstm": TINY["rows"] if bilstm else None},
+        "input_encoder": {**rows_of, "bilstm": TINY["input_encoder"] if bilstm else None},
         "encoder": encoder,
         "spans": {**TWO_STAGE["spans"], "label_rank": label_rank},
     }

@@ -5,7 +5,7 @@ from convert_craft import Craft, spliced
 from convert_gum import Gum
 from english import like_ewt
 
-from spacy_lal.annotations.constituents import sentence_trees
+from spacy_lal.annotations import sentence_trees
 from spacy_lal.formats.penn_brackets import to_sentence
 from spacy_lal.trees.tree import ConstituentTree
 

@@ -8,7 +8,7 @@ import convert_ewt as ewt
 import pytest
 from propbank import PropbankSentence
 
-from spacy_lal.annotations.constituents import get_frames, sentence_trees
+from spacy_lal.annotations import get_frames, sentence_trees
 from spacy_lal.formats.conllu import ConlluSentence
 from spacy_lal.formats.files import FormatError
 

@@ -7,8 +7,7 @@ from convert_masc import Masc, to_sentence
 from english import read_documents
 from propbank import parse_propbank
 
-from spacy_lal.annotations.constituents import get_frames, sentence_trees
-from spacy_lal.annotations.frames import FrameSpans
+from spacy_lal.annotations import FrameSpans, get_frames, sentence_trees
 from spacy_lal.formats.files import FormatError
 
 from .running import read, run

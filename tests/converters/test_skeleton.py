@@ -3,7 +3,7 @@
 import pytest
 from propbank import parse_propbank
 
-from spacy_lal.annotations.frames import FrameSpans
+from spacy_lal.annotations import FrameSpans
 from spacy_lal.formats.files import FormatError
 from spacy_lal.formats.props import tree_phrases
 

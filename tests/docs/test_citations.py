@@ -19,10 +19,9 @@ PAPERS = {
 }
 # whole files that are about one paper
 FILES = {
-    "layers/syntactic_attention.py": "Strubell et al.",
     "layers/lisa_encoder.py": "Strubell et al.",
     "layers/role_scorer.py": "Strubell et al.",
-    "srl/losses.py": "Strubell et al.",
+    "srl/lisa_losses.py": "Strubell et al.",
     "srl/network.py": "Strubell et al.",
     "layers/layer_attention.py": "Kaneko and Komachi",
 }

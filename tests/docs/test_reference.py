@@ -71,8 +71,8 @@ def test_every_public_function_has_one() -> None:
     conf = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(conf)
 
+    from spacy_lal.drawing.svg import svg
     from spacy_lal.visualize.render import render
-    from spacy_lal.visualize.svg import svg
 
     def asked(name: str, value: object, module: str, skip: bool) -> bool | None:
         document = SimpleNamespace(autodoc_module=module)
@@ -81,6 +81,6 @@ def test_every_public_function_has_one() -> None:
 
     assert asked("render", render, "spacy_lal.visualize.render", True) is False
     assert asked("render", render, "spacy_lal.visualize", False) is True
-    assert asked("svg", svg, "spacy_lal.visualize.svg", True) is False
+    assert asked("svg", svg, "spacy_lal.drawing.svg", True) is False
     assert asked("_hidden", render, "spacy_lal.visualize.render", True) is None
     assert asked("Path", Path, "spacy_lal.visualize.render", True) is None

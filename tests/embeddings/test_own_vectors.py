@@ -12,11 +12,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vectors import Vectors
 from thinc.api import Model
-from typer.testing import CliRunner
 
 from spacy_lal.bridge.compact import store_bytes
 from spacy_lal.bridge.shim import torch_shim
-from spacy_lal.cli import app
 from spacy_lal.embeddings.own_vectors import take_vectors
 from tests.pipeline.toy import TINY, TREES, examples, predicted, tiny_pipeline, train
 
@@ -40,10 +38,10 @@ def folder(vectors: Vectors, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def pipeline(folder: Path | None) -> Language:
+def pipeline(folder: Path | None, embed: dict[str, object] = TINY["tok2vec"]) -> Language:
     tok2vec = {
         "@architectures": "spacy-lal.WithOwnVectors.v1",
-        "embed": TINY["tok2vec"],
+        "embed": embed,
         "width": WIDTH,
     }
     nlp = tiny_pipeline(model={**TINY, "tok2vec": tok2vec})
@@ -84,7 +82,9 @@ def test_rounding_is_to_the_nearest_of_255_values(trained: Language, vectors: Ve
 
 
 def test_projection_is_trained_and_vectors_are_not(folder: Path) -> None:
+    """By the formula: rows are linear in the projection, dW = the rows' gradient by the vectors."""
     nlp = pipeline(folder)
+    assert layer(nlp).get_dim("nO") == OF_EMBED + WIDTH  # before the initialisation
     optimizer = nlp.initialize(lambda: examples(nlp))
     module = torch_shim(layer(nlp)).module
     before = {name: value.clone() for name, value in module.state_dict().items()}
@@ -93,6 +93,40 @@ def test_projection_is_trained_and_vectors_are_not(folder: Path) -> None:
     assert not after["projection.weight"].equal(before["projection.weight"])
     assert after["table"].equal(before["table"])
     assert after["scale"].equal(before["scale"])
+    docs = [Doc(nlp.vocab, words=WORDS[:3]), Doc(nlp.vocab), Doc(nlp.vocab, words=WORDS[1:2])]
+    model = layer(nlp)
+    Y, backprop = model.begin_update(docs)
+    # the training's dropout leaves them alone
+    assert (Y[0][:, OF_EMBED:] == model.predict(docs)[0][:, OF_EMBED:]).all()
+    d_rows = [numpy.random.default_rng(1).normal(size=y.shape).astype("float32") for y in Y]
+    backprop(d_rows)
+    static = module.lookup([token.text for doc in docs for token in doc]).numpy()
+    expected = numpy.concatenate(d_rows)[:, OF_EMBED:].T @ static
+    found = module.projection.weight.grad.numpy()
+    numpy.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_nothing_to_embed(trained: Language) -> None:
+    empty = Doc(trained.vocab)
+    for docs in ([], [empty], [empty, empty]):
+        Y, backprop = layer(trained).begin_update(docs)
+        assert [y.shape for y in Y] == [(0, OF_EMBED + WIDTH)] * len(docs)
+        backprop(Y)
+    assert list(trained.pipe(["", "A dog", "", "\n\n"]))
+
+
+def test_beside_any_other_embedding(folder: Path) -> None:
+    embed = {
+        "@architectures": "spacy.MultiHashEmbed.v2",
+        "width": 8,
+        "attrs": ["NORM", "SUFFIX"],
+        "rows": [50, 50],
+        "include_static_vectors": False,
+    }
+    nlp = pipeline(folder, embed)
+    train(nlp, steps=2)
+    (rows,) = layer(nlp).predict([Doc(nlp.vocab, words=["A", "dog"])])
+    assert rows.shape == (2, 8 + WIDTH)
 
 
 def test_storage_and_sourcing(trained: Language, tmp_path: Path) -> None:
@@ -150,36 +184,9 @@ def test_keys_are_exact_on_disk(tmp_path: Path) -> None:
 
 def test_vectors_that_cannot_be_kept() -> None:
     unfit = pipeline(None)
-    with pytest.raises(ValueError, match="but the pipeline has none"):
+    with pytest.raises(ValueError, match=r"\[initialize\] .*`python -m spacy init vectors`"):
         unfit.initialize(lambda: examples(unfit))
     data = numpy.ones((1, 3), dtype="float32")
     lowered = Vectors(data=data, keys=[unfit.vocab.strings.add("cat")], attr="LOWER")
     with pytest.raises(ValueError, match="vectors of words as they are written"):
         take_vectors(layer(unfit), lowered)
-
-
-def test_what_was_trained_with_the_pipelines_vectors(folder: Path, tmp_path: Path) -> None:
-    """`lal own-vectors`: the same trees without the pipeline's vectors."""
-    nlp = pipeline(folder)
-    shared = {**nlp.config["components"]["lal_constituency"]["model"]["tok2vec"]}
-    shared["@architectures"] = "spacy-lal.WithVectors.v1"
-    nlp = tiny_pipeline(model={**TINY, "tok2vec": shared})
-    nlp.config["initialize"]["vectors"] = str(folder)
-    train(nlp, steps=60)
-    nlp.to_disk(tmp_path / "shared")
-    made = CliRunner().invoke(app, ["own-vectors", str(tmp_path / "shared"), str(tmp_path / "own")])
-    assert made.exit_code == 0
-    own = spacy.load(tmp_path / "own")
-    assert 0 in own.vocab.vectors.shape
-    assert [predicted(own, tree) for tree in TREES] == [predicted(nlp, tree) for tree in TREES]
-    doc = own.make_doc(" ".join(WORDS))
-    theirs = embedding_of_shared(nlp, doc)
-    numpy.testing.assert_allclose(layer(own).predict([doc])[0], theirs, atol=0.05)
-    again = CliRunner().invoke(app, ["own-vectors", str(tmp_path / "own"), str(tmp_path / "twice")])
-    assert again.exit_code == 1
-    assert "no component of the pipeline has spacy-lal.WithVectors.v1" in again.stderr
-
-
-def embedding_of_shared(nlp: Language, doc: Doc) -> numpy.ndarray:
-    doc = Doc(nlp.vocab, words=[t.text for t in doc])
-    return layer(nlp).predict([doc])[0]

@@ -4,7 +4,7 @@ import lzma
 
 import pytest
 
-from spacy_lal.annotations.constituents import constituent_tree
+from spacy_lal.annotations import constituent_tree
 from spacy_lal.formats.files import FormatError
 from spacy_lal.formats.penn_brackets import (
     clean_label,
@@ -14,7 +14,9 @@ from spacy_lal.formats.penn_brackets import (
     to_sentence,
 )
 from spacy_lal.formats.treebank_sentence import language_vocab, to_doc
-from spacy_lal.trees.tree import BracketError, ConstituentTree
+from spacy_lal.trees import ptb_unescape
+from spacy_lal.trees.brackets import BracketError
+from spacy_lal.trees.tree import ConstituentTree
 
 PTB = """
 ( (S
@@ -125,4 +127,4 @@ def test_files(tmp_path):
 def test_quotes_and_slashes(tmp_path):
     text = r"(TOP (`` ``) (CD 1\/2) ('' '') (-LRB- -LRB-))"
     assert next(parse_treebank(text)).leaves == ["``", r"1\/2", "''", "("]
-    assert next(parse_treebank(text, unescape="ptb")).leaves == ['"', "1/2", '"', "("]
+    assert next(parse_treebank(text, unescape=ptb_unescape)).leaves == ['"', "1/2", '"', "("]

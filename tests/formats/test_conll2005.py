@@ -8,13 +8,13 @@ from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
-from spacy_lal.annotations.constituents import FrameSpans, sentence_trees
+from spacy_lal.annotations import FrameSpans, sentence_trees
 from spacy_lal.cli import app
 from spacy_lal.cli.convert import command
 from spacy_lal.formats.conll2005 import parse_conll2005, read_conll2005
 from spacy_lal.formats.files import FormatError
 from spacy_lal.formats.props import Props
-from spacy_lal.trees.tree import ptb_unescape
+from spacy_lal.trees.brackets import ptb_unescape
 
 WORDS = "The\ncook\nthat\nleft\ngave\nit\nup\n-LRB-\n\nTea\n.\n\n"
 SYNT = """\

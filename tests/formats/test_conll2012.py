@@ -7,7 +7,7 @@ from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
-from spacy_lal.annotations.constituents import FrameSpans, get_frames, sentence_trees
+from spacy_lal.annotations import FrameSpans, get_frames, sentence_trees
 from spacy_lal.cli import app
 from spacy_lal.formats.conll2012 import ontonotes_unescape, parse_conll2012, read_conll2012
 from spacy_lal.formats.files import FormatError

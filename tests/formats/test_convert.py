@@ -7,7 +7,7 @@ from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
-from spacy_lal.annotations.constituents import sentence_trees
+from spacy_lal.annotations import sentence_trees
 from spacy_lal.cli import app
 
 UD = """# newdoc id = email-{split}

@@ -11,7 +11,7 @@ from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
-from spacy_lal.annotations.grammar_errors import ERRORS_KEY, get_errors
+from spacy_lal.annotations import ERRORS_KEY, get_errors
 from spacy_lal.cli import app
 
 TSV = 'Teas\ti\ncool\tc\n\\"\tc\n\nYes\tR:OTHER\n\n'

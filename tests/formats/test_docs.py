@@ -4,7 +4,7 @@ import pytest
 from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 
-from spacy_lal.annotations.constituents import (
+from spacy_lal.annotations import (
     FrameSpans,
     constituent_tree,
     get_constituents,

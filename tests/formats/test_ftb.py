@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from spacy_lal.annotations.constituents import get_constituents, sentence_trees
+from spacy_lal.annotations import get_constituents, sentence_trees
 from spacy_lal.cli.convert import command
 from spacy_lal.formats.ftb import FrenchTreebank, find_file
 

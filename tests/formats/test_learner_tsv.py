@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.vocab import Vocab
 
-from spacy_lal.annotations.grammar_errors import set_errors
+from spacy_lal.annotations import set_errors
 from spacy_lal.formats.files import FormatError
 from spacy_lal.formats.learner_tsv import (
     LearnerTsv,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc, DocBin
 from typer.testing import CliRunner
 
-from spacy_lal.annotations.constituents import FrameSpans, set_frames
+from spacy_lal.annotations import FrameSpans, set_frames
 from spacy_lal.cli.convert import command
 from spacy_lal.formats.files import FormatError
 from spacy_lal.formats.props import (

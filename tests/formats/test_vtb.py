@@ -9,7 +9,7 @@ import pytest
 import typer
 from spacy.tokens import Doc
 
-from spacy_lal.annotations.constituents import sentence_trees
+from spacy_lal.annotations import sentence_trees
 from spacy_lal.cli.convert import command
 from spacy_lal.formats.penn_brackets import parse_sentences
 from spacy_lal.formats.vtb import Malformed, VietnameseTreebank

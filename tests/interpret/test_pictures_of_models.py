@@ -81,7 +81,7 @@ def test_layers_of_words(monkeypatch):
 
     monkeypatch.setattr("thinc.util.has_cupy", True)
     monkeypatch.setattr("thinc.util.cupy", SimpleNamespace(ndarray=OnDevice))
-    monkeypatch.setattr("spacy_lal.interpret.layers.layer_attention", lambda *_: OnDevice())
+    monkeypatch.setattr("spacy_lal.interpret.distributions.layer_attention", lambda *_: OnDevice())
     assert (layers_of_words(nlp, doc).attention == found.attention).all()
 
 

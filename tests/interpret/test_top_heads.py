@@ -9,7 +9,7 @@ from spacy.training import Example
 
 from spacy_lal.annotations.constituents import set_constituents
 from spacy_lal.interpret import error_analysis, explain, top_heads
-from spacy_lal.interpret.categories import averaged
+from spacy_lal.interpret.head_analysis import averaged
 
 from ..pipeline.toy import TREES, gold_doc
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from spacy_lal.layers.dropout import set_dropout
 from spacy_lal.layers.label_factors import LabelFactors
-from spacy_lal.layers.role_scorer import RoleScorer, role_scores
+from spacy_lal.layers.role_scorer import RoleScorer, RoleScorerSettings, role_scores
 
 EXACT = {"atol": 1e-12, "rtol": 0.0}
 RANKS = [None, 2]
@@ -18,7 +18,7 @@ SENTENCES, PREDICATES = torch.tensor([1, 0, 1]), torch.tensor([3, 0, 3])
 
 
 def make(rank: int | None) -> RoleScorer:
-    scorer = RoleScorer(6, 5, d_predicate=4, d_role=3, rank=rank).double()
+    scorer = RoleScorer(RoleScorerSettings(4, 3, rank), 6, 5).double()
     for name, parameter in scorer.product.named_parameters():
         if name.endswith("bias"):
             torch.nn.init.normal_(parameter)

@@ -48,7 +48,7 @@ CASES = {
     "constituency": Case("lal_constituency", {"model": TINY}),
     "joint": Case(
         "lal_constituency",
-        {"model": {**TINY, "dependencies": DEPENDENCIES}, "joint_dependencies": True},
+        {"model": {**TINY, "dependencies": DEPENDENCIES}},
         writes=TOKENS,
     ),
     "two stages": Case("lal_constituency", {"model": TWO_STAGE}),

@@ -13,17 +13,16 @@ import torch
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
+from spacy_lal.parsing.decoding import decode_trees
+from spacy_lal.parsing.k_best_parses import WIDER, k_best_parses
 
 from spacy_lal.annotations.constituents import set_constituents
 from spacy_lal.batching.batches import ParserScores, SentenceBatch
-from spacy_lal.batching.parses import SentenceParse
 from spacy_lal.batching.sentences import Sentence
 from spacy_lal.parsing.constituency import ConstituencyPipe
-from spacy_lal.parsing.decoders import Decoder, make_map_decoder, make_mbr_decoder
-from spacy_lal.parsing.decoding import decode_trees
-from spacy_lal.parsing.k_best_parses import WIDER, k_best_parses
+from spacy_lal.parsing.decoders import Decoder, MaximumAPosteriori, MinimumBayesRisk
 from spacy_lal.parsing.network import OneStageScores, TwoStageScores
-from spacy_lal.pipeline.writers import fingerprint
+from spacy_lal.pipeline.writers import SentenceParse, fingerprint
 from spacy_lal.structure.binarise import collapse_unaries
 from spacy_lal.structure.chart import chart_size, packed_spans
 from spacy_lal.structure.hpsg import SUB_HEAD
@@ -32,7 +31,7 @@ from spacy_lal.trees.tree import ConstituentTree
 from .toy import DEPENDENCIES, TINY, TWO_STAGE, bare_doc, offsets, train_on
 
 KINDS = ["one stage", "joint", "two stages"]
-DECODERS = [make_map_decoder(), make_mbr_decoder(), make_mbr_decoder(0.0)]
+DECODERS = [MaximumAPosteriori(), MinimumBayesRisk(), MinimumBayesRisk(0.0)]
 
 # By enumeration
 
@@ -207,7 +206,7 @@ def test_nothing_is_more_than_certain() -> None:
     # the best tree would be another one where a group is no left child
     batch.scores.weight[0, -1, -1] = -1e5
     certain, ranked = 0, k_best_parses(scores, 1)
-    for number, parse in decode_trees(scores, make_map_decoder()).items():
+    for number, parse in decode_trees(scores, MaximumAPosteriori()).items():
         (best,) = ranked[number]
         assert parse.log_prob <= 0
         assert best.log_prob <= 0
@@ -253,8 +252,7 @@ def pipeline(kind: str, steps: int, **config: object) -> Language:
         "joint": {**TINY, "dependencies": DEPENDENCIES},
         "two stages": TWO_STAGE,
     }
-    settings = {"model": model[kind], "joint_dependencies": kind == "joint", **config}
-    nlp.add_pipe("lal_constituency", config=settings)
+    nlp.add_pipe("lal_constituency", config={"model": model[kind], **config})
     return train_on(nlp, examples(nlp), steps)
 
 
@@ -308,7 +306,7 @@ def tree_constituents(nlp: Language, tree: ConstituentTree) -> Constituents:
     return frozenset(collapsed(nlp, tree.spans(include_root=False)))
 
 
-@pytest.mark.parametrize("decoder", [make_map_decoder(), make_mbr_decoder()])
+@pytest.mark.parametrize("decoder", [MaximumAPosteriori(), MinimumBayesRisk()])
 def test_probabilities_on_a_doc(
     case: Case, decoder: Decoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,7 +21,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
-from spacy_lal.annotations.constituents import get_constituents, set_constituents, set_frames
+from spacy_lal.annotations import get_constituents, set_constituents, set_frames
 from spacy_lal.annotations.grammar_errors import set_errors
 from spacy_lal.bridge.shim import torch_shims
 from tests.carriers import CARRIERS

@@ -6,13 +6,12 @@ import numpy
 import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
-
-from spacy_lal.annotations.constituents import FrameSpans, set_constituents, set_frames
-from spacy_lal.annotations.grammar_errors import CORRECT, set_errors
-from spacy_lal.batching.sentences import Sentence
-from spacy_lal.parsing.dependencies import heads_in_words
 from spacy_lal.pipeline.counts import count, read_errors, read_frames, read_trees, read_words
-from spacy_lal.pipeline.gold import token_heads
+
+from spacy_lal.annotations import FrameSpans, set_constituents, set_frames
+from spacy_lal.annotations.grammar_errors import CORRECT, set_errors
+from spacy_lal.batching.sentences import Sentence, heads_in_words
+from spacy_lal.parsing.gold_trees import token_heads
 
 VOCAB = spacy.blank("en").vocab
 

@@ -16,18 +16,18 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy_lal.parsing.decoding import decode_trees
 
 from spacy_lal.annotations.constituents import get_constituents, set_constituents
 from spacy_lal.batching.batches import ParserScores, SentenceBatch
+from spacy_lal.bridge.storage import WEIGHTS
 from spacy_lal.parsing.constituency import ConstituencyPipe
 from spacy_lal.parsing.decoders import SpanMarginals
-from spacy_lal.parsing.decoding import decode_trees
 from spacy_lal.parsing.network import OneStageScores
-from spacy_lal.pipeline.weights import WEIGHTS
 from spacy_lal.structure.arborescence import is_projective
+from spacy_lal.structure.distributions import BinaryTrees
 from spacy_lal.structure.hpsg import SUB_HEAD
 from spacy_lal.structure.lexicalised import best_joint_tree
-from spacy_lal.structure.tree_distribution import TreeDistribution
 
 from .contract import copy_of
 from .toy import (
@@ -174,7 +174,7 @@ def test_both_come_from_one_decode(
 def best_values(pipe: ConstituencyPipe, group: SentenceBatch, sub_head: int) -> list:
     """What the tree of each sentence of a batch is worth to the decoder."""
     total = torch.logsumexp(group.scores.labels, -1)
-    spans = SpanMarginals(total, TreeDistribution(total, group.lengths).marginals)
+    spans = SpanMarginals(total, BinaryTrees(total, group.lengths).marginals)
     of = pipe.decoder.spans(group.scores.labels, spans, group.lengths, sub_head)
     arcs = pipe.decoder.arcs(group.scores.arcs, group.lengths)
     return best_joint_tree(of.constituent, of.empty, arcs, group.lengths).score.tolist()
@@ -339,7 +339,7 @@ def test_a_pipeline_from_before_heads_still_loads(tmp_path: Path) -> None:
     with safetensors.safe_open(path, "pt") as file:
         headers = json.loads(file.metadata()["headers"])
     (number,) = (k for k, header in enumerate(headers) if "relations" in header)
-    rows, encoder = TINY["rows"], TINY["encoder"]
+    rows, encoder = TINY["input_encoder"], TINY["encoder"]
     headers[number] = {
         **{name: headers[number][name] for name in ("d_in", "labels", "tags")},
         "rows": {
@@ -625,13 +625,6 @@ def test_given_labels_have_relations() -> None:
     nlp.config["initialize"]["components"] = {"lal_constituency": {"labels": labels}}
     with pytest.raises(ValueError, match="have no relation"):
         nlp.initialize(lambda: headed_examples(nlp))
-
-
-def test_heads_need_a_model_for_them() -> None:
-    with pytest.raises(ValueError, match=r"joint_dependencies = true, but the model has no"):
-        tiny_pipeline(joint_dependencies=True)
-    with pytest.raises(ValueError, match=r"joint_dependencies = false, but the model has `dep"):
-        joint_pipeline(joint_dependencies=False)
 
 
 def test_training_data_without_heads_say_so() -> None:

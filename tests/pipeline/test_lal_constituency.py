@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy_lal.parsing.decoding import decode_trees
 
 from spacy_lal.annotations.constituents import get_constituents, set_constituents
 from spacy_lal.batching.batches import ParserScores, batch_by_spans
-from spacy_lal.parsing.decoders import make_map_decoder
-from spacy_lal.parsing.decoding import decode_trees
+from spacy_lal.parsing.decoders import MaximumAPosteriori
+from spacy_lal.parsing.gold_trees import gold_constituents
 from spacy_lal.parsing.network import OneStageScores
-from spacy_lal.pipeline.gold import gold_constituents
 
 from .contract import copy_of
 from .toy import TINY, TREES, examples, gold_doc, predicted, tiny_pipeline, train
@@ -173,9 +173,9 @@ def test_a_doc_does_not_depend_on_its_batch(nlp: Language, batch: list[list[str]
             torch.testing.assert_close(
                 alone.batches[0].scores.tags[0], found[d], atol=1e-5, rtol=1e-4
             )
-            (parse,) = decode_trees(alone, make_map_decoder()).values()
+            (parse,) = decode_trees(alone, MaximumAPosteriori()).values()
             (k,) = [k for k, s in enumerate(together.sentences) if s.doc == d]
-            of_batch = decode_trees(together, make_map_decoder())[k]
+            of_batch = decode_trees(together, MaximumAPosteriori())[k]
             assert parse.labels.tolist() == of_batch.labels.tolist()
             assert parse.starts.tolist() == of_batch.starts.tolist()
 
@@ -283,7 +283,7 @@ def test_nothing_wins_over_a_constituent_of_equal_score() -> None:
     scores, _ = pipe.model.begin_update([pretokenised(nlp, ["She", "ate", "fish"])])
     for batch in scores.batches:
         torch.zero_(batch.scores.labels.detach())
-    (parse,) = decode_trees(scores, make_map_decoder()).values()
+    (parse,) = decode_trees(scores, MaximumAPosteriori()).values()
     assert not len(parse.labels)
 
 
@@ -351,7 +351,7 @@ def test_position_rows_and_self_attention_train() -> None:
     """The paper's own encoder: content and position, self-attention, stacked label attention."""
     model = {
         **TINY,
-        "rows": {"@misc": "spacy-lal.PositionRows.v1", "width": 32, "max_length": 40},
+        "input_encoder": {"@misc": "spacy-lal.PositionRows.v1", "width": 32, "max_length": 40},
         "encoder": {
             **TINY["encoder"],
             "self_attention_layers": 1,

@@ -17,8 +17,8 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
 from spacy_lal.batching.batches import ParserScores, SentenceBatch
+from spacy_lal.parsing.gold_trees import gold_heads
 from spacy_lal.parsing.network import OneStageScores
-from spacy_lal.pipeline.gold import gold_heads
 from spacy_lal.structure.arborescence import is_projective
 
 from .toy import (

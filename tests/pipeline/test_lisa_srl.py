@@ -23,17 +23,14 @@ from spacy.training import Example
 from thinc.api import Config
 from torch import Tensor
 
-from spacy_lal.annotations.constituents import FrameSpans, get_frames, set_frames
+from spacy_lal.annotations import FrameSpans, get_frames, set_frames
 from spacy_lal.batching.batches import ParserScores
-from spacy_lal.batching.sentences import split_sentences
+from spacy_lal.batching.sentences import Reading
 from spacy_lal.bridge.shim import torch_shim
-from spacy_lal.pipeline.gold import gold_frames, role_labels
-from spacy_lal.pipeline.writers import fingerprint
-from spacy_lal.srl.decoding import RoleDecoder
-from spacy_lal.srl.lisa_srl import LisaSRL, use_heads_of_docs
-from spacy_lal.srl.model import LisaInput
-from spacy_lal.srl.network import LisaScores
-from spacy_lal.srl.roles import likely_heads, scores_of_roles
+from spacy_lal.srl.component import LisaSRL, use_heads_of_docs
+from spacy_lal.srl.frame_decoding import RoleDecoder
+from spacy_lal.srl.gold_frames import gold_frames, role_labels
+from spacy_lal.srl.network import LisaInput, LisaScores
 from spacy_lal.structure.sequence import bio_to_spans
 
 from ..bio import spans_to_bio
@@ -123,8 +120,8 @@ def test_labels_are_roles(nlp: Language) -> None:
 @pytest.mark.parametrize(
     "model",
     [
-        {"rows": TINY["rows"]},
-        {"rows": {**TINY["rows"], "tag_depth": 0}},
+        {"input_encoder": TINY["input_encoder"]},
+        {"input_encoder": {**TINY["input_encoder"], "tag_depth": 0}},
         {"syntactic_head": "copied"},
         {"role_rank": 6, "layer_dropout": 0.0},
         {"tag_layer": 3, "syntax_layer": 1},
@@ -298,7 +295,7 @@ def test_heads_are_written_where_there_are_none(saved: Path, overwrite: bool) ->
 
 
 def test_arguments_that_are_constituents(saved: Path) -> None:
-    other = loaded(saved, constituents_weight=1e6)
+    other = loaded(saved, nonconstituent_penalty=1e6)
     gold = frames_doc(other, 0)
     words = [token.text for token in gold]
     without = loaded(saved)(Doc(other.vocab, words))
@@ -311,8 +308,8 @@ def test_arguments_that_are_constituents(saved: Path) -> None:
     doc = Doc(other.vocab, words)
     doc.spans["constituents"] = [doc[span.start : span.end] for span in without.spans["srl"]]
     assert spans_of(other(doc)) == spans_of(without)
-    with pytest.raises(ValueError, match="constituents_weight must be at least 0 and finite"):
-        loaded(saved, constituents_weight=-1.0)
+    with pytest.raises(ValueError, match="nonconstituent_penalty must be at least 0 and finite"):
+        loaded(saved, nonconstituent_penalty=-1.0)
 
 
 @pytest.mark.parametrize("source", ["model", "doc"])
@@ -320,28 +317,24 @@ def test_lisa_may_have_the_last_word(saved: Path, source: str) -> None:
     """On what a parser of ours wrote, not on what was there before. Heads may count next to
     nothing, or so much that all stay that the model knows."""
     for weight in (1e-6, 1e6):
-        other = loaded(saved, last_word=weight, parse_source=source)
+        other = loaded(saved, overwrite_parser=weight, parse_source=source)
         gold = frames_doc(other, 0)
         words = [token.text for token in gold]
         heads_of = [1, 2, 3, 4, 5, 6, 6], ["det"] * 6 + ["ROOT"]
-        for wrote in ([], ["tags"], ["tags", "heads"], ["tags", "changed"], None):
+        for wrote in ([], ["tags"], ["tags", "heads"], None):
             doc = Doc(other.vocab, words, heads=heads_of[0], deps=heads_of[1], tags=["X"] * 7)
             kept = heads(doc)
             if wrote is not None:
-                marks = {layer: fingerprint(doc, layer) for layer in wrote if layer != "changed"}
-                doc.spans["constituents"] = SpanGroup(doc, attrs={"wrote": marks})
-            if wrote and "changed" in wrote:
-                doc[0].tag_ = "Y"
+                doc.spans["constituents"] = SpanGroup(doc, attrs={"wrote": wrote})
                 doc = Doc(other.vocab).from_bytes(doc.to_bytes())
             found = other(doc)
             check_heads(found)
             again = wrote and "heads" in wrote and weight < 1
             assert heads(found) == (heads(gold) if again else kept)
-            ours = bool(wrote) and "changed" not in wrote
-            assert ([token.tag_ for token in found[1:]] == ["X"] * 6) != ours
+            assert ([token.tag_ for token in found[1:]] == ["X"] * 6) != bool(wrote)
             assert all("wrote" not in group.attrs for group in found.spans.values())
-    with pytest.raises(ValueError, match="last_word must be null or at least 0, got -1"):
-        loaded(saved, last_word=-1.0)
+    with pytest.raises(ValueError, match="overwrite_parser must be null or at least 0, got -1"):
+        loaded(saved, overwrite_parser=-1.0)
 
 
 def test_a_sentence_that_is_not_parsed_keeps_its_heads(saved: Path) -> None:
@@ -556,10 +549,10 @@ def test_paths_go_by_the_heads_of_the_doc(with_paths: Language) -> None:
     source = LisaInput([doc], [numpy.array(WRONG)])
     (batch,) = pipe_of(nlp).model.predict(source).batches
     sentence, predicate = torch.tensor([0]), torch.tensor([1])
-    by_doc = scores_of_roles(batch.scores, sentence, predicate, torch.tensor([WRONG]))
-    own = likely_heads(batch.scores, batch.lengths)
+    by_doc = batch.scores.roles_of(sentence, predicate, torch.tensor([WRONG]))
+    own = batch.scores.likely_heads(batch.lengths)
     assert own.tolist() != [WRONG]
-    assert not torch.allclose(by_doc, scores_of_roles(batch.scores, sentence, predicate, own))
+    assert not torch.allclose(by_doc, batch.scores.roles_of(sentence, predicate, own))
     pipe_of(nlp).predicate_source = pipe_of(nlp).parse_source = "doc"
     try:
         set_frames(doc, [FrameSpans(1, "", [(1, 2, "V")])])
@@ -585,7 +578,7 @@ def test_paths_of_training_go_by_gold_or_own_heads(with_paths: Language) -> None
     nlp, pipe = with_paths, pipe_of(with_paths)
     examples = frames_examples(nlp)
     scores = predictions(pipe, examples)
-    before = pipe.own_paths, pipe.joint_weight, pipe.arc_weight, pipe.relation_weight
+    before = pipe.predicted_path_rate, pipe.joint_weight, pipe.arc_weight, pipe.relation_weight
     pipe.joint_weight = pipe.arc_weight = pipe.relation_weight = 0.0
     # other heads than the model's own are gold, then
     golds = [wrong_doc(nlp), *(example.reference for example in examples[1:])]
@@ -596,10 +589,10 @@ def test_paths_of_training_go_by_gold_or_own_heads(with_paths: Language) -> None
     try:
         found = {}
         for rate in (0.0, 1.0):
-            pipe.own_paths = rate
+            pipe.predicted_path_rate = rate
             found[rate] = [pipe.get_loss(those, scores)[0] for those in (examples, wrong)]
     finally:
-        pipe.own_paths, pipe.joint_weight, pipe.arc_weight, pipe.relation_weight = before
+        pipe.predicted_path_rate, pipe.joint_weight, pipe.arc_weight, pipe.relation_weight = before
     assert found[1.0][0] == pytest.approx(found[1.0][1], abs=1e-6)
     assert found[0.0][1] > found[0.0][0] + 1e-3
 
@@ -859,8 +852,8 @@ def predictions(pipe: LisaSRL, examples: list[Example]) -> ParserScores[LisaScor
 @pytest.mark.parametrize(("paths", "own"), [(False, 0.5), (True, 0.0)])
 def test_gradient_of_the_loss_by_finite_differences(paths: bool, own: float) -> None:
     nlp = srl_pipeline(
-        {"rows": TINY["rows"], "role_paths": paths},
-        own_paths=own,
+        {"input_encoder": TINY["input_encoder"], "role_paths": paths},
+        predicted_path_rate=own,
         joint_weight=0.7,
         arc_weight=0.3,
         relation_weight=1.3,
@@ -939,7 +932,7 @@ def test_partial_gold_trains_what_it_can(
 ) -> None:
     monkeypatch.setattr(logging.getLogger("spacy"), "propagate", True)
     caplog.set_level(logging.INFO, "spacy")
-    nlp = srl_pipeline({"rows": TINY["rows"]})
+    nlp = srl_pipeline({"input_encoder": TINY["input_encoder"]})
     examples = frames_examples(nlp)
     references = [example.reference for example in examples]
     del references[0].spans["srl"]
@@ -1004,7 +997,7 @@ def test_unknown_roles_are_no_gold(nlp: Language) -> None:
     doc = frames_doc(nlp, 0)
     index = {"O": 0, "B-V": 1, "B-ARG2": 2, "I-ARG1": 3}
     (frame,) = gold_frames(Example(bare(nlp, doc), doc), "srl")
-    (sentence,) = split_sentences([doc], "split", 512, "split")
+    (sentence,) = Reading().split([doc])
     assert role_labels(frame, sentence, index) == [-1, 3, 1, 2, -1, -1, 0]
 
 
@@ -1062,7 +1055,7 @@ def test_frames_of_mismatched_tokens() -> None:
     example = Example(predicted, reference)
     nlp.initialize(lambda: [example])
     index = {name: k for k, name in enumerate(pipe_of(nlp).cfg["roles"])}
-    (sentence,) = split_sentences([predicted], "split", 512, "split")
+    (sentence,) = Reading().split([predicted])
     # "ate" is two tokens, both of them V; "fish that" ends ARG0 and R-ARG0 where no token ends
     ate, swam = gold_frames(example, "srl")
     assert (ate.predicate, swam.predicate) == (2, 6)
@@ -1145,19 +1138,8 @@ def test_training_data_without_frames_say_so() -> None:
 def test_unknown_choices_are_named(nlp: Language, setting: str) -> None:
     with pytest.raises(ValueError, match=rf"{setting}\W.*'gold' is not"):
         srl_pipeline(**{setting: "gold"})
-    known: dict[str, Any] = {
-        "spans_key": "srl",
-        "parse_source": "model",
-        "predicate_source": "model",
-        "decoder": "viterbi",
-        "unique_core_roles": True,
-        "joint_weight": 1.0,
-        "role_weight": 1.0,
-        "label_smoothing": 0.1,
-        "own_paths": 0.5,
-    }
     with pytest.raises(ValueError, match=rf"{setting} must be one of \('.*'\), not 'gold'"):
-        LisaSRL(nlp.vocab, pipe_of(nlp).model, "lisa_srl", **{**known, setting: "gold"})
+        LisaSRL(nlp, "lisa_srl", pipe_of(nlp).model, **{setting: "gold"}, scorer=None)
 
 
 @pytest.mark.parametrize(
@@ -1165,7 +1147,7 @@ def test_unknown_choices_are_named(nlp: Language, setting: str) -> None:
     [
         ({"label_smoothing": 1.5}, r"label_smoothing must be at least 0 and below 1, got 1\.5"),
         ({"label_smoothing": -0.1}, r"label_smoothing must be at least 0 and below 1, got -0\.1"),
-        ({"own_paths": 1.01}, r"own_paths must be from 0 to 1, got 1\.01"),
+        ({"predicted_path_rate": 1.01}, r"predicted_path_rate must be from 0 to 1, got 1\.01"),
         ({"model": {"syntax_layer": None, "role_paths": True}}, "needs a syntax_layer"),
         ({"max_sentence_length": 0}, "max_sentence_length must be at least 1"),
         ({"model": {"tag_layer": 0}}, r"tag_layer must be from 1 to 3, got 0"),
@@ -1212,6 +1194,6 @@ def test_an_argument_that_a_sentence_boundary_cuts_is_not_known() -> None:
     labels = {
         name: k for k, name in enumerate(["O", "B-ARG1", "I-ARG1", "B-V", "B-ARG2", "I-ARG2"])
     }
-    first, second = split_sentences([predicted], "existing", 99, "split")
+    first, second = Reading("existing").split([predicted])
     assert role_labels(frame, first, labels) == [1, 2, 3, -1]
     assert role_labels(frame, second, labels) == [-1, -1, 0]

@@ -12,7 +12,7 @@ from spacy.language import Language
 from spacy.tokens import DocBin
 from spacy.training import Example
 
-from spacy_lal.annotations.constituents import FrameSpans, set_constituents, set_frames
+from spacy_lal.annotations import FrameSpans, set_constituents, set_frames
 from spacy_lal.srl.scorer import score_frames
 from spacy_lal.training.corpus import Corpus
 from tests.carriers import CARRIERS
@@ -90,7 +90,9 @@ def test_a_sentence_that_was_not_parsed_says_so() -> None:
 
 @pytest.mark.parametrize(("tag_depth", "said"), [(0, 0), (1, 1)])
 def test_tags_are_unknown_only_to_a_parser_that_predicts_tags(tag_depth, said, caplog) -> None:
-    nlp = tiny_pipeline(model={**TINY, "rows": {**TINY["rows"], "tag_depth": tag_depth}})
+    nlp = tiny_pipeline(
+        model={**TINY, "input_encoder": {**TINY["input_encoder"], "tag_depth": tag_depth}}
+    )
     nlp.initialize(lambda: examples(nlp))
     others = examples(nlp)
     others[0].reference[0].tag_ = "XYZ"

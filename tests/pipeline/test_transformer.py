@@ -49,7 +49,7 @@ def pipeline(bert: Path) -> Language:
                     "grad_factor": 1.0,
                     "pooling": {"@layers": "reduce_mean.v1"},
                 },
-                "rows": {"@misc": "spacy-lal.PositionRows.v1", "width": 32},
+                "input_encoder": {"@misc": "spacy-lal.PositionRows.v1", "width": 32},
                 "encoder": {
                     "@misc": "spacy-lal.LabelAttentionEncoder.v1",
                     "heads": 8,

@@ -17,12 +17,12 @@ from spacy.tokens import Doc, DocBin
 from spacy_lal.annotations.constituents import get_constituents, set_constituents
 from spacy_lal.batching.batches import ParserScores, SentenceBatch
 from spacy_lal.bridge.shim import torch_shim, torch_shims
+from spacy_lal.bridge.storage import WEIGHTS
 from spacy_lal.parsing.constituency import ConstituencyPipe
-from spacy_lal.parsing.decoders import make_map_decoder, make_mbr_decoder
+from spacy_lal.parsing.decoders import MaximumAPosteriori, MinimumBayesRisk
 from spacy_lal.parsing.network import TwoStageScores
-from spacy_lal.pipeline.weights import WEIGHTS
 from spacy_lal.structure.chart import unpack
-from spacy_lal.structure.tree_distribution import TreeDistribution
+from spacy_lal.structure.distributions import BinaryTrees
 
 from .toy import (
     TINY,
@@ -41,11 +41,11 @@ LONG = ["The", "cat", "sat", ",", "the", "dog", "ate", ",", "she", "ate", "the",
 
 BRANCHES = {
     **TWO_STAGE,
-    "rows": {
+    "input_encoder": {
         "@misc": "spacy-lal.BranchRows.v1",
         "width": 16,
         "max_length": 160,
-        "bilstm": TINY["rows"],
+        "bilstm": TINY["input_encoder"],
     },
     "encoder": {
         **TINY["encoder"],
@@ -74,7 +74,7 @@ ARRANGEMENTS = {
         "lal_constituency",
         {
             **BRANCHES,
-            "rows": {**BRANCHES["rows"], "content": "word"},
+            "input_encoder": {**BRANCHES["input_encoder"], "content": "word"},
             "encoder": {**BRANCHES["encoder"], "arrangement": "stack"},
         },
     ),
@@ -156,7 +156,7 @@ def well_formed(doc: Doc) -> None:
 
 @pytest.mark.parametrize(
     "decoder",
-    [make_mbr_decoder(), make_mbr_decoder(threshold=None), make_map_decoder()],
+    [MinimumBayesRisk(), MinimumBayesRisk(threshold=None), MaximumAPosteriori()],
     ids=["mbr", "mbr without threshold", "map"],
 )
 def test_learns_its_training_trees(
@@ -266,8 +266,8 @@ def test_a_doc_does_not_depend_on_its_batch(nlp: Language) -> None:
             (ours.right[row, : n + 1], theirs.right[only]),
             (chart, unpack(theirs.spans, n)[only]),
             (
-                TreeDistribution(ours.spans, batch.lengths).log_partition[row],
-                TreeDistribution(theirs.spans, alone.lengths).log_partition[only],
+                BinaryTrees(ours.spans, batch.lengths).log_partition[row],
+                BinaryTrees(theirs.spans, alone.lengths).log_partition[only],
             ),
         ):
             torch.testing.assert_close(mine, expected, atol=1e-4, rtol=1e-4)
@@ -440,8 +440,8 @@ def test_begins_with_the_encoder_of_a_one_stage_parser(arrangement: str, tmp_pat
 def untagged() -> Language:
     """A parser that predicts no tags, trained on Docs that have them."""
     spacy.util.fix_random_seed(0)
-    rows = {**TINY["rows"], "tag_depth": 0}
-    return train(pipeline(model={**TWO_STAGE, "rows": rows}), steps=80)
+    rows = {**TINY["input_encoder"], "tag_depth": 0}
+    return train(pipeline(model={**TWO_STAGE, "input_encoder": rows}), steps=80)
 
 
 def test_a_parser_without_tags_learns_trees_and_writes_no_tags(untagged: Language) -> None:
@@ -494,11 +494,6 @@ def test_margins_are_refused() -> None:
         )
 
 
-def test_heads_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"a two-stage parser finds no heads"):
-        pipeline(joint_dependencies=True)
-
-
 @pytest.mark.parametrize(
     "model",
     [TWO_STAGE, {**TINY, "@architectures": "spacy-lal.LabelAttentionParser.v1"}],
@@ -510,8 +505,8 @@ def test_spanformer_needs_spans_that_attend(model: dict) -> None:
 
 
 def test_settings_without_meaning_are_refused() -> None:
-    rows = {**BRANCHES["rows"], "content": "tags"}
+    rows = {**BRANCHES["input_encoder"], "content": "tags"}
     with pytest.raises(ValueError, match=r"content\W.*'tags' is not"):
-        pipeline(model={**BRANCHES, "rows": rows})
+        pipeline(model={**BRANCHES, "input_encoder": rows})
     with pytest.raises(ValueError, match="layers must not be negative"):
         pipeline("spanformer", model={**TWO_STAGE, "spans": {**TRANSFORMER_SPANS, "layers": -1}})

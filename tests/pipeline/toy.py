@@ -30,7 +30,12 @@ TINY = {
         "word_dropout": 0.0,
         "feature_dropout": 0.0,
     },
-    "rows": {"@misc": "spacy-lal.BiLSTMRows.v1", "hidden_width": 16, "depth": 2, "tag_width": 8},
+    "input_encoder": {
+        "@misc": "spacy-lal.BiLSTMRows.v1",
+        "hidden_width": 16,
+        "depth": 2,
+        "tag_width": 8,
+    },
     "encoder": {
         "@misc": "spacy-lal.LabelAttentionEncoder.v1",
         "heads": 4,
@@ -44,7 +49,7 @@ TINY = {
 TWO_STAGE = {
     "@architectures": "spacy-lal.TwoStageParser.v1",
     "tok2vec": TINY["tok2vec"],
-    "rows": TINY["rows"],
+    "input_encoder": TINY["input_encoder"],
     "encoder": {"@misc": "spacy-lal.LabelAttentionEncoder.v1", "heads": 0},
     "spans": {"@misc": "spacy-lal.BiaffineSpans.v1", "span_width": 16, "label_width": 8},
 }
@@ -163,8 +168,7 @@ def headed_examples(nlp: Language) -> list[Example]:
 def joint_pipeline(**config: object) -> Language:
     nlp = spacy.blank("en")
     model = {**TINY, "dependencies": DEPENDENCIES}
-    settings = {"model": model, "joint_dependencies": True, **config}
-    nlp.add_pipe("lal_constituency", config=settings)
+    nlp.add_pipe("lal_constituency", config={"model": model, **config})
     return nlp
 
 

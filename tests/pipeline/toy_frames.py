@@ -9,7 +9,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_lal.annotations.constituents import FrameSpans, get_frames, set_frames
+from spacy_lal.annotations import FrameSpans, get_frames, set_frames
 from tests.pipeline.toy import TINY
 
 # words, tags, heads (0 the root, k word k), relations, frames
@@ -54,7 +54,7 @@ SENTENCES: list[tuple[str, str, list[int], str, list[FrameSpans]]] = [
 SMALL: dict[str, Any] = {
     "@architectures": "spacy-lal.LISA.v1",
     "tok2vec": TINY["tok2vec"],
-    "rows": None,
+    "input_encoder": None,
     "layers": 3,
     "heads": 4,
     "head_width": 8,

@@ -49,7 +49,7 @@ def shared_pipeline(folder: Path) -> Language:
     nlp.add_pipe("tagger", config={"model": tagger})
     nlp.add_pipe("senter", config={"model": tagger})
     parser = {**TINY, "tok2vec": BESIDE, "dependencies": DEPENDENCIES}
-    nlp.add_pipe("lal_constituency", config={"model": parser, "joint_dependencies": True})
+    nlp.add_pipe("lal_constituency", config={"model": parser})
     nlp.add_pipe("lisa_srl", config={"model": {**SMALL, "tok2vec": BESIDE}})
     return nlp
 

@@ -117,7 +117,7 @@ def test_every_row_of_two_stage_parsers_trains() -> None:
 def test_the_page_describes_the_model_that_ran() -> None:
     model = Config().from_disk(ROOT / "benchmarks/ewt_ablation.cfg", interpolate=False)
     parser = model["components"]["lal_constituency"]["model"]
-    width, encoder = parser["rows"]["hidden_width"], parser["encoder"]
+    width, encoder = parser["input_encoder"]["hidden_width"], parser["encoder"]
     text = " ".join((ROOT / "docs/results.md").read_text("utf8").split())
     heads = f"{encoder['heads']} heads of {encoder['projection_width']} features instead"
     assert f"a BiLSTM of {width} below, {heads}" in text

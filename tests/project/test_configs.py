@@ -96,7 +96,7 @@ STATED: dict[str, dict[str, Any]] = {
     "lal_crf_vtb": {
         "components.transformer.model.name": "vinai/phobert-large",
         f"{PARSER}.decoder": MAP,
-        f"{PARSER}.model.rows.width": 1024,
+        f"{PARSER}.model.input_encoder.width": 1024,
         f"{PARSER}.model.encoder.partition_width": 512,
         f"{PARSER}.model.encoder.label_partitioned": True,
         f"{PARSER}.model.encoder.heads": 64,
@@ -108,8 +108,8 @@ STATED: dict[str, dict[str, Any]] = {
     **{
         name: {
             f"{SPANFORMER}.decoder": ARGMAX,
-            f"{SPANFORMER}.model.rows.depth": 3,
-            f"{SPANFORMER}.model.rows.tag_depth": 0,
+            f"{SPANFORMER}.model.input_encoder.depth": 3,
+            f"{SPANFORMER}.model.input_encoder.tag_depth": 0,
             f"{SPANFORMER}.model.tok2vec.width": width,
             f"{SPANFORMER}.model.tok2vec.embed.word_width": width,
             f"{SPANFORMER}.model.spans.biaffine_width": 480,
@@ -121,7 +121,7 @@ STATED: dict[str, dict[str, Any]] = {
     "spanformer_xlmr": {
         "components.transformer.model.name": "xlm-roberta-large",
         f"{SPANFORMER}.decoder": ARGMAX,
-        f"{SPANFORMER}.model.rows.tag_depth": 0,
+        f"{SPANFORMER}.model.input_encoder.tag_depth": 0,
         "training.batcher.size": 5000,
         "training.max_epochs": 10,
         "training.optimizer.L2": 0.01,

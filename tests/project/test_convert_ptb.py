@@ -11,7 +11,7 @@ from spacy_lal.formats.files import FormatError
 from spacy_lal.formats.head_rules import HeadRules
 from spacy_lal.formats.penn_treebanks import PennTreebank, Take, merge, numbers, section_files
 from spacy_lal.formats.treebank_format import Losses
-from spacy_lal.trees.tree import ptb_unescape
+from spacy_lal.trees.brackets import ptb_unescape
 
 from .running import ROOT, read_docs
 

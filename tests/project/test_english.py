@@ -12,9 +12,9 @@ import spacy
 import srsly
 import torch
 
-from spacy_lal.annotations.constituents import get_constituents
+from spacy_lal.annotations import get_constituents
 from spacy_lal.bridge.shim import torch_shim, torch_shims
-from spacy_lal.training.paragraphs import make_paragraphs
+from spacy_lal.training.paragraphs import Paragraphs
 from tests.pipeline.toy import headed_examples
 from tests.pipeline.toy_shared import shared_examples, shared_pipeline
 from tests.silver.teacher import toy_teacher
@@ -117,7 +117,7 @@ def test_convert(project: Path, run_here: Callable[..., str], variables: dict[st
         (True, False)
     }
     # as training reads them: a sentence of CRAFT is in no paragraph
-    texts = make_paragraphs(corpus / "train", line_breaks=0, unstopped=0, lower_case=0, tokenized=0)
+    texts = Paragraphs(corpus / "train", line_breaks=0, unstopped=0, lower_case=0, tokenized=0)
     read = [example.reference.text for example in texts(spacy.blank("en"))]
     assert "Tea cools; Yes" in read
     assert read.count("Tea cools .") == 2
@@ -229,7 +229,11 @@ def test_make_en_lal_md(
         "lal_empty_tensor",
     ]
     lisa = nlp.get_pipe("lisa_srl")
-    assert (lisa.parse_source, lisa.last_word, lisa.constituents_weight) == ("model", 2.0, 2.0)
+    assert (lisa.parse_source, lisa.overwrite_parser, lisa.nonconstituent_penalty) == (
+        "model",
+        2.0,
+        2.0,
+    )
     doc = nlp("Tea cools. It does not!")
     assert doc.tensor is None or not doc.tensor.size
     assert "constituents" in doc.spans

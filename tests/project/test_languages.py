@@ -14,7 +14,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.vectors import Vectors
 
-from spacy_lal.annotations.constituents import get_constituents, sentence_trees
+from spacy_lal.annotations import get_constituents, sentence_trees
 from spacy_lal.bridge.shim import torch_shims
 from spacy_lal.formats.treebank_sentence import language_vocab
 

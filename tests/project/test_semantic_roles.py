@@ -15,7 +15,7 @@ from spacy.cli._util import app as spacy_cli
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_lal.annotations.constituents import get_frames
+from spacy_lal.annotations import get_frames
 from tests.pipeline.contract import copy_of
 
 from .running import FEW_STEPS, ROOT, load_benchmark, read_docs, weight_types
@@ -116,8 +116,8 @@ def test_make_en_lal_sm(project: Path, tmp_path: Path, run_here: Callable[..., s
         for pipeline in (nlp, spacy.load(project / roles))
     ]
     assert sources == [nlp.get_pipe("lisa_srl").parse_source, "model"] == ["model", "model"]
-    assert nlp.get_pipe("lisa_srl").last_word == 3.0
-    assert nlp.get_pipe("lisa_srl").constituents_weight == 2.0
+    assert nlp.get_pipe("lisa_srl").overwrite_parser == 3.0
+    assert nlp.get_pipe("lisa_srl").nonconstituent_penalty == 2.0
     assert nlp.get_pipe("lal_constituency").decoder.arc_weight == 0.5
     first, *_ = srsly.read_json(project / "metrics/en-lal-sm-srl.json")["results"]
     assert (first["parses"], first["predicates"]) == ("model", "model")

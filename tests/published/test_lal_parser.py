@@ -51,7 +51,7 @@ def test_trees_heads_and_relations(name):
         assert parses[k].heads.tolist() == recorded["heads"][k]
         assert [pipe.relations[r] for r in parses[k].relations] == recorded["relations"][k]
         (tree,) = doc._.trees
-        theirs = ConstituentTree.from_string(recorded["trees"][k], unescape=False)
+        theirs = ConstituentTree.from_string(recorded["trees"][k], unescape=str)
         found, recorded_spans = (
             [span for span in t.spans() if span[2] != "TOP"] for t in (tree, theirs)
         )

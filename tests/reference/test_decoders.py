@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from spacy_lal.parsing.decoders import make_map_decoder
+from spacy_lal.parsing.decoders import MaximumAPosteriori
 from spacy_lal.parsing.network import OneStageScores
 from spacy_lal.structure.chart import best_tree, chart_size, pack, packed_spans
 from spacy_lal.structure.lexicalised import best_joint_tree, joint_values
@@ -63,8 +63,8 @@ def test_joint_decoder(cases):
                 case["arc_scores"][1:].double().unsqueeze(0),
                 torch.zeros(1, n, 1, 1),
             )
-            decoder, length = make_map_decoder(item["const_lada"]), torch.tensor([n])
-            options = {"probabilistic": False, "sub_head": SUB_HEAD}
+            decoder, length = MaximumAPosteriori(item["const_lada"]), torch.tensor([n])
+            options = {"probabilistic": False, "group": SUB_HEAD}
             parse = parses_of(scores, length, decoder, **options)[0]
             real = {node for node in found if node[2] not in (0, SUB_HEAD)}
             assert set(constituents(parse)) == real, item["key"]
@@ -108,6 +108,6 @@ def test_constituency_decoder(cases):
         if not item["ties"]:
             assert nodes_of(tree[0], labels[0], n) == expected_nodes(case), item["key"]
             of_words, length = OneStageScores(torch.zeros(1, n, 1), scores), torch.tensor([n])
-            parse = parses_of(of_words, length, make_map_decoder(), probabilistic=False)[0]
+            parse = parses_of(of_words, length, MaximumAPosteriori(), probabilistic=False)[0]
             real = {node for node in expected_nodes(case) if node[2]}
             assert set(constituents(parse)) == real, item["key"]

@@ -2,10 +2,12 @@
 
 import pytest
 
-from spacy_lal.parsing.constituency import with_sub_heads
-from spacy_lal.structure.binarise import binarise, collapse_unaries, expand_unaries
+from spacy_lal.parsing.gold_trees import with_sub_heads
+from spacy_lal.structure.binarise import collapse_unaries
 from spacy_lal.structure.hpsg import SUB_HEAD, lexicalise
 from spacy_lal.trees.tree import ConstituentTree
+
+from .component import expand_unaries
 
 
 def converted(parse):
@@ -61,20 +63,12 @@ def test_groups_as_brackets(load_json):
 
 
 def test_gold_spans(load_json):
-    """The constituents by their words, groups included, and where binary nodes are split."""
+    """The constituents by their words, groups included."""
     for item in load_json("hpsg_convert"):
         spans = list(ConstituentTree.from_string(item["tree"]).spans())
         found = collapse_unaries(with_sub_heads(spans, item["heads"]))
         oracle = [(start, end, "::".join(chain)) for start, end, chain in item["oracle_spans"]]
         assert sorted(found) == sorted(oracle)
-        first_splits = item["oracle_first_split"]
-        if first_splits is None:
-            continue
-        nodes = [node[:2] for node in binarise(found, item["n"], "right")]
-        for start, end in nodes:
-            if end - start > 1:
-                split = max(e for s, e in nodes if s == start and e < end)
-                assert split == first_splits[f"{start},{end}"]
 
 
 def test_there_are_groups_and_conflicts(load_json):

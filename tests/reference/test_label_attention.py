@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from spacy_lal.layers.label_attention import LabelAttention
+from spacy_lal.layers.label_attention import EncoderSettings, LabelAttention
 
 
 def build(arrays, *, query_matrix, combine_as_self, dtype=torch.float64):
@@ -16,17 +16,18 @@ def build(arrays, *, query_matrix, combine_as_self, dtype=torch.float64):
     partitioned = "w_ks1" in arrays
     keys = [arrays[name] for name in sorted(arrays) if name.startswith("w_ks")]
     values = [arrays[name] for name in sorted(arrays) if name.startswith("w_vs")]
-    layer = LabelAttention(
-        sum(key.shape[1] for key in keys),
-        keys[0].shape[0],
-        sum(key.shape[2] for key in keys),
-        sum(value.shape[2] for value in values),
-        1 if combine_as_self else arrays["reduce_proj.weight"].shape[0],
-        d_positional=keys[1].shape[1] if partitioned else None,
-        query_matrix=query_matrix,
+    settings = EncoderSettings(
+        heads=keys[0].shape[0],
+        key_width=sum(key.shape[2] for key in keys),
+        value_width=sum(value.shape[2] for value in values),
+        projection_width=1 if combine_as_self else arrays["reduce_proj.weight"].shape[0],
+        partition_width=keys[1].shape[1] if partitioned else None,
+        query="matrix" if query_matrix else "vector",
         combine="project" if combine_as_self else "concatenate",
         scale="model",
+        residual_dropout=True,
     )
+    layer = LabelAttention(settings, sum(key.shape[1] for key in keys))
     layer.load_state_dict({name: arrays[name] for name in layer.state_dict()})
     return layer.to(dtype).eval()
 

@@ -9,46 +9,45 @@ import torch
 import torch.nn.functional as F
 from torch.nn.utils.rnn import pad_sequence
 
-from spacy_lal.layers.dependency_scorer import DependencyScorer
+from spacy_lal.layers.dependency_scorer import DependencyScorer, DependencySettings
 from spacy_lal.layers.encoder import LabelAttentionEncoder
-from spacy_lal.layers.input_encoders import PositionInputEncoder
+from spacy_lal.layers.input_encoders import PositionInput, PositionInputEncoder
+from spacy_lal.layers.label_attention import EncoderSettings
 from spacy_lal.layers.released import dependency_scorer_state, encoder_state, span_scorer_state
 from spacy_lal.layers.span_scorer import SpanScorer
-from spacy_lal.parsing.constituency import with_sub_heads
-from spacy_lal.parsing.decoders import make_map_decoder
-from spacy_lal.parsing.dependencies import dependency_loss
-from spacy_lal.parsing.gold_charts import gold_labels
-from spacy_lal.parsing.losses import margin_loss
+from spacy_lal.parsing.decoders import MaximumAPosteriori
+from spacy_lal.parsing.gold_trees import gold_labels, with_sub_heads
 from spacy_lal.parsing.network import OneStageScores
-from spacy_lal.structure.binarise import expand_unaries
+from spacy_lal.parsing.objectives import dependency_loss
 from spacy_lal.structure.chart import pack, unpack
 from spacy_lal.structure.hpsg import SUB_HEAD
-from spacy_lal.structure.lexicalised import best_joint_tree
+from spacy_lal.structure.lexicalised import best_joint_tree, joint_values
 from spacy_lal.trees.tree import ConstituentTree
 
-from .component import constituents, parses_of
+from .component import constituents, expand_unaries, parses_of
 from .test_label_attention import released_queries, with_queries
 
 
 def build(hparams, n_label_heads, parameters, dtype=torch.float64):
     """Encoder and span scorer with released hyperparameters and parameters."""
-    d_positional = hparams["d_model"] // 2
-    encoder = LabelAttentionEncoder(
-        hparams["d_model"],
-        n_layers=hparams["num_layers"],
-        n_heads=hparams["num_heads"],
-        d_key=hparams["d_kv"],
-        d_ff=hparams["d_ff"],
-        d_positional=d_positional if hparams["partitioned"] else None,
-        n_label_heads=n_label_heads if hparams["use_lal"] else 0,
-        d_label_key=hparams["lal_d_kv"],
-        d_label_proj=hparams["lal_d_proj"],
-        label_d_positional=d_positional if hparams["lal_partitioned"] else None,
-        label_query_matrix=hparams["lal_q_as_matrix"],
-        label_combine="project" if hparams["lal_combine_as_self"] else "concatenate",
+    settings = EncoderSettings(
+        heads=n_label_heads if hparams["use_lal"] else 0,
+        key_width=hparams["lal_d_kv"],
+        value_width=hparams["lal_d_kv"],
+        projection_width=hparams["lal_d_proj"],
+        self_attention_layers=hparams["num_layers"],
+        self_attention_heads=hparams["num_heads"],
+        self_attention_key_width=hparams["d_kv"],
+        feed_forward_width=hparams["d_ff"],
+        partition_width=hparams["d_model"] // 2 if hparams["partitioned"] else None,
         label_feed_forward=hparams["lal_pwff"],
+        arrangement="stack",
         scale="model",
+        query="matrix" if hparams["lal_q_as_matrix"] else "vector",
+        combine="project" if hparams["lal_combine_as_self"] else "concatenate",
+        label_partitioned=hparams["lal_partitioned"],
     )
+    encoder = LabelAttentionEncoder(settings, hparams["d_model"])
     encoder.load_state_dict(encoder_state(parameters, hparams["num_layers"]))
     n_outputs, d_hidden = parameters["f_label.3.weight"].shape
     scorer = SpanScorer(encoder.output_dim, d_hidden, n_outputs + 1)
@@ -163,12 +162,8 @@ def build_rows(parameters, fixture):
     """
     tags, words = (parameters[f"embedding.embs.{k}.weight"].double() for k in (0, 1))
     positions = parameters["embedding.position_table"]
-    rows = PositionInputEncoder(
-        len(words) + len(tags),
-        len(tags),
-        d_model=tags.shape[1] + positions.shape[1],
-        max_length=len(positions) - 2,
-    ).double()
+    settings = PositionInput(tags.shape[1] + positions.shape[1], len(positions) - 2)
+    rows = PositionInputEncoder(settings, len(words) + len(tags), len(tags)).double()
     certain = torch.cat([torch.zeros(len(tags), len(words)), 1e4 * torch.eye(len(tags))], 1)
     around = {
         name: tags[fixture["tag_vocab"].index(mark)] + words[fixture["word_vocab"].index(mark)]
@@ -280,13 +275,8 @@ def build_parser(hparams, n_label_heads, parameters, sentences):
     encoder, scorer = build(hparams, n_label_heads, parameters)
     state = dependency_scorer_state(parameters)
     n_relations, d_relation, _ = state["relation.bilinear"].shape
-    dependencies = DependencyScorer(
-        encoder.output_dim,
-        n_relations,
-        d_arc=hparams["d_biaffine"],
-        d_relation=d_relation,
-        relation_of="dependent",
-    )
+    settings = DependencySettings(hparams["d_biaffine"], d_relation, relation_of="dependent")
+    dependencies = DependencyScorer(settings, encoder.output_dim, n_relations)
     dependencies.load_state_dict(state)
     return Parser(
         encoder,
@@ -346,10 +336,11 @@ def trees_of(parses, fixture):
 
 def decoded(scores, lengths, decoder):
     """What the component makes of scores, and the value of the best trees."""
-    values = decoder.spans(scores.labels, None, lengths, 1)
-    arcs = decoder.arcs(scores.arcs, lengths)
-    joint = best_joint_tree(values.constituent, values.empty, arcs, lengths)
-    parses = parses_of(scores, lengths, decoder, probabilistic=False, sub_head=1)
+    share = decoder.share
+    constituent, _, empty = joint_values(scores.labels, lengths, 1)
+    arcs = (1 - share) * scores.arcs
+    joint = best_joint_tree(share * constituent, share * empty, arcs, lengths)
+    parses = parses_of(scores, lengths, decoder, probabilistic=False, group=1)
     return parses, joint.score.tolist()
 
 
@@ -357,7 +348,7 @@ def test_parses(variants, parsers, load_json):
     """Trees, heads and relations of the joint decoder, from our scores and from the recorded."""
     fixture = load_json("lal_parser")
     for name, (hparams, *_, sentences) in variants.items():
-        decoder = make_map_decoder(hparams["const_lada"])
+        decoder = MaximumAPosteriori(hparams["const_lada"])
         lengths = parsers[name].lengths
         with torch.no_grad():
             both = parsers[name].scores(), recorded(sentences)
@@ -394,7 +385,7 @@ def test_a_released_batch(variants, parsers, load_arrays, load_json):
         expected = fixture["variants"][name]
         batch = expected["batch4"]
         size = len(batch["scores"])
-        decoder = make_map_decoder(hparams["const_lada"])
+        decoder = MaximumAPosteriori(hparams["const_lada"])
         annotations, losses = [], []
         trees, heads, values = [], [], []
         for row in range(size):
@@ -433,7 +424,8 @@ def loss_of(parser, gold):
     of_arcs, of_relations = dependency_loss(
         scores.arcs, scores.relations, heads, relations, lengths
     )
-    return margin_loss(scores.labels, labels, lengths).sum() + 0.5 * of_arcs + 0.5 * of_relations
+    of_trees = scores.trees(lengths).margin(labels).sum()
+    return of_trees + 0.5 * of_arcs + 0.5 * of_relations
 
 
 def test_gold_trees_have_the_released_groups(load_json):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from spacy_lal.srl.decoding import RoleDecoder
+from spacy_lal.srl.frame_decoding import RoleDecoder
 from spacy_lal.structure.sequence import bio_to_spans, viterbi
 
 

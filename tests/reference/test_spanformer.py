@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from spacy_lal.layers.span_attention import SpanTransformer
+from spacy_lal.layers.span_attention import SpanTransformer, TransformerSpanSettings
 from spacy_lal.structure.chart import pack, spans_within
 
 
@@ -19,17 +19,16 @@ def biaffine_state(weight):
 
 def build(arrays, options, normalise):
     d_span = arrays["left"].shape[-1]
-    scorer = SpanTransformer(
-        1,
-        d_span,
-        d_biaffine=options["big"],
-        rank=None,
-        d=options["d"],
-        n_heads=options["heads"],
-        n_layers=1,
-        d_ff=1,
+    settings = TransformerSpanSettings(
+        span_width=d_span,
+        biaffine_width=options["big"],
+        biaffine_rank=None,
+        width=options["d"],
+        heads=options["heads"],
+        feed_forward_width=1,
         normalise=normalise,
     )
+    scorer = SpanTransformer(settings, 1)
     scorer.product.load_state_dict(biaffine_state(arrays["Wbiaffine"]))
     scorer.projection.load_state_dict({"weight": arrays["Wproj"], "bias": arrays["bproj"]})
     attention = scorer.layers[0].attention

@@ -12,13 +12,11 @@ import torch
 import torch.nn.functional as F
 from torch.nn.functional import pad
 
-from spacy_lal.parsing.constituency import with_sub_heads
-from spacy_lal.parsing.decoders import make_map_decoder, make_mbr_decoder
-from spacy_lal.parsing.gold_charts import GoldNodes, gold_labels
-from spacy_lal.parsing.losses import margin_loss, two_stage_loss
+from spacy_lal.parsing.decoders import MaximumAPosteriori, MinimumBayesRisk
+from spacy_lal.parsing.gold_trees import gold_labels, with_sub_heads
 from spacy_lal.parsing.network import OneStageScores
 from spacy_lal.scoring.evalb import Bracketing, EvalbParameters
-from spacy_lal.structure.binarise import binarise, collapse_unaries, debinarise, expand_unaries
+from spacy_lal.structure.binarise import collapse_unaries, left_binarisation
 from spacy_lal.structure.chart import (
     chart_length,
     hamming_augment,
@@ -28,11 +26,11 @@ from spacy_lal.structure.chart import (
     span_position,
     unpack,
 )
+from spacy_lal.structure.distributions import BinaryTrees, LabelledTrees
 from spacy_lal.structure.hpsg import lexicalise
-from spacy_lal.structure.tree_distribution import TreeDistribution
 from spacy_lal.trees.tree import ROOT_LABELS, ConstituentTree
 
-from .component import constituents, parses_of
+from .component import constituents, expand_unaries, parses_of
 from .test_hpsg import assert_governed, converted
 from .test_supar_scorer import scores_from
 
@@ -63,13 +61,12 @@ def supar_parses(arrays, lengths, decoder):
 def span_loss(arrays, lengths):
     """Negative log-likelihood of the binary trees per word, with a single label that is certain."""
     spans, gold = arrays["s_span"].double(), arrays["chart"] >= 0
-    nodes = GoldNodes(*gold.nonzero(as_tuple=True), torch.zeros(int(gold.sum()), dtype=torch.long))
-    scores = scores_from(spans, torch.zeros(*spans.shape, 1, dtype=torch.double))
-    return two_stage_loss(scores, nodes, lengths).sum() / lengths.sum()
+    scores = scores_from(spans, shifted(torch.zeros(*spans.shape, 1, dtype=torch.double)))
+    return scores.trees(lengths).cross_entropy(pack(gold.long())).sum() / lengths.sum()
 
 
 # the most probable tree, and that of most probable spans; labels are the best of every span
-DECODERS = {"map": make_map_decoder(), "mbr": make_mbr_decoder(threshold=0.0)}
+DECODERS = {"map": MaximumAPosteriori(), "mbr": MinimumBayesRisk(threshold=0.0)}
 
 
 def test_supar_crf_of_one_sentence(load_arrays, load_json):
@@ -77,7 +74,7 @@ def test_supar_crf_of_one_sentence(load_arrays, load_json):
     for item in load_json("supar_crf")["single"]:
         n, lengths, case = item["n"], torch.tensor([item["n"]]), arrays[item["key"]]
         spans, gold = pack(case["s_span"].double()), pack(case["chart"])
-        trees = TreeDistribution(spans, lengths)
+        trees = BinaryTrees(spans, lengths)
         value, _ = trees.argmax()
         for name, decoder in DECODERS.items():
             found = found_nodes(supar_parses(case, lengths, decoder)[0])
@@ -90,12 +87,11 @@ def test_supar_crf_of_one_sentence(load_arrays, load_json):
         scores = OneStageScores(torch.zeros(1, n, 1), shifted(labels))
         labelled = parses_of(scores, lengths, DECODERS["map"], probabilistic=False)
         assert found_nodes(labelled[0]) == as_set(item["labeled_argmax"])
-        best, _ = TreeDistribution(labels.amax(-1), lengths).argmax()
+        best, _ = BinaryTrees(labels.amax(-1), lengths).argmax()
         ours = {
             "logZ": trees.log_partition,
             "max": value,
             "log_prob": trees.log_prob(gold >= 0),
-            "entropy": trees.entropy,
             "labeled_logZ": inside(torch.logsumexp(labels, -1), lengths),
             "labeled_max": best,
         }
@@ -108,7 +104,7 @@ def test_supar_crf_of_a_padded_batch(load_arrays, load_json):
     arrays = load_arrays("supar_crf")
     for item in load_json("supar_crf")["batch"]:
         lengths, case = torch.tensor(item["lens"]), arrays[item["key"]]
-        trees = TreeDistribution(pack(case["s_span"].double()), lengths)
+        trees = BinaryTrees(pack(case["s_span"].double()), lengths)
         assert trees.log_partition.tolist() == pytest.approx(item["logZ"], rel=1e-9)
         square = unpack(trees.marginals, case["s_span"].shape[1] - 1)
         torch.testing.assert_close(square, case["marginals"], rtol=0, atol=1e-12)
@@ -133,23 +129,26 @@ def test_supar_brackets_for_evaluation(load_json):
         assert found == expected
 
 
-@pytest.mark.parametrize(
-    ("variant", "direction", "new_mark"),
-    [("left", "left", "*"), ("right", "right", "*"), ("implicit", "left", "")],
-    ids=["left", "right", "implicit"],
-)
-def test_supar_trees(load_json, variant, direction, new_mark):
+def test_supar_trees(load_json):
+    """supar's left binarisation, whose new nodes have no label."""
     for item in load_json("supar_trees"):
-        tree, expected = ConstituentTree.from_string(item["tree"]), item[variant]
+        tree, expected = ConstituentTree.from_string(item["tree"]), item["implicit"]
         (_, n, top), *spans = tree.spans()
         assert sorted(tree.spans()) == sorted(as_tuples(item["factorize_raw"]))
         collapsed = collapse_unaries(spans)
-        # supar marks a lone word even where new labels are to be empty
-        mark = "*" if not spans and n == 1 else new_mark
-        nodes = binarise(collapsed, n, direction, mark, top=top)
-        assert debinarise(nodes, mark) == collapsed
         assert expand_unaries(collapsed) == spans
         assert expected["rebuilt"] == item["tree"]
+        # supar marks a lone word
+        names = ["" if spans or n > 1 else f"{top}*", *(label for *_, label in collapsed)]
+        gold = gold_labels([collapsed], n, {label: k for k, label in enumerate(names) if k})
+        starts, ends = packed_spans(n)
+        nodes = sorted(
+            (
+                (int(starts[at]), int(ends[at]), names[gold[0, at]])
+                for at in left_binarisation(gold, torch.tensor([n]))[0].nonzero()
+            ),
+            key=lambda node: (node[0], -node[1]),
+        )
         # the root of several trees is no node of its own below TOP
         below_top = nodes if len(tree.children) == 1 else nodes[1:]
         binary = ConstituentTree.from_spans(tree.leaves, tags(tree), below_top, root=top)
@@ -198,7 +197,8 @@ def benepar_margin_loss(scores, gold, lengths, force):
     benepar has no loss below 0, which a gold tree that the search may not find would have.
     """
     relative = scores - scores[..., :1]
-    return margin_loss(forced(relative, lengths) if force else relative, gold, lengths).relu()
+    searched = forced(relative, lengths) if force else relative
+    return LabelledTrees(searched, lengths).margin(gold).relu()
 
 
 def favour(scores, gold, amount):
@@ -210,7 +210,7 @@ def test_benepar_charts(load_arrays, load_json):
     arrays, fixture = load_arrays("benepar_chart"), load_json("benepar_chart")
     vocab = dict(fixture["vocab"].items())
     names = {index: label for label, index in vocab.items()}
-    decoder = make_map_decoder()
+    decoder = MaximumAPosteriori()
     for k, item in enumerate(fixture["items"]):
         n, lengths, case = item["n"], torch.tensor([item["n"]]), arrays[f"t{k}"]
         spans = benepar_spans(item["tree"])
@@ -284,7 +284,7 @@ def test_benepar_margin_loss_of_a_padded_batch(load_arrays, load_json):
     of_words = OneStageScores(
         torch.zeros(len(lengths), n, 1), forced(relative, lengths) if force else relative
     )
-    parses = parses_of(of_words, lengths, make_map_decoder(), probabilistic=False)
+    parses = parses_of(of_words, lengths, MaximumAPosteriori(), probabilistic=False)
     found = []
     for row, k in enumerate(indices):
         chart = torch.zeros(int(lengths[row]), int(lengths[row]), dtype=torch.long)
@@ -309,14 +309,14 @@ def test_label_attention_parser_margin(load_arrays, load_json):
         gold = gold_labels([spans], n, {label: k for label, k in index.items() if k})
         starts, ends, labels = (case[name].long() for name in ("gi", "gj", "gl"))
         gold_nodes = set(zip(starts.tolist(), ends.tolist(), labels.tolist(), strict=True))
-        # an n-ary node is split after its first child
-        nodes = binarise(collapse_unaries(spans), n, "right")
-        assert {(start, end, index[label]) for start, end, label in nodes} == gold_nodes
+        assert {(start, end, index[label]) for start, end, label in collapse_unaries(spans)} == {
+            node for node in gold_nodes if node[2]
+        }
         scores = pack(case["label_scores"].double().unsqueeze(0))
         # the component's scorer gives nothing for no constituent; here it has a score
         of_empty = scores[0, span_position(n, starts, ends), 0] * (labels == 0)
         searched = forced(scores, lengths).requires_grad_()
-        loss = margin_loss(searched, gold, lengths)
+        loss = LabelledTrees(searched, lengths).margin(gold)
         (difference,) = torch.autograd.grad(loss.sum(), searched)
         one_hot_gold = F.one_hot(gold, len(index)) * (gold > 0).unsqueeze(-1)
         found = (difference + one_hot_gold)[0].nonzero()

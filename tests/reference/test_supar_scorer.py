@@ -4,11 +4,10 @@ import pytest
 import torch
 from torch.nn.functional import one_hot, pad
 
-from spacy_lal.layers.biaffine_spans import BiaffineLabels, BiaffineSpans
+from spacy_lal.layers.biaffine_spans import BiaffineLabels, BiaffineSpans, BiaffineSpanSettings
 from spacy_lal.layers.encoder import LabelAttentionEncoder
+from spacy_lal.layers.label_attention import EncoderSettings
 from spacy_lal.layers.label_factors import label_scores
-from spacy_lal.parsing.gold_charts import GoldNodes
-from spacy_lal.parsing.losses import two_stage_loss
 from spacy_lal.parsing.network import TwoStageScores
 from spacy_lal.structure.chart import pack, packed_spans
 
@@ -32,14 +31,15 @@ def test_scores_of_spans_and_labels(load_arrays, load_json):
     for options in load_json("supar_crf")["scorer"]:
         arrays = cases[options["key"]]
         width, n_labels = options["hidden"], options["n_labels"]
-        spans = load(BiaffineSpans(width, options["span_mlp"]), arrays, "span")
-        labels = load(BiaffineLabels(width, n_labels, options["label_mlp"], None), arrays, "label")
+        settings = BiaffineSpanSettings(options["span_mlp"], options["label_mlp"])
+        spans = load(BiaffineSpans(settings, width), arrays, "span")
+        labels = load(BiaffineLabels(settings, width, n_labels), arrays, "label")
         rows = arrays["x"].double()
         assert rows.shape[1:] == (options["L"], width)
         for name, shape in options["params"].items():
             assert list(arrays[name].shape) == shape
         # nothing but the halves of rows
-        fenceposts = LabelAttentionEncoder(width).fenceposts(rows)
+        fenceposts = LabelAttentionEncoder(EncoderSettings(heads=0), width).fenceposts(rows)
         batch, n = len(rows), rows.shape[1] - 2
         scores = spans(fenceposts, torch.full((batch,), n))
         torch.testing.assert_close(scores, pack(arrays["s_span"]), rtol=0, atol=1e-9)
@@ -71,12 +71,13 @@ def scores_from(spans, labels):
 
 def loss_per_word(arrays, lengths):
     """The loss of a batch, as it is summed and divided in training, and its gradients."""
-    scores = scores_from(arrays["s_span"].double(), arrays["s_label"].double())
-    sentences, starts, ends = (arrays["chart"] >= 0).nonzero(as_tuple=True)
-    gold = GoldNodes(sentences, starts, ends, arrays["chart"][sentences, starts, ends])
+    # every node has a label there: here 0 is that of none
+    labels = pad(arrays["s_label"].double(), (1, 0), value=-1e4)
+    scores = scores_from(arrays["s_span"].double(), labels)
     lengths = torch.tensor(lengths)
     scores.spans.requires_grad_()
-    loss = two_stage_loss(scores, gold, lengths).sum() / lengths.sum()
+    gold = pack(arrays["chart"].clamp(min=-1) + 1)
+    loss = scores.trees(lengths).cross_entropy(gold).sum() / lengths.sum()
     (gradient,) = torch.autograd.grad(loss, scores.spans)
     return loss.item(), gradient * lengths.sum()
 

@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from spacy_lal.batching.batches import ParserScores, SentenceBatch
-from spacy_lal.parsing.decoders import make_map_decoder, make_mbr_decoder
-from spacy_lal.parsing.decoding import decode_trees
+from spacy_lal.parsing.decoders import MaximumAPosteriori, MinimumBayesRisk
 from spacy_lal.parsing.network import TwoStageScores
 from spacy_lal.structure.chart import pack
 
-DECODERS = {"map": make_map_decoder(), "mbr": make_mbr_decoder(threshold=None)}
+from .component import constituents, parses_of
+
+DECODERS = {"map": MaximumAPosteriori(), "mbr": MinimumBayesRisk(threshold=None)}
 
 
 def two_stages(spans, labels, lengths):
@@ -30,18 +30,14 @@ def two_stages(spans, labels, lengths):
         right=torch.eye(side, dtype=torch.float64).expand(size, -1, -1),
         weight=weight,
     )
-    return ParserScores([], [SentenceBatch(list(range(size)), torch.tensor(lengths), scores)])
+    return scores, torch.tensor(lengths)
 
 
 def trees(scores, decoder):
     """{(start, end, label)} of every sentence, labels as supar numbers them."""
     return [
-        set(
-            zip(
-                parse.starts.tolist(), parse.ends.tolist(), (parse.labels - 1).tolist(), strict=True
-            )
-        )
-        for parse in decode_trees(scores, decoder).values()
+        {(start, end, label - 1) for start, end, label in constituents(parse)}
+        for parse in parses_of(*scores, decoder).values()
     ]
 
 

@@ -27,8 +27,7 @@ from convert_propbank import Propbank
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_lal.annotations.constituents import FrameSpans, set_constituents, set_frames
-from spacy_lal.annotations.grammar_errors import set_errors
+from spacy_lal.annotations import FrameSpans, set_constituents, set_errors, set_frames
 from spacy_lal.cli.convert import command
 from spacy_lal.cli.corrupt import corrupt, error_model
 from spacy_lal.cli.evalb import evalb

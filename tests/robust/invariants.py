@@ -8,7 +8,7 @@ import pytest
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_lal.annotations.constituents import get_constituents, get_frames
+from spacy_lal.annotations import get_constituents, get_frames
 from spacy_lal.annotations.grammar_errors import error_scores
 
 CLOSE = 1e-4
@@ -24,8 +24,8 @@ def check(doc: Doc, nlp: Language, *, own_heads: bool = False) -> None:
         assert [i for start, end in sentences for i in range(start, end)] == [*range(len(doc))]
     if "lal_constituency" in pipes:
         _check_trees(doc, sentences)
-        joint = nlp.config["components"]["lal_constituency"]["joint_dependencies"]
-        if joint and not own_heads:
+        parser = nlp.config["components"]["lal_constituency"]
+        if parser["model"]["dependencies"] and not own_heads:
             _check_heads(doc, sentences)
         assert all(token.tag_ for token in doc if not token.is_space)
     if "lisa_srl" in pipes:

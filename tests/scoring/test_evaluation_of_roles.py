@@ -8,7 +8,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
-from spacy_lal.annotations.constituents import FrameSpans, get_frames, set_frames
+from spacy_lal.annotations import FrameSpans, get_frames, set_frames
 from spacy_lal.evaluation.roles import (
     DISTANCES,
     _at_distance,
@@ -81,7 +81,7 @@ def test_an_argument_in_pieces_has_one_distance() -> None:
 def test_arguments_go_by_the_parsers_trees(tmp_path: Path) -> None:
     """Where constituents count, scores are those of the whole pipeline's frames."""
     toy_teacher(40).to_disk(tmp_path / "toy")
-    weight = {"components.lisa_srl.constituents_weight": 100.0}
+    weight = {"components.lisa_srl.nonconstituent_penalty": 100.0}
     nlp = spacy.load(tmp_path / "toy", config=weight)
     nlp.to_disk(tmp_path / "weighted")
     golds = [example.reference for example in frames_examples(nlp)]

@@ -16,7 +16,6 @@ from spacy_lal.cli import app
 from spacy_lal.evaluation import errors
 from spacy_lal.evaluation.errors import (
     _joined,
-    before,
     best_threshold,
     detection,
     lowest_threshold,
@@ -24,6 +23,7 @@ from spacy_lal.evaluation.errors import (
 )
 from spacy_lal.formats.treebank_sentence import language_vocab
 from spacy_lal.ged.scorer import Detection
+from spacy_lal.pipeline.pipes import pipes_before, run_pipes
 
 GOLD = "He\tc\ngo\ti\nhome\tc\n\nA\ti\nbook\tc\n"
 FOUND = "He\ti\ngo\ti\nhome\tc\n\nA\tc\nbook\tc\n"
@@ -152,7 +152,7 @@ def test_functions_before_the_detector_are_called():
     nlp = spacy.blank("en")
     nlp.add_pipe("cut_behind_full_stops")
     pipe = nlp.add_pipe("gec_detector")
-    (doc,) = before(nlp, pipe, [Doc(nlp.vocab, words=["Go", ".", "I", "see"])])
+    (doc,) = run_pipes(pipes_before(nlp, pipe), [Doc(nlp.vocab, words=["Go", ".", "I", "see"])])
     assert [len(sentence) for sentence in doc.sents] == [2, 2]
 
 

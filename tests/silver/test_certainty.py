@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 
 from spacy_lal.annotations.constituents import get_constituents
 from spacy_lal.annotations.frames import get_frames
-from spacy_lal.batching.parses import SentenceParse
+from spacy_lal.pipeline.writers import SentenceParse
 from spacy_lal.silver.calibration import calibrate
 from spacy_lal.silver.certainty import (
     LAYERS,
@@ -21,7 +21,7 @@ from spacy_lal.silver.certainty import (
     sure_layers,
     tree_certainty,
 )
-from spacy_lal.srl.decoding import FoundFrame, LisaParse
+from spacy_lal.srl.frame_decoding import FoundFrame, LisaParse
 from tests.pipeline.toy import dependency_pipeline, headed_examples, train_on
 
 TEXT = "The cat sat on the mat. She ate the fish. Cats and dogs fight."

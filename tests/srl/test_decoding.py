@@ -14,15 +14,14 @@ from torch import Tensor
 
 from spacy_lal.batching.batches import ParserScores, SentenceBatch
 from spacy_lal.batching.sentences import Sentence
-from spacy_lal.srl.decoding import (
-    EarlierHeads,
+from spacy_lal.srl.frame_decoding import (
+    Given,
     LisaParse,
     RoleDecoder,
     decode_frames,
     with_one_predicate,
 )
-from spacy_lal.srl.heads import from_self_loops, to_self_loops
-from spacy_lal.srl.network import LisaScores
+from spacy_lal.srl.network import LisaScores, from_self_loops, to_self_loops
 from spacy_lal.structure.arborescence import nonprojective
 from spacy_lal.structure.sequence import bio_to_spans
 from spacy_lal.trees.tree import LabelledSpan
@@ -149,7 +148,7 @@ def test_arguments_that_are_no_constituents_lose(unique: bool) -> None:
     """Against all valid sequences, where an argument of that kind costs 3, and V nothing."""
     generator = torch.Generator().manual_seed(0)
     labels = ["O", "B-ARG0", "I-ARG0", "B-ARG1", "B-V", "I-V", "B-C-V"]
-    decoder = RoleDecoder(labels, unique=unique, constituents_weight=3.0)
+    decoder = RoleDecoder(labels, unique=unique, nonconstituent_penalty=3.0)
     scores = torch.randn(30, 4, 7, generator=generator)
     scores[..., 1:3] += 1  # so that there are arguments of several words
     lengths = torch.tensor([1, 2, 3, 4, 4, 4] * 5)
@@ -281,14 +280,13 @@ def test_spans_have_the_probability_of_their_words(scores: ParserScores[LisaScor
 
 
 def test_predicates_can_be_given(scores: ParserScores[LisaScores]) -> None:
-    given: dict[int, list[int] | None] = {0: [1], 1: None}
-    parses = decode_frames(scores, JOINT, TAGS, RoleDecoder(LABELS), predicates=given.__getitem__)
+    given = {0: Given([1]), 1: Given()}
+    parses = decode_frames(scores, JOINT, TAGS, RoleDecoder(LABELS), given.__getitem__)
     assert [frame.predicate for frame in parses[0].frames] == [1]
     assert [frame.predicate for frame in parses[1].frames] == [1]
     (frame,) = parses[0].frames
     assert [s for s, span in zip(frame.scores, frame.spans, strict=True) if span[2] == "V"] == [1.0]
-    given = {0: [], 1: []}
-    parses = decode_frames(scores, JOINT, TAGS, RoleDecoder(LABELS), predicates=given.__getitem__)
+    parses = decode_frames(scores, JOINT, TAGS, RoleDecoder(LABELS), lambda k: Given([]))
     assert all(not parse.frames for parse in parses.values())
     assert [TAGS[k] for k in parses[0].tags] == ["NN", "NN", "VB"]
 
@@ -309,10 +307,9 @@ def test_heads_of_another_parser_count(scores: ParserScores[LisaScores]) -> None
     """Of two words, a tree of 3 + 2 against 0 + 0 and twice what earlier heads count."""
 
     def found(weight: float, *known: list[int]) -> list[list[int]]:
-        earlier = EarlierHeads({0: None, 1: known or None}.__getitem__, weight)
-        of = decode_frames(
-            scores, JOINT, TAGS, RoleDecoder(LABELS), heads=nonprojective, earlier=earlier, root=0
-        )
+        given = {0: Given(), 1: Given(None, *known)}.__getitem__
+        decoding = {"heads": nonprojective, "heads_weight": weight, "root": 0}
+        of = decode_frames(scores, JOINT, TAGS, RoleDecoder(LABELS), given, **decoding)
         assert of[0].heads.tolist() == [2, 3, 0]
         return [of[1].heads.tolist(), of[1].relations.tolist()]
 

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from spacy_lal.srl.losses import (
+from spacy_lal.srl.lisa_losses import (
     GoldFrames,
     allowed_joint_labels,
     joint_label,

@@ -2,17 +2,12 @@
 
 from itertools import pairwise
 
-import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_lal.structure.binarise import (
-    binarise,
-    collapse_unaries,
-    crossing,
-    debinarise,
-    expand_unaries,
-)
+from spacy_lal.structure.binarise import collapse_unaries, left_binarisation
+from spacy_lal.structure.chart import chart_size, packed_spans, span_position
 
 # (S (NP a b) (VP c (NP d)) e f), with a chain on d
 SPANS = [(0, 6, "S"), (0, 2, "NP"), (2, 4, "VP"), (3, 4, "S"), (3, 4, "NP")]
@@ -35,13 +30,21 @@ def trees(draw, most_words=9):
     return n, spans
 
 
-def is_binary(nodes, n):
-    """Preorder of 2n-1 different spans, each wider one the sum of two others."""
-    spans = [node[:2] for node in nodes]
-    assert len(spans) == len(set(spans)) == 2 * n - 1
-    assert spans[0] == (0, n)
-    assert spans == sorted(spans, key=lambda span: (span[0], -span[1]))
+def nodes_of(spans, n):
+    """The nodes of the left binarisation, in preorder."""
+    gold = torch.zeros(1, chart_size(n), dtype=torch.long)
+    for start, end, _ in spans:
+        gold[0, span_position(n, torch.tensor(start), torch.tensor(end))] = 1
+    there = left_binarisation(gold, torch.tensor([n]))[0]
+    starts, ends = (t[there].tolist() for t in packed_spans(n))
+    return sorted(zip(starts, ends, strict=True), key=lambda span: (span[0], -span[1]))
+
+
+def is_binary(spans, n):
+    """2n-1 different spans, each wider one the sum of two others."""
     there = set(spans)
+    assert len(spans) == len(there) == 2 * n - 1
+    assert spans[0] == (0, n)
     return all(
         j - i == 1 or sum((i, k) in there and (k, j) in there for k in range(i + 1, j)) == 1
         for i, j in spans
@@ -49,89 +52,32 @@ def is_binary(nodes, n):
 
 
 def test_chains_become_one_label():
-    collapsed = collapse_unaries(SPANS)
-    assert collapsed == [*SPANS[:3], (3, 4, "S::NP")]
-    assert expand_unaries(collapsed) == SPANS
+    assert collapse_unaries(SPANS) == [*SPANS[:3], (3, 4, "S::NP")]
 
 
 def test_left():
-    assert binarise(collapse_unaries(SPANS), 6, "left", "*") == [
-        (0, 6, "S"), (0, 5, "S*"), (0, 4, "S*"), (0, 2, "NP"), (0, 1, "NP*"), (1, 2, "NP*"),
-        (2, 4, "VP"), (2, 3, "VP*"), (3, 4, "S::NP"), (4, 5, "S*"), (5, 6, "S*"),
+    assert nodes_of(SPANS, 6) == [
+        (0, 6), (0, 5), (0, 4), (0, 2), (0, 1), (1, 2), (2, 4), (2, 3), (3, 4), (4, 5), (5, 6),
     ]  # fmt: skip
+    assert nodes_of([], 2) == [(0, 2), (0, 1), (1, 2)]
+    assert nodes_of([], 1) == [(0, 1)]
 
 
-def test_right():
-    assert binarise(collapse_unaries(SPANS), 6, "right", "|<>") == [
-        (0, 6, "S"), (0, 2, "NP"), (0, 1, "NP|<>"), (1, 2, "NP|<>"), (2, 6, "S|<>"),
-        (2, 4, "VP"), (2, 3, "VP|<>"), (3, 4, "S::NP"), (4, 6, "S|<>"), (4, 5, "S|<>"),
-        (5, 6, "S|<>"),
-    ]  # fmt: skip
-
-
-def test_without_a_root_or_words():
-    assert binarise([], 2) == [(0, 2, ""), (0, 1, ""), (1, 2, "")]
-    assert binarise([(1, 2, "NP")], 2, mark="*", top="ROOT") == [
-        (0, 2, "ROOT*"), (0, 1, "ROOT*"), (1, 2, "NP"),
-    ]  # fmt: skip
-    assert binarise([(0, 1, "A"), (1, 2, "B")], 2, mark="*", top="")[0] == (0, 2, "*")
-    assert binarise([], 1) == [(0, 1, "")]
-    assert binarise([], 0) == []
-
-
-@given(trees(), st.sampled_from(["left", "right"]), st.sampled_from(["", "*", "|<>"]))
-def test_inverse(tree, direction, mark):
+@given(trees())
+def test_any_tree_becomes_a_binary_one(tree):
     n, spans = tree
-    collapsed = collapse_unaries(spans)
-    nodes = binarise(collapsed, n, direction, mark)
+    nodes = nodes_of(spans, n)
     assert is_binary(nodes, n)
-    assert debinarise(nodes, mark) == collapsed
-    assert expand_unaries(collapsed) == spans
+    constituents = {(start, end) for start, end, _ in spans}
+    assert constituents <= set(nodes)
+    # what is new is the root, a word or a left child
+    for start, end in set(nodes) - constituents - {(0, n)}:
+        assert end - start == 1 or any(i == start and j > end for i, j in nodes)
 
 
 def test_deep_and_wide():
-    n = 5000
+    n = 400
     deep = [(i, n, "S") for i in range(n)]
     for spans in (deep, [(0, n, "S")], [(0, i, "S") for i in range(n, 0, -1)]):
-        nodes = binarise(spans, n, "left")
-        assert len(nodes) == 2 * n - 1
-        assert debinarise(nodes) == spans
-    chain = [(0, 1, "S")] * n
-    assert expand_unaries(collapse_unaries(chain)) == chain
-
-
-@pytest.mark.parametrize(
-    ("spans", "message"),
-    [
-        ([(0, 2, "A"), (1, 3, "B")], "crosses"),
-        ([(0, 3, "A"), (0, 3, "B")], "one label a span"),
-        ([(1, 3, "A"), (0, 1, "B")], "preorder"),
-        ([(0, 1, "A"), (0, 3, "B")], "preorder"),
-        ([(0, 2, "A"), (0, 1, "B"), (0, 1, "C")], "one label a span"),
-        ([(0, 4, "A")], "outside of 3 words"),
-        ([(1, 1, "A")], "outside of 3 words"),
-        ([(0, 3, "A*")], "label of a new node"),
-        ([(0, 3, "")], "label of a new node"),
-    ],
-)
-def test_what_is_no_tree_is_refused(spans, message):
-    with pytest.raises(ValueError, match=message):
-        binarise(spans, 3, mark="*")
-
-
-def test_unknown_direction():
-    with pytest.raises(ValueError, match="'left' or 'right'"):
-        binarise([], 3, "up")
-
-
-@pytest.mark.parametrize(
-    ("spans", "found"),
-    [
-        ([], None),
-        ([(0, 4, "S"), (0, 4, "S"), (0, 1, "NP"), (1, 4, "VP"), (2, 4, "NP")], None),
-        ([(0, 2, "A"), (1, 3, "B")], ((0, 2, "A"), (1, 3, "B"))),
-        ([(0, 4, "S"), (0, 2, "A"), (2, 3, "B"), (2, 5, "C")], ((2, 3, "B"), (2, 5, "C"))),
-    ],
-)
-def test_crossing_constituents_are_named(spans, found):
-    assert crossing(spans) == found
+        assert len(nodes_of(spans, n)) == 2 * n - 1
+    assert collapse_unaries([(0, 1, "S")] * 3) == [(0, 1, "S::S::S")]

@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from spacy_lal.structure.labelled_spans import best_spans
-from spacy_lal.structure.sequence import bio_constraints, bio_to_spans
-from spacy_lal.structure.unique_roles import unique_viterbi
+from spacy_lal.structure.sequence import bio_constraints, bio_to_spans, unique_viterbi
 
 Spans = list[tuple[int, int, int]]
-WITHOUT = 1
+
+LOSSES = torch.tensor([0.7, 0.0])
 
 
 def all_spans(n: int, labels: int, first: int = 0) -> Iterator[Spans]:
@@ -27,13 +27,13 @@ def all_spans(n: int, labels: int, first: int = 0) -> Iterator[Spans]:
 
 
 def total(spans: Spans, scores: tuple[torch.Tensor, ...], n: int) -> float:
-    begin, inside, outside, added = scores
+    begin, inside, outside, whole = scores
     covered = {i for start, end, _ in spans for i in range(start, end)}
     value = sum(float(outside[i]) for i in range(n) if i not in covered)
     for start, end, label in spans:
         value += float(begin[start, label])
-        if label != WITHOUT:
-            value += float(added[start, end - 1])
+        if not whole[start, end - 1]:
+            value -= float(LOSSES[label])
         value += sum(float(inside[i, label]) for i in range(start + 1, end))
     return value
 
@@ -42,15 +42,15 @@ def random_scores(batch: int, n: int, labels: int) -> tuple[torch.Tensor, ...]:
     begin, inside = torch.randn(2, batch, n, labels).unbind()
     inside[torch.rand(inside.shape) < 0.2] = -torch.inf
     begin[torch.rand(begin.shape) < 0.2] = -torch.inf
-    return begin, inside, torch.randn(batch, n), torch.randn(batch, n, n)
+    return begin, inside, torch.randn(batch, n), torch.rand(batch, n, n) < 0.4
 
 
 @pytest.mark.parametrize("unique", [(), (0,), (0, 1)])
 def test_against_all_sequences(unique: tuple[int, ...]) -> None:
     torch.manual_seed(0)
-    lengths = torch.tensor([4, 5, 1, 5, 3, 5])
+    lengths = torch.tensor([4, 5, 1, 5, 3, 5] * 3)
     scores = random_scores(len(lengths), 5, 2)
-    for row, found in enumerate(best_spans(*scores, lengths, unique, [WITHOUT])):
+    for row, found in enumerate(best_spans(*scores, LOSSES, lengths, unique)):
         n = int(lengths[row])
         of_row = tuple(t[row] for t in scores)
         allowed = [
@@ -72,7 +72,8 @@ def test_without_additions_as_bio() -> None:
     unique = torch.tensor([1, 3])
     expected = unique_viterbi(scores, lengths, transitions, start, unique).labels
     parts = scores[..., 1::2], scores[..., 2::2], scores[..., 0]
-    found = best_spans(*parts, torch.zeros(40, 12, 12), lengths, (0, 1))
+    nowhere = torch.zeros(40, 12, 12, dtype=torch.bool)
+    found = best_spans(*parts, nowhere, torch.zeros(3), lengths, (0, 1))
     for spans, row, n in zip(found, expected.tolist(), lengths.tolist(), strict=True):
         assert [(start, end, "ACD"[label]) for start, end, label in spans] == bio_to_spans(
             labels[k] for k in row[:n]
@@ -81,4 +82,5 @@ def test_without_additions_as_bio() -> None:
 
 def test_empty() -> None:
     none = torch.zeros(0, 3, 2)
-    assert best_spans(none, none, none[..., 0], torch.zeros(0, 3, 3), none[:, 0, 0].long()) == []
+    whole, lengths = torch.zeros(0, 3, 3, dtype=torch.bool), torch.zeros(0, dtype=torch.long)
+    assert best_spans(none, none, none[..., 0], whole, LOSSES, lengths) == []

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from spacy_lal.structure.sequence import (
     bio_constraints,
     bio_to_spans,
-    transition_log_probs,
     transition_probs,
     viterbi,
 )
@@ -209,13 +208,13 @@ def test_transition_probabilities():
     counts = torch.tensor([[6, 2, 0], [0, 4, 0], [0, 0, 0]])
     expected = torch.tensor([[0.75, 0.25, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
     assert torch.equal(transition_probs(counts), expected)
-    assert torch.equal(transition_log_probs(counts), expected.log())
+    assert torch.equal(transition_probs(counts).log(), expected.log())
     assert torch.equal(transition_probs(counts[0]), expected[0])
     smoothed = torch.tensor([[6.5, 2.5, 0.5], [0.5, 4.5, 0.5], [0.5, 0.5, 0.5]])
     smoothed /= torch.tensor([[9.5], [5.5], [1.5]])
-    torch.testing.assert_close(transition_log_probs(counts, 0.5).exp(), smoothed)
+    torch.testing.assert_close(transition_probs(counts + 0.5).log().exp(), smoothed)
     with pytest.raises(ValueError, match="must not be negative"):
-        transition_log_probs(-counts)
+        transition_probs(-counts).log()
 
 
 def test_unseen_pairs():
@@ -227,14 +226,17 @@ def test_unseen_pairs():
     def labels(transitions, start=None):
         return viterbi(scores, length, transitions, start).labels.tolist()[0]
 
-    assert labels(transition_log_probs(counts), transition_log_probs(firsts)) == [0, 0]
-    assert labels(transition_log_probs(counts)) == [1, 1]
-    assert labels(transition_log_probs(counts, 1), transition_log_probs(firsts, 1)) == [1, 1]
-    assert labels(transition_log_probs(counts, 1), transition_log_probs(firsts, 1e-3)) == [0, 1]
+    assert labels(transition_probs(counts).log(), transition_probs(firsts).log()) == [0, 0]
+    assert labels(transition_probs(counts).log()) == [1, 1]
+    assert labels(transition_probs(counts + 1).log(), transition_probs(firsts + 1).log()) == [1, 1]
+    assert labels(transition_probs(counts + 1).log(), transition_probs(firsts + 1e-3).log()) == [
+        0,
+        1,
+    ]
     # 0 -> 1 was never seen, and costs 1 against 0 -> 0
     scores = torch.tensor([[[3.0, 0.0], [0.0, 1.5]]])
     assert labels(transition_probs(counts)) == [0, 1]
-    assert labels(transition_log_probs(counts)) == [0, 0]
+    assert labels(transition_probs(counts).log()) == [0, 0]
 
 
 def test_constraints():

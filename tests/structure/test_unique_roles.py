@@ -8,9 +8,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_lal.structure import unique_roles
-from spacy_lal.structure.sequence import bio_constraints, viterbi
-from spacy_lal.structure.unique_roles import unique_viterbi
+from spacy_lal.structure import sequence
+from spacy_lal.structure.sequence import bio_constraints, unique_viterbi, viterbi
 
 BIO = ["O", "B-A", "I-A", "B-B", "I-B", "B-C-A"]
 UNIQUE = torch.tensor([1, 3])
@@ -111,7 +110,7 @@ def test_what_breaks_no_constraint_is_not_searched_again(monkeypatch):
         searched.append((tuple(scores.shape[:2]), *(once.tolist() for once in rest[3:])))
         return viterbi(scores, *rest)
 
-    monkeypatch.setattr(unique_roles, "viterbi", counting)
+    monkeypatch.setattr(sequence, "viterbi", counting)
     transitions, start = bio_constraints(BIO)
     scores = torch.zeros(3, 4, len(BIO))
     scores[0, :2, 3] = 1.0  # B-B twice
@@ -131,7 +130,7 @@ def test_a_padded_batch_equals_single_sequences(case, padding):
     scores[torch.arange(scores.shape[1]) >= lengths.unsqueeze(1)] = padding
     together = unique_viterbi(*case)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(unique_roles, "MOST_STATES", 1)
+        patch.setattr(sequence, "MOST_STATES", 1)
         for k, n in enumerate(lengths.tolist()):
             single = unique_viterbi(
                 scores[k : k + 1, :n], lengths[k : k + 1], transitions, start, unique

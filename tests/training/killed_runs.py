@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -80,11 +81,24 @@ KILLS = {
 }
 
 
+def without_transformers() -> None:
+    """spaCy loads all that is registered; of what is not used here, that takes longest."""
+    load = EntryPoint.load
+
+    def load_ours(entry_point: EntryPoint) -> Any:
+        unused = entry_point.value.startswith("spacy_transformers")
+        return None if unused else load(entry_point)
+
+    EntryPoint.load = load_ours  # type: ignore[method-assign]
+
+
 def main(folder: Path, memory: str, stream: str) -> None:
+    without_transformers()
     command = typer.main.get_command(app)
     for config in (memory, stream):
         # what is slow the first time
         init_nlp(load_config(config))
+    torch.autograd.backward(torch.zeros((), requires_grad=True), torch.ones(()))
     trainings = [(f"memory-{name}", memory, name) for name in KILLS]
     trainings.append(("stream-update", stream, "update"))
     for output, config, name in trainings:

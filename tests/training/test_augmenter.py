@@ -10,7 +10,7 @@ from spacy.training import Corpus
 from spacy.training.loop import create_train_batches
 
 from spacy_lal.annotations.grammar_errors import get_errors, set_errors
-from spacy_lal.training.augmenter import make_corrupt_augmenter
+from spacy_lal.training.augmenter import CorruptAugmenter
 
 from ..artificial_errors.small import MODEL, made_up
 
@@ -43,7 +43,7 @@ def texts(examples):
 
 def test_every_reading_makes_new_errors(corpus, model):
     nlp = spacy.blank("en")
-    augment = make_corrupt_augmenter(model, rate=0.2, level=1.0, seed=1)
+    augment = CorruptAugmenter(model, rate=0.2, level=1.0, seed=1)
     reader = Corpus(corpus, gold_preproc=False, augmenter=augment)
     first, second = list(reader(nlp)), list(reader(nlp))
     assert len(first) == len(second) == 40
@@ -55,9 +55,9 @@ def test_every_reading_makes_new_errors(corpus, model):
     for example in first:
         assert "errors" in example.reference.spans
         assert example.predicted.text == example.reference.text
-    again = make_corrupt_augmenter(model, rate=0.2, level=1.0, seed=1)
+    again = CorruptAugmenter(model, rate=0.2, level=1.0, seed=1)
     assert texts(Corpus(corpus, augmenter=again)(nlp)) == texts(first)
-    other = make_corrupt_augmenter(model, rate=0.2, level=1.0, seed=2)
+    other = CorruptAugmenter(model, rate=0.2, level=1.0, seed=2)
     assert texts(Corpus(corpus, augmenter=other)(nlp)) != texts(first)
 
 
@@ -65,7 +65,7 @@ def test_every_reading_makes_new_errors(corpus, model):
 def test_epochs_differ_only_in_a_stream(corpus, model, max_epochs, same):
     """As spaCy's training reads a corpus."""
     nlp = spacy.blank("en")
-    augment = make_corrupt_augmenter(model, rate=0.2, level=1.0, seed=1)
+    augment = CorruptAugmenter(model, rate=0.2, level=1.0, seed=1)
     batches = create_train_batches(nlp, Corpus(corpus, augmenter=augment), list_of_all, max_epochs)
     (_, first), (_, second) = islice(batches, 2)
     assert (sorted(texts(first)) == sorted(texts(second))) == same
@@ -77,10 +77,10 @@ def list_of_all(examples):
 
 def test_order_makes_no_difference(corpus, model):
     nlp = spacy.blank("en")
-    augment = make_corrupt_augmenter(model, rate=0.2, level=0.5, seed=1)
+    augment = CorruptAugmenter(model, rate=0.2, level=0.5, seed=1)
     expected = texts(Corpus(corpus, augmenter=augment)(nlp))
     random.seed(0)
-    augment = make_corrupt_augmenter(model, rate=0.2, level=0.5, seed=1)
+    augment = CorruptAugmenter(model, rate=0.2, level=0.5, seed=1)
     shuffled = texts(Corpus(corpus, augmenter=augment, shuffle=True)(nlp))
     assert shuffled != expected
     assert sorted(shuffled) == sorted(expected)
@@ -88,7 +88,7 @@ def test_order_makes_no_difference(corpus, model):
 
 def test_level_is_the_share_of_examples(corpus, model):
     nlp = spacy.blank("en")
-    augment = make_corrupt_augmenter(model, rate=0.9, level=0.5, seed=1)
+    augment = CorruptAugmenter(model, rate=0.9, level=0.5, seed=1)
     examples = list(Corpus(corpus)(nlp))[2:]
     found = [new for example in examples for _ in range(20) for new in augment(nlp, example)]
     kept = [new for new in found if new.reference.has_annotation("TAG")]
@@ -101,4 +101,4 @@ def test_level_is_the_share_of_examples(corpus, model):
 @pytest.mark.parametrize("settings", [{"rate": 1.5, "level": 1.0}, {"rate": 0.1, "level": -1.0}])
 def test_bad_settings(model, settings):
     with pytest.raises(ValueError, match=r"spacy-lal\.corrupt\.v1: (rate|level) must be"):
-        make_corrupt_augmenter(model, seed=0, **settings)
+        CorruptAugmenter(model, seed=0, **settings)

@@ -17,20 +17,22 @@ from thinc.api import SGD, Adam, Linear, Optimizer, PyTorchWrapper, RAdam, chain
 from torch import nn
 
 from spacy_lal.training.checkpoint import (
-    CheckpointError,
+    Progress,
+    random_state,
     read_state,
     read_tensors,
+    set_random_state,
+    with_own_random,
     write_checkpoint,
 )
 from spacy_lal.training.parameters import (
+    CheckpointError,
     read_optimizer,
     read_weights,
     run_schedules,
     set_optimizer,
     set_weights,
 )
-from spacy_lal.training.progress import Progress
-from spacy_lal.training.randomness import RandomState, with_own_random
 
 
 def draw() -> tuple[float, ...]:
@@ -41,9 +43,9 @@ def draw() -> tuple[float, ...]:
 def test_random_numbers_go_on() -> None:
     random.gauss(0, 1)
     np.random.randn()
-    state = json.loads(json.dumps(RandomState.now().to_json()))
+    state = json.loads(json.dumps(random_state(), default=lambda value: value.tolist()))
     expected = draw(), draw()
-    RandomState.from_json(state).restore()
+    set_random_state(state)
     assert (draw(), draw()) == expected
 
 
@@ -54,11 +56,11 @@ def test_items_draw_from_their_own() -> None:
         for _ in range(3):
             yield draw()
 
-    start = RandomState.now()
+    start = random_state()
     alone = [draw() for _ in range(3)]
-    middle = RandomState.now()
+    middle = random_state()
     others = [draw() for _ in range(3)]
-    middle.restore()
+    set_random_state(middle)
     mixed = [(item, draw()) for item in with_own_random(items(), start)]
     assert mixed == list(zip(alone, others, strict=True))
 
@@ -87,7 +89,7 @@ class Halving:
     def __next__(self) -> float:
         return self.rate
 
-    def hear(self, results: list[tuple[float, int]]) -> None:
+    def set_scores(self, results: list[tuple[float, int]]) -> None:
         scores = [score for score, _ in results]
         worse = sum(score < max(scores[: k + 1]) for k, score in enumerate(scores))
         self.rate = 0.5**worse
@@ -102,7 +104,7 @@ def test_schedules_that_depend_on_scores_go_on() -> None:
         for step in range(first, 10):
             optimizer.step_schedules()
             if step in {k for _, k in results}:
-                optimizer.schedules["learn_rate"].hear([r for r in results if r[1] <= step])
+                optimizer.schedules["learn_rate"].set_scores([r for r in results if r[1] <= step])
             found.append(optimizer.learn_rate)
         return found
 

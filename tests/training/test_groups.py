@@ -14,14 +14,14 @@ from thinc.api import Adam, Config, Linear
 from torch import Tensor, nn
 
 from spacy_lal.bridge.shim import TorchShim
-from spacy_lal.training.groups import Group, GroupedAdam, make_grouped_adam
+from spacy_lal.training.optimizers import GroupedAdam
 from spacy_lal.training.schedules import make_inverse_sqrt
 
 GROUPS: list[dict[str, Any]] = [
     {"names": r"^transformer\.embeddings\.", "factor": 0.0},
-    {"names": r"^transformer\.", "factor": 0.1, "depth_decay": 0.5, "layers": 2},
+    {"names": r"^transformer\.encoder\.layer\.0\.", "factor": 0.05},
+    {"names": r"^transformer\.", "factor": 0.1},
 ]
-NO_L2 = r"bias|[Nn]orm"
 RATES = {"embeddings": 0.0, "encoder.layer.0": 0.05, "encoder.layer.1": 0.1, "head": 1.0}
 """Factors of the groups above, by hand."""
 
@@ -88,11 +88,11 @@ def train(shim: TorchShim, optimizer: GroupedAdam, steps: range) -> dict[str, Te
 
 def make(**settings: Any) -> GroupedAdam:
     standard = {"groups": GROUPS, "eps": 1e-12, "grad_clip": 0.0, "use_averages": False}
-    return make_grouped_adam(**{**standard, **settings})
+    return GroupedAdam(**{**standard, **settings})
 
 
 def test_as_adamw_of_torch() -> None:
-    """20 steps with a warm-up: the weights are AdamW's with a group for each rate and decay."""
+    """20 steps with a warm-up: the weights are AdamW's with a group for each rate."""
     rates = list(islice(make_inverse_sqrt(0.01, 5), 20))
     theirs = Network()
     ours = network()
@@ -101,8 +101,7 @@ def test_as_adamw_of_torch() -> None:
     groups = []
     for name, parameter in theirs.named_parameters():
         factor = next(f for part, f in RATES.items() if part in name)
-        plain = name.endswith("bias") or "Norm" in name
-        groups.append({"params": [parameter], "factor": factor, "weight_decay": 0.01 * (not plain)})
+        groups.append({"params": [parameter], "factor": factor, "weight_decay": 0.01})
     adamw = torch.optim.AdamW(groups, lr=0.0, eps=1e-12, foreach=False)
     for step, rate in enumerate(rates):
         for group in adamw.param_groups:
@@ -111,7 +110,7 @@ def test_as_adamw_of_torch() -> None:
         loss(theirs(ids(step)), step).backward()
         adamw.step()
 
-    found = train(ours, make(learn_rate=rates, L2=0.01, without_L2=NO_L2), range(20))
+    found = train(ours, make(learn_rate=rates, L2=0.01), range(20))
     for name, wanted in theirs.state_dict().items():
         numpy.testing.assert_allclose(found[name], wanted, atol=1e-6, rtol=0, err_msg=name)
         assert ("embeddings" in name) == torch.equal(found[name], before[name])
@@ -121,17 +120,15 @@ def test_as_adamw_of_torch() -> None:
     ("name", "factor"),
     [
         ("transformer.embeddings.LayerNorm.weight", 0.0),
-        ("transformer.encoder.layer.11.output.dense.weight", 0.1),
-        ("transformer.encoder.layer.10.attention.self.key.bias", 0.08),
-        ("transformer.encoder.layer.0.output.dense.bias", 0.1 * 0.8**11),
-        ("transformer.pooler.dense.weight", 0.1 * 0.8**12),
+        ("transformer.encoder.layer.1.output.dense.weight", 0.1),
+        ("transformer.encoder.layer.0.attention.self.key.bias", 0.05),
+        ("transformer.pooler.dense.weight", 0.1),
         ("mix.weights", 1.0),
         ("encoder.layer.0.weight", 1.0),
     ],
 )
 def test_rates_by_hand(name: str, factor: float) -> None:
-    groups = [GROUPS[0], {**GROUPS[1], "depth_decay": 0.8, "layers": 12}]
-    assert make(groups=groups).factor(name) == pytest.approx(factor)
+    assert make().factor(name) == factor
 
 
 def test_as_adam_without_groups() -> None:
@@ -230,11 +227,8 @@ def test_a_group_without_parameters_is_warned_of() -> None:
         ({"names": "(", "factor": 1.0}, r"names is no regular expression: '\('"),
         ({"names": "a", "factor": -1.0}, "factor of the group 'a' is -1.0"),
         ({"names": "a", "factor": float("nan")}, "factor of the group 'a' is nan"),
-        ({"names": "a", "depth_decay": 1.5, "layers": 2}, "depth_decay of the group 'a' is 1.5"),
-        ({"names": "a", "depth_decay": 0.0, "layers": 2}, "depth_decay of the group 'a' is 0.0"),
-        ({"names": "a", "depth_decay": 0.5}, "the group 'a' has only one of depth_decay"),
-        ({"names": "a", "rate": 0.5}, "a group of parameters can't be .*rate"),
-        ({"factor": 0.5}, "a group of parameters can't be .*names"),
+        ({"names": "a", "rate": 0.5}, "a group of parameters .* can.t be .*rate"),
+        ({"factor": 0.5}, "a group of parameters has names .* {.factor"),
     ],
 )
 def test_wrong_groups(group: dict[str, Any], message: str) -> None:
@@ -242,27 +236,13 @@ def test_wrong_groups(group: dict[str, Any], message: str) -> None:
         make(groups=[group])
 
 
-def test_more_layers_than_said() -> None:
-    group = Group("^encoder", depth_decay=0.9, layers=6)
-    with pytest.raises(
-        ValueError, match=r"'\^encoder' has layers = 6, but the parameter encoder\.6\.w"
-    ):
-        group.factor_of("encoder.6.w")
-
-
-def test_wrong_expression_for_l2() -> None:
-    with pytest.raises(ValueError, match=r"without_L2 is no regular expression"):
-        make(without_L2="[")
-
-
 CONFIG = r"""
 [optimizer]
 @optimizers = "spacy-lal.GroupedAdam.v1"
 L2 = 0.01
-without_L2 = "bias|[Nn]orm"
 groups = [
   {"names": "^transformer\\.embeddings\\.", "factor": 0},
-  {"names": "^transformer\\.", "factor": 0.1, "depth_decay": 0.9, "layers": 6}]
+  {"names": "^transformer\\.", "factor": 0.1}]
 
 [optimizer.learn_rate]
 @schedules = "warmup_linear.v1"
@@ -278,6 +258,6 @@ def test_from_a_config() -> None:
         optimizer = registry.resolve(written)["optimizer"]
         assert optimizer.freezes("transformer.embeddings.word_embeddings.weight")
         name = "transformer.encoder.layer.4.output.dense.weight"
-        assert optimizer.factor(name) == pytest.approx(0.09)
+        assert optimizer.factor(name) == 0.1
         optimizer.step_schedules()
         assert optimizer.learn_rate == pytest.approx(0.0005)

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from typing import Any
 
 import pytest
 import spacy
@@ -14,8 +15,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.loop import create_train_batches
 
-from spacy_lal.training.mix import Mix
-from spacy_lal.training.randomness import RandomState, with_own_random
+from spacy_lal.training.checkpoint import random_state, with_own_random
+from spacy_lal.training.corpus import Mix
 
 NLP = spacy.blank("en")
 
@@ -69,14 +70,14 @@ def test_the_seed_decides() -> None:
 def test_training_goes_on() -> None:
     """What is skipped and what is read after it are what an unbroken training reads."""
 
-    def batches(state: RandomState) -> Iterator[list[str]]:
+    def batches(state: dict[str, Any]) -> Iterator[list[str]]:
         corpora = {"a": reader("a", [1] * 9, shuffled=True), "b": reader("b", [2, 1, 3])}
         mix = Mix(corpora, {"a": 2, "b": 1}, epoch_words=11)
         made = create_train_batches(NLP, mix, minibatch, -1)  # type: ignore[arg-type]
         for _, batch in with_own_random(made, state):
             yield [example.reference[0].text for example in batch]
 
-    state = RandomState.now()
+    state = random_state()
     unbroken = list(islice(batches(state), 12))
     random.random()
     assert list(islice(batches(state), 5, 12)) == unbroken[5:]

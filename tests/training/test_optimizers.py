@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.optim.nadam import nadam
 
 from spacy_lal.bridge.shim import TorchShim
-from spacy_lal.training.optimizers import make_nadam
+from spacy_lal.training.optimizers import Nadam
 
 Array = NDArray[Any]
 KEY = (0, "W")
@@ -87,7 +87,7 @@ def test_two_steps_by_hand() -> None:
     t = 2: m = 0.19, v = 0.0396, rate = 0.1 sqrt(0.0396) / 0.19: the step is
     0.1 (0.9 * 0.19 + 0.1) / 0.19 = 0.142632.
     """
-    optimizer = make_nadam(0.1, **PAPER, **PLAIN)
+    optimizer = Nadam(0.1, **PAPER, **PLAIN)
     weights = numpy.zeros(2, "float32")
     optimizer(KEY, weights, numpy.array([1, -1], "float32"))
     numpy.testing.assert_allclose(weights, [-0.19, 0.19], rtol=1e-5)
@@ -99,7 +99,7 @@ def test_two_steps_by_hand() -> None:
 @pytest.mark.parametrize("shape", [(7,), (1, 3), (5, 4), (4, 2, 3)])
 def test_equations(shape: tuple[int, ...], lazy: bool) -> None:
     gradients = [random(*shape, seed=k) for k in range(1, 7)]
-    optimizer = make_nadam(0.01, lazy=lazy, **PAPER, **PLAIN)
+    optimizer = Nadam(0.01, lazy=lazy, **PAPER, **PLAIN)
     wanted, _ = expected(random(*shape), gradients, rate=0.01, b2=0.98, eps=1e-12)
     numpy.testing.assert_allclose(run(optimizer, random(*shape), gradients), wanted, atol=1e-6)
 
@@ -112,7 +112,7 @@ def test_pytorch() -> None:
     """
     gradients = [random(3, 4, seed=k).astype(float) for k in range(250)]
     weights = numpy.zeros((3, 4))
-    optimizer = make_nadam(0.01, **PAPER, **PLAIN)
+    optimizer = Nadam(0.01, **PAPER, **PLAIN)
     theirs, m, v = torch.zeros(3, 3, 4, dtype=torch.float64)
     product, steps = torch.ones(1), torch.zeros(1)
     for step, gradient in enumerate(gradients):
@@ -145,7 +145,7 @@ def test_a_table_of_many_blocks(lazy: bool) -> None:
     for gradient in gradients:
         gradient[::3] = 0
     some = numpy.r_[0:2, 1023:1026, 2998:3000]
-    optimizer = make_nadam(grad_clip=0.0, lazy=lazy)
+    optimizer = Nadam(grad_clip=0.0, lazy=lazy)
     wanted, average = expected(table[some], [g[some] for g in gradients], lazy=lazy)
     numpy.testing.assert_allclose(run(optimizer, table, gradients)[some], wanted, atol=1e-6)
     numpy.testing.assert_allclose(optimizer.averages[KEY][some], average, atol=1e-6)
@@ -154,7 +154,7 @@ def test_a_table_of_many_blocks(lazy: bool) -> None:
 @pytest.mark.parametrize("averages", [False, True])
 def test_lazy_is_dense_when_every_row_has_a_gradient(averages: bool) -> None:
     gradients = [random(6, 4, seed=k) for k in range(1, 5)]
-    lazy, dense = (make_nadam(use_averages=averages, lazy=lazy) for lazy in (True, False))
+    lazy, dense = (Nadam(use_averages=averages, lazy=lazy) for lazy in (True, False))
     assert (run(lazy, random(6, 4), gradients) == run(dense, random(6, 4), gradients)).all()
     assert not averages or (lazy.averages[KEY] == dense.averages[KEY]).all()
 
@@ -163,7 +163,7 @@ def test_lazy_is_dense_when_every_row_has_a_gradient(averages: bool) -> None:
     "settings", [{}, {"L2": 0.1}, {"L2": 0.1, "L2_is_weight_decay": False}, {"grad_clip": 0.5}]
 )
 def test_lazy_rows_stay(settings: dict[str, Any]) -> None:
-    optimizer = make_nadam(0.1, **{"grad_clip": 0.0, "lazy": True, **settings})
+    optimizer = Nadam(0.1, **{"grad_clip": 0.0, "lazy": True, **settings})
     table = random(8, 3)
     state = [table, numpy.zeros_like(table), numpy.zeros_like(table)]
     for gradient in sparse(6, 8, 3):
@@ -191,7 +191,7 @@ def test_a_sparse_table_and_its_average(
     settings: dict[str, Any], equations: dict[str, Any], lazy: bool
 ) -> None:
     gradients = sparse(8, 9, 3)
-    optimizer = make_nadam(0.1, **{"grad_clip": 0.0, **PAPER, "lazy": lazy, **settings})
+    optimizer = Nadam(0.1, **{"grad_clip": 0.0, **PAPER, "lazy": lazy, **settings})
     got = run(optimizer, random(9, 3), gradients)
     wanted, average = expected(
         random(9, 3), gradients, rate=0.1, b2=0.98, eps=1e-12, lazy=lazy, **equations
@@ -203,7 +203,7 @@ def test_a_sparse_table_and_its_average(
 def test_a_row_without_gradient_coasts_unless_lazy() -> None:
     first, second = numpy.ones((2, 2), "float32"), numpy.array([[1, 1], [0, 0]], "float32")
     dense, lazy = (
-        run(make_nadam(0.1, lazy=lazy, **PLAIN), numpy.zeros((2, 2), "float32"), [first, second])
+        run(Nadam(0.1, lazy=lazy, **PLAIN), numpy.zeros((2, 2), "float32"), [first, second])
         for lazy in (False, True)
     )
     assert (dense[0] == lazy[0]).all()
@@ -213,14 +213,14 @@ def test_a_row_without_gradient_coasts_unless_lazy() -> None:
 
 def test_vectors_are_never_lazy() -> None:
     gradients = [numpy.array(g, "float32") for g in ([1, 1], [0, 1])]
-    dense, lazy = (run(make_nadam(lazy=lazy), random(2), gradients) for lazy in (False, True))
+    dense, lazy = (run(Nadam(lazy=lazy), random(2), gradients) for lazy in (False, True))
     assert (dense == lazy).all()
 
 
 @pytest.mark.parametrize("lr_scale", [0.5, 2.0])
 def test_scale_of_the_learning_rate(lr_scale: float) -> None:
     weights = numpy.zeros(3, "float32")
-    make_nadam(0.1, eps=1e-12)(KEY, weights, numpy.ones(3, "float32"), lr_scale=lr_scale)
+    Nadam(0.1, eps=1e-12)(KEY, weights, numpy.ones(3, "float32"), lr_scale=lr_scale)
     numpy.testing.assert_allclose(weights, -0.19 * lr_scale, rtol=1e-5)
 
 
@@ -231,7 +231,7 @@ def test_in_place(lazy: bool) -> None:
     gradient = numpy.asfortranarray(random(6, 4, seed=1))
     gradient[2] = 0
     wanted, _ = expected(weights, [gradient], lazy=lazy)
-    updated, zeroed = make_nadam(lazy=lazy, grad_clip=0.0)(KEY, weights, gradient)
+    updated, zeroed = Nadam(lazy=lazy, grad_clip=0.0)(KEY, weights, gradient)
     assert updated is weights
     assert zeroed is gradient
     assert not gradient.any()
@@ -242,18 +242,18 @@ def test_shapes_must_agree() -> None:
     with pytest.raises(
         ValueError, match=r"'W'\): weights and gradient .* \(3, 2\), that of the gradient \(1, 2\)"
     ):
-        make_nadam()(KEY, random(3, 2), random(1, 2))
+        Nadam()(KEY, random(3, 2), random(1, 2))
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])
 def test_nothing_to_update(shape: tuple[int, ...]) -> None:
-    updated, _ = make_nadam(lazy=True)(KEY, random(*shape), random(*shape))
+    updated, _ = Nadam(lazy=True)(KEY, random(*shape), random(*shape))
     assert updated.shape == shape
 
 
 def test_schedule_of_the_learning_rate() -> None:
     """Two updates before the schedule moves, as with two parameters, take the same rate."""
-    optimizer = make_nadam((0.1 * k for k in count(1)), eps=1e-12)
+    optimizer = Nadam((0.1 * k for k in count(1)), eps=1e-12)
     steps = {}
     for step, name in itertools.product(range(2), "ab"):
         steps[step, name] = numpy.zeros(2, "float32")
@@ -320,7 +320,7 @@ def test_the_order_of_words_does_not_matter(words: tuple[int, ...]) -> None:
     shim = bag()
     before = shim.module.vectors.weight.detach().clone()
     shim.begin_update(torch.tensor(words), dropout=0.0).backward()
-    shim.finish_update(make_nadam(0.1, lazy=True, **PAPER, **PLAIN))
+    shim.finish_update(Nadam(0.1, lazy=True, **PAPER, **PLAIN))
     moved = (shim.module.vectors.weight.detach() - before).numpy()
     numpy.testing.assert_allclose(moved[:3], -0.19, rtol=1e-4)
     assert not moved[3:].any()
@@ -332,7 +332,7 @@ def test_training_a_torch_module(lazy: bool) -> None:
     unseen = shim.module.vectors.weight[5].detach().clone()
     ids = torch.tensor(list(itertools.combinations(range(5), 2)))
     gold = torch.tensor([-2.0, 0.5, 1.0, 3.0, -1.0])[ids].sum(-1)
-    optimizer = make_nadam(0.02, lazy=lazy)
+    optimizer = Nadam(0.02, lazy=lazy)
     for step in range(300):
         chosen = [step % len(ids), (3 * step + 1) % len(ids)]
         (shim.begin_update(ids[chosen], dropout=0.0) - gold[chosen]).square().sum().backward()
@@ -349,7 +349,7 @@ def test_training_a_thinc_layer() -> None:
     numpy.random.seed(0)  # of the layer's weights
     inputs, truth = random(40, 3), numpy.array([[1.0, -2.0, 0.5]], "float32")
     model = Linear(1, 3).initialize()
-    optimizer = make_nadam(0.05)
+    optimizer = Nadam(0.05)
     for _ in range(200):
         scores, backprop = model.begin_update(inputs)
         backprop(scores - inputs @ truth.T - 1)

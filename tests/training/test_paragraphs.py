@@ -12,8 +12,8 @@ from spacy.training.loop import create_train_batches
 from spacy_lal.annotations.constituents import get_constituents, set_constituents
 from spacy_lal.annotations.frames import FrameSpans, get_frames, set_frames
 from spacy_lal.formats.docbins import write_spacy
-from spacy_lal.training.paragraphs import make_paragraphs
-from spacy_lal.training.randomness import RandomState, with_own_random
+from spacy_lal.training.checkpoint import random_state, with_own_random
+from spacy_lal.training.paragraphs import Paragraphs
 
 NLP = spacy.blank("en")
 WORDS = ["The", "cats", "of", "Ann", "'s", "non-smokers", "can", "not", "drink", "tea", "."]
@@ -60,7 +60,7 @@ QUIET = {"line_breaks": 0, "lower_case": 0, "unstopped": 0, "blank_lines": 0, "t
 
 
 def references(corpus, nlp=NLP, **settings):
-    return [example.reference for example in make_paragraphs(corpus, **(QUIET | settings))(nlp)]
+    return [example.reference for example in Paragraphs(corpus, **(QUIET | settings))(nlp)]
 
 
 def test_paragraphs(corpus):
@@ -89,9 +89,9 @@ def test_only_neighbours_of_one_kind_are_joined(tmp_path):
 
 
 def test_predicted_docs_have_gold_starts_or_none(corpus):
-    with_starts = next(iter(make_paragraphs(corpus, sentence_starts=True)(NLP)))
+    with_starts = next(iter(Paragraphs(corpus, sentence_starts=True)(NLP)))
     assert with_starts.predicted.has_annotation("SENT_START")
-    without = next(iter(make_paragraphs(corpus, sentence_starts=False)(NLP)))
+    without = next(iter(Paragraphs(corpus, sentence_starts=False)(NLP)))
     assert not without.predicted.has_annotation("SENT_START")
     assert [t.text for t in without.predicted] == [t.text for t in without.reference]
 
@@ -181,7 +181,7 @@ def test_merged_tokens(tmp_path):
 
 def test_new_noise_every_time_and_the_same_from_one_seed(corpus):
     def twice(seed):
-        reader = make_paragraphs(corpus, line_breaks=0.5, shuffle=True, seed=seed)
+        reader = Paragraphs(corpus, line_breaks=0.5, shuffle=True, seed=seed)
         return [[example.reference.text for example in reader(NLP)] for _ in range(2)]
 
     first, second = twice(1)
@@ -191,7 +191,7 @@ def test_new_noise_every_time_and_the_same_from_one_seed(corpus):
 
 
 def test_without_shuffling_always_the_same(corpus):
-    reader = make_paragraphs(corpus, line_breaks=0.5, lower_case=0.5)
+    reader = Paragraphs(corpus, line_breaks=0.5, lower_case=0.5)
     first, second = ([example.reference.text for example in reader(NLP)] for _ in range(2))
     assert first == second
 
@@ -200,10 +200,10 @@ def test_a_stream_goes_on_where_it_was(corpus):
     """As `lal train --resume` does: batches made again, and dropped up to the place."""
 
     def batches():
-        reader = make_paragraphs(corpus, line_breaks=0.5, lower_case=0.5, shuffle=True, seed=4)
+        reader = Paragraphs(corpus, line_breaks=0.5, lower_case=0.5, shuffle=True, seed=4)
         batcher = batch_by_words(size=100, tolerance=0.2, discard_oversize=False)
         made = create_train_batches(NLP, reader, batcher, max_epochs=-1)
-        for epoch, batch in with_own_random(made, RandomState.now(gpus=False)):
+        for epoch, batch in with_own_random(made, random_state(gpus=False)):
             random.random()  # as a model might
             yield epoch, [example.reference.text for example in batch]
 
@@ -216,4 +216,4 @@ def test_a_stream_goes_on_where_it_was(corpus):
 @pytest.mark.parametrize("name", ["line_breaks", "spaces", "single", "tokenized"])
 def test_shares(corpus, name):
     with pytest.raises(ValueError, match=f"{name} must be from 0 to 1, not 2"):
-        make_paragraphs(corpus, **{name: 2})
+        Paragraphs(corpus, **{name: 2})

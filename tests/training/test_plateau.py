@@ -18,16 +18,16 @@ from spacy.util import load_model_from_config, registry
 from thinc.api import Config
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
-from spacy_lal.training.plateau import Plateau, make_plateau, make_plateau_logger
+from spacy_lal.training.schedules import Plateau, make_plateau_logger
 
 
 def falls(scores: list[float], every: int = 1, **settings: Any) -> list[int]:
     """How often the rate fell until each of these evaluations, one every so many updates."""
-    plateau = make_plateau(1.0, **settings)
+    plateau = Plateau(1.0, **settings)
     checkpoints, found = [], []
     for k, score in enumerate(scores):
         checkpoints.append((score, k * every))
-        plateau.hear(checkpoints)
+        plateau.set_scores(checkpoints)
         found.append(plateau.falls or 0)
     return found
 
@@ -83,11 +83,11 @@ def test_as_reduce_lr_on_plateau(seed: int) -> None:
 
 
 def test_rates() -> None:
-    plateau = make_plateau(0.8, warmup_steps=4, patience=0, factor=0.25)
+    plateau = Plateau(0.8, warmup_steps=4, patience=0, factor=0.25)
     assert list(islice(plateau, 2)) == pytest.approx([0.2, 0.4])
-    plateau.hear([(0.5, 0)])
+    plateau.set_scores([(0.5, 0)])
     assert list(islice(plateau, 4)) == pytest.approx([0.6, 0.8, 0.8, 0.8])
-    plateau.hear([(0.5, 0), (0.6, 4), (0.6, 5)])
+    plateau.set_scores([(0.5, 0), (0.6, 4), (0.6, 5)])
     assert next(plateau) == pytest.approx(0.2)
 
 
@@ -103,7 +103,7 @@ def test_rates() -> None:
 )
 def test_wrong_settings(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        make_plateau(0.1, **settings)
+        Plateau(0.1, **settings)
 
 
 CONFIG = """

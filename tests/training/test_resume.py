@@ -46,7 +46,7 @@ affix_width = 4
 min_count = 1
 word_dropout = 0.1
 
-[components.lal_constituency.model.rows]
+[components.lal_constituency.model.input_encoder]
 @misc = "spacy-lal.BiLSTMRows.v1"
 hidden_width = 8
 depth = 2

@@ -6,8 +6,7 @@ import random
 
 import numpy
 
-from spacy_lal.interpret import Explanation, SpanProbabilities
-from spacy_lal.interpret.layers import LayersOfWords
+from spacy_lal.interpret import Explanation, LayersOfWords, SpanProbabilities
 from spacy_lal.trees.tree import ConstituentTree
 
 HOSTILE = "</title><script>alert(1)</script>\"'&\x00\n]]>"

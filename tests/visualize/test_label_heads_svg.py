@@ -6,8 +6,7 @@ import numpy
 import pytest
 
 from spacy_lal.interpret import Explanation
-from spacy_lal.interpret.categories import averaged
-from spacy_lal.visualize.label_heads import attention_svg, contributions_svg
+from spacy_lal.interpret.head_analysis import averaged
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -38,27 +37,27 @@ def explanation(words, contributions=None):
 
 
 def test_bars():
-    svg = contributions_svg(heads())
-    assert svg == contributions_svg(heads())
+    svg = heads().svg()
+    assert svg == heads().svg()
     found = titles(svg)
     assert len(found) == 2 * 3
     assert found[0] == "NP, head 0: 1.0000; first in 100.0% of spans"
     assert found[-1] == "A<&'\ufffd, head 2: 1.0000; first in 100.0% of spans"
-    assert len(titles(contributions_svg(heads(), n=1))) == 3
+    assert len(titles(heads().svg(n=1))) == 3
 
 
 @pytest.mark.parametrize("n_heads", [1, 112, 1000])
 def test_any_number_of_heads(n_heads):
-    assert len(titles(contributions_svg(heads(n_heads)))) == 2 * n_heads
+    assert len(titles(heads(n_heads).svg())) == 2 * n_heads
 
 
 def test_nothing_to_draw():
-    assert titles(contributions_svg(averaged([], "normalised"))) == []
+    assert titles(averaged([], "normalised").svg()) == []
 
 
 def test_heat_map():
     words = ["<b>", "it's", "\x01", "a" * 50, "語" * 4]
-    found = titles(attention_svg(explanation(words), heads=[2, 0]))
+    found = titles(explanation(words).attention_svg(heads=[2, 0]))
     assert len(found) == 2 * 7
     assert found[0] == "head 2, <START>: 0.000"
     assert found[1] == "head 2, <b>: 1.000"
@@ -67,19 +66,19 @@ def test_heat_map():
 
 
 def test_heat_map_of_top_heads():
-    svg = attention_svg(explanation(["Go"], numpy.array([[0.2, 0.3, 0.5]])), k=2)
+    svg = explanation(["Go"], numpy.array([[0.2, 0.3, 0.5]])).attention_svg(k=2)
     assert [t.split(",")[0] for t in titles(svg)] == ["head 2"] * 3 + ["head 1"] * 3
-    assert len(titles(attention_svg(explanation(["Go"])))) == 9
+    assert len(titles(explanation(["Go"]).attention_svg())) == 9
 
 
 def test_heat_map_of_matrix_queries():
     attention = numpy.zeros((1, 4, 4))
     attention[0, 1, 2] = attention[0, 2, 1] = 1
     matrix = Explanation(["<START>", "a", "b", "<STOP>"], numpy.arange(2), attention, [], None)
-    assert "head 0, a: 0.500" in titles(attention_svg(matrix))
+    assert "head 0, a: 0.500" in titles(matrix.attention_svg())
 
 
 def test_no_such_head():
     for head in (-1, 3):
         with pytest.raises(ValueError, match="0 to 2"):
-            attention_svg(explanation(["Go"]), heads=[head])
+            explanation(["Go"]).attention_svg(heads=[head])

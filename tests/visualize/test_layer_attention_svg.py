@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy
 import pytest
 
-from spacy_lal.visualize.layer_attention import layer_attention_svg
+from spacy_lal.drawing.charts import layer_attention_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 ALPHA = numpy.array([[0.25, 0.0], [0.75, 1.0]])

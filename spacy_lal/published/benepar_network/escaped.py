@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-WHOLE = {**dict.fromkeys("«»“”„", '"'), **dict.fromkeys("‘’‹›", "'"), "–": "--", "—": "--"}
+from ...trees.brackets import STRAIGHT_QUOTES, UNBRACKETS
+
+WHOLE = STRAIGHT_QUOTES | {"–": "--", "—": "--"}
 """What stands for a word that is one of these."""
 INSIDE = {
     **{"\\/": "/", "\\*": "*"},
-    **{"-LSB-": "[", "-RSB-": "]", "-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}"},
+    **UNBRACKETS,
     **{"``": '"', "`": "'", "''": '"'},
 }
 """What stands for these within words, replaced in this order."""

@@ -8,8 +8,7 @@ from thinc.api import Model
 from torch import tensor
 
 from ...batching.batches import READING, ParserScores, SentenceBatch, batch_by_spans, walk_back
-from ...batching.sentences import split_sentences
-from ...bridge.shim import TorchShim
+from ...bridge.shim import TorchShim, torch_shim
 from ...bridge.weights import Header
 from ...encoders.batches import alike
 from ...encoders.transformers import padding_of
@@ -17,25 +16,6 @@ from .characters import CharacterReader
 from .network import BeneparNetwork, reads_shifted
 from .settings import BeneparReading
 from .text import text_of
-
-
-class BeneparShim(TorchShim):
-    """Owns the network and, from its header, what makes inputs of words."""
-
-    def __init__(self) -> None:
-        super().__init__(BeneparNetwork)
-        self._made: tuple[Header, Any] | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_made": None}
-
-    @property
-    def reader(self) -> Any:
-        """A `PieceReader` or a `CharacterReader`."""
-        header, made = cast(Header, self.header), self._made
-        if made is None or made[0] is not header:
-            made = self._made = (header, _reader(header))
-        return made[1]
 
 
 def _reader(header: Header) -> Any:
@@ -65,7 +45,7 @@ def build_benepar_parser_v1(
         "benepar_parser",
         _forward,
         init=_init,
-        shims=[BeneparShim()],
+        shims=[TorchShim(BeneparNetwork, _reader)],
         attrs={
             "settings": BeneparReading(escaped),
             "max_batch_spans": max_batch_spans,
@@ -77,7 +57,7 @@ def build_benepar_parser_v1(
 
 
 def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
-    if cast(BeneparShim, model.shims[0]).header is None:
+    if torch_shim(model).header is None:
         raise ValueError(
             "spacy-lal.BeneparParser.v1 begins with published weights: import them with "
             "`python -m spacy lal import benepar`, and let the config take the component from there"
@@ -87,11 +67,9 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
 def _forward(
     model: Model[list[Doc], ParserScores], docs: list[Doc], is_train: bool
 ) -> tuple[ParserScores, Callable[[ParserScores], list[Doc]]]:
-    shim = cast(BeneparShim, model.shims[0])
+    shim = torch_shim(model)
     attrs = model.attrs
-    sentences = split_sentences(
-        docs, attrs["sentences"], attrs["max_sentence_length"], attrs["long_sentences"]
-    )
+    sentences = attrs["reading"].split(docs)
     parsed = [k for k, sentence in enumerate(sentences) if sentence.parsed]
     escaped = attrs["settings"].escaped
     read = shim.reader.read(

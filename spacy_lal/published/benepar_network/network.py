@@ -8,14 +8,13 @@ import torch
 from torch import Tensor, nn
 
 from ...bridge.weights import Header
-from ...encoders.transformers import build_transformer, padding_of
+from ...encoders.transformers import build_transformer
 from ...layers.char_lstm import CharLSTM
 from ...layers.dropout import FeatureDropout
 from ...layers.input_encoders import row_mask, with_positions
 from ...layers.packed import rows_of
 from ...layers.partitioned_attention import PartitionedFeedForward, PartitionedSelfAttention
 from ...layers.span_scorer import SpanScorer, fenceposts
-from ...layers.t5 import T5
 from ...parsing.network import OneStageScores
 from .settings import BeneparSizes
 
@@ -102,40 +101,14 @@ class Pretrained(nn.Module):
 
     def __init__(self, config: dict[str, Any]) -> None:
         super().__init__()
-        self.is_t5 = reads_shifted(config)
-        self.transformer = T5(**_of_t5(config)) if self.is_t5 else build_transformer(config)
-        self.width = int(config["d_model" if self.is_t5 else "hidden_size"])
+        self.transformer = build_transformer(config)
+        self.width = int(config["d_model" if reads_shifted(config) else "hidden_size"])
 
     def forward(self, pieces: Tensor, types: Tensor, mask: Tensor) -> Tensor:
-        states = self.transformer(pieces, types, mask)
-        if not self.is_t5:
-            states = states[-1]
-        flat: Tensor = states.flatten(0, 1)
-        return flat
+        states: Tensor = self.transformer(pieces, types, mask)[-1]
+        return states.flatten(0, 1)
 
 
 def reads_shifted(config: dict[str, Any]) -> bool:
     """Whether a state stands before that of the first piece: of an encoder with a decoder."""
     return config["model_type"] == "t5"
-
-
-def _of_t5(config: dict[str, Any]) -> dict[str, Any]:
-    """What `T5` is built from. Older files leave out what has always been the same."""
-    gate, _, activation = config.get("feed_forward_proj", "relu").rpartition("-")
-    return {
-        "d": config["d_model"],
-        "d_key": config["d_kv"],
-        "d_ff": config["d_ff"],
-        "n_layers": config["num_layers"],
-        "n_decoder_layers": config.get("num_decoder_layers") or config["num_layers"],
-        "n_heads": config["num_heads"],
-        "buckets": config["relative_attention_num_buckets"],
-        "distance": config.get("relative_attention_max_distance", 128),
-        "words": config["vocab_size"],
-        "gated": gate == "gated",
-        # the only gated one, in the approximation that its authors trained it with
-        "activation": "gelu_new" if gate and activation == "gelu" else activation,
-        "dropout": config.get("dropout_rate", 0.1),
-        "eps": config.get("layer_norm_epsilon", 1e-6),
-        "start": padding_of(config),
-    }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...bridge.settings import Settings
-from ...parsing.settings import EncoderSettings
+from ...layers.settings import Settings
+from ...parsing.settings import Abilities
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class BeneparSizes(Settings):
 
 
 @dataclass(frozen=True)
-class BeneparReading:
+class BeneparReading(Abilities):
     """What a config decides: how Docs become text.
 
     escaped: tokens are written as treebanks write them ("-LRB-", "``"), and where spaces stand
@@ -41,7 +41,4 @@ class BeneparReading:
     """
 
     escaped: bool
-    encoder: ClassVar[EncoderSettings] = EncoderSettings(heads=0)
-    spans: ClassVar[None] = None
-    dependencies: ClassVar[None] = None
-    predicts_tags: ClassVar[bool] = True
+    finds_trees = True

@@ -7,13 +7,10 @@ from typing import NamedTuple
 from spacy.tokens import Doc
 
 from ...batching.sentences import Sentence
+from ...trees.brackets import STRAIGHT_QUOTES
 from .escaped import guessed_spaces, unescaped
 
-PLAIN = {
-    **dict.fromkeys("`‘’‹›", "'"),
-    **dict.fromkeys("«»“”„", '"'),
-    "—": "--",
-}
+PLAIN = STRAIGHT_QUOTES | {"`": "'", "—": "--"}
 """Tokens that benepar's spaCy plug-in puts others in place of: pieces as treebanks have them."""
 
 

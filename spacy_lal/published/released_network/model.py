@@ -1,43 +1,22 @@
 """`spacy-lal.ReleasedParser.v1`: a published parser as a Thinc model."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from typing import Any
 
 import torch
 from spacy.tokens import Doc
 from thinc.api import Model
 
 from ...batching.batches import READING, ParserScores, SentenceBatch, batch_by_spans
-from ...batching.sentences import Sentence, split_sentences
-from ...bridge.shim import TorchShim
+from ...batching.sentences import Sentence
+from ...bridge.shim import TorchShim, torch_shim
 from ...bridge.weights import Header
 from .network import Format, ReleasedSettings, build_network
 from .reading import SentenceReader, Text
 
 
-class ReleasedShim(TorchShim):
-    """Owns a published parser and what reads sentences for it."""
-
-    def __init__(self) -> None:
-        super().__init__(build_network)
-        self._reader: tuple[Header, SentenceReader] | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        # made anew where a pickle or a copy is used, as of any transformer
-        return self.__dict__ | {"_reader": None, "_model": None, "weights": self.to_bytes()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        weights = state.pop("weights")
-        self.__dict__.update(state)
-        self.from_bytes(weights)
-
-    @property
-    def reader(self) -> SentenceReader:
-        header = cast(Header, self.header)
-        made = self._reader
-        if made is None or made[0] is not header:
-            made = self._reader = (header, SentenceReader(header["reading"], header["tokenizer"]))
-        return made[1]
+def _reader(header: Header) -> SentenceReader:
+    return SentenceReader(header["reading"], header["tokenizer"])
 
 
 def build_released_parser_v1(
@@ -58,7 +37,7 @@ def build_released_parser_v1(
         "released_parser",
         _forward,
         init=_init,
-        shims=[ReleasedShim()],
+        shims=[TorchShim(build_network, _reader)],
         attrs={
             "settings": ReleasedSettings(format),
             "max_batch_spans": max_batch_spans,
@@ -68,7 +47,7 @@ def build_released_parser_v1(
 
 
 def _init(model: Model, X: Any = None, Y: Any = None) -> None:
-    if cast(ReleasedShim, model.shims[0]).header is None:
+    if torch_shim(model).header is None:
         raise ValueError(
             "spacy-lal.ReleasedParser.v1 begins with published weights: import them with "
             "`python -m spacy lal import`, and let the config take the component from there"
@@ -83,11 +62,9 @@ def _forward(
             "an imported parser can't be trained: name its component in frozen_components "
             "of [training]"
         )
-    shim = cast(ReleasedShim, model.shims[0])
+    shim = torch_shim(model)
     attrs = model.attrs
-    sentences = split_sentences(
-        docs, attrs["sentences"], attrs["max_sentence_length"], attrs["long_sentences"]
-    )
+    sentences = attrs["reading"].split(docs)
 
     def score() -> Iterator[SentenceBatch]:
         parsed = [k for k, sentence in enumerate(sentences) if sentence.parsed]

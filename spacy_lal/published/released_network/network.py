@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from torch import Tensor, nn
 
 from ...bridge.weights import Header
-from ...layers.biaffine_spans import BiaffineLabels, BiaffineSpans
-from ...layers.dependency_scorer import DependencyScorer
+from ...layers.biaffine_spans import BiaffineLabels, BiaffineSpans, BiaffineSpanSettings
+from ...layers.dependency_scorer import DependencyScorer, DependencySettings
 from ...layers.encoder import LabelAttentionEncoder
 from ...layers.input_encoders import row_mask
+from ...layers.label_attention import EncoderSettings
 from ...layers.span_scorer import SpanScorer, fenceposts
 from ...parsing.network import OneStageScores, TwoStageScores
-from ...parsing.settings import EncoderSettings
+from ...parsing.settings import Abilities
 from .reading import RowBatch
 from .rows import ContentRows, RecurrentRows, RowSizes
 
@@ -24,25 +25,24 @@ SLOPE = 0.1
 
 
 @dataclass(frozen=True)
-class ReleasedSettings:
-    """What a component asks of a parser's settings.
-
-    free_relations: the relation to the root is one as others are, also between words. encoder: no
-    heads, for `interpret` can't read those that a released network may have.
-    """
+class ReleasedSettings(Abilities):
+    """What a component asks of a parser's settings; `interpret` can't read its attention heads."""
 
     format: Format
     predicts_tags: bool = False
     free_relations: bool = True
-    encoder: ClassVar[EncoderSettings] = EncoderSettings(heads=0)
 
     @property
-    def spans(self) -> str | None:
-        return "spacy-lal.BiaffineSpans.v1" if self.format == "supar-constituency" else None
+    def finds_trees(self) -> bool:
+        return self.format != "supar-dependency"
 
     @property
-    def dependencies(self) -> str | None:
-        return None if self.spans else "spacy-lal.BiaffineDependencies.v1"
+    def finds_heads(self) -> bool:
+        return self.format != "supar-constituency"
+
+    @property
+    def two_stages(self) -> bool:
+        return self.format == "supar-constituency"
 
 
 class ReleasedLal(nn.Module):
@@ -56,7 +56,6 @@ class ReleasedLal(nn.Module):
         super().__init__()
         sizes, settings = header["sizes"], header["settings"]
         d_model, partitioned = settings["d_model"], settings["partitioned"]
-        d_positional = d_model // 2 if partitioned else None
         self.rows = ContentRows(
             _row_sizes(header),
             header["transformer"],
@@ -65,32 +64,31 @@ class ReleasedLal(nn.Module):
             partitioned=partitioned,
             side_by_side=settings["use_cat"],
         )
-        self.encoder = LabelAttentionEncoder(
-            d_model,
-            n_layers=settings["num_layers"],
-            n_heads=settings["num_heads"],
-            d_key=settings["d_kv"],
-            d_ff=settings["d_ff"],
-            d_positional=d_positional,
-            n_label_heads=sizes["label_heads"],
-            d_label_key=settings["lal_d_kv"],
-            d_label_proj=settings["lal_d_proj"],
-            label_d_positional=d_positional if settings["lal_partitioned"] else None,
-            label_query_matrix=settings["lal_q_as_matrix"],
-            label_combine="project" if settings["lal_combine_as_self"] else "concatenate",
+        encoder = EncoderSettings(
+            heads=sizes["label_heads"],
+            key_width=settings["lal_d_kv"],
+            value_width=settings["lal_d_kv"],
+            projection_width=settings["lal_d_proj"],
+            self_attention_layers=settings["num_layers"],
+            self_attention_heads=settings["num_heads"],
+            self_attention_key_width=settings["d_kv"],
+            feed_forward_width=settings["d_ff"],
+            partition_width=d_model // 2 if partitioned else None,
             label_feed_forward=settings["lal_pwff"],
-            drops_label_residual=settings["lal_resdrop"],
+            arrangement="stack",
             scale="model",
+            query="matrix" if settings["lal_q_as_matrix"] else "vector",
+            combine="project" if settings["lal_combine_as_self"] else "concatenate",
+            residual_dropout=settings["lal_resdrop"],
+            label_partitioned=settings["lal_partitioned"],
         )
+        self.encoder = LabelAttentionEncoder(encoder, d_model)
         width = self.encoder.output_dim
         self.scorer = SpanScorer(width, settings["d_label_hidden"], len(header["labels"]) + 1)
-        self.dependencies = DependencyScorer(
-            width,
-            len(header["relations"]),
-            d_arc=settings["d_biaffine"],
-            d_relation=settings["d_label_hidden"],
-            relation_of="dependent",
+        dependencies = DependencySettings(
+            settings["d_biaffine"], settings["d_label_hidden"], relation_of="dependent"
         )
+        self.dependencies = DependencyScorer(dependencies, width, len(header["relations"]))
 
     def forward(self, batch: RowBatch, lengths: Tensor) -> OneStageScores:
         rows = self.rows(batch)
@@ -107,9 +105,9 @@ class SuparSpans(nn.Module):
         super().__init__()
         self.rows = _recurrent_rows(header)
         width, settings = self.rows.output_dim, header["settings"]
-        self.spans = BiaffineSpans(width, settings["n_span_mlp"])
-        n_labels = len(header["labels"]) + 1
-        self.labels = BiaffineLabels(width, n_labels, settings["n_label_mlp"], None)
+        spans = BiaffineSpanSettings(settings["n_span_mlp"], settings["n_label_mlp"])
+        self.spans = BiaffineSpans(spans, width)
+        self.labels = BiaffineLabels(spans, width, len(header["labels"]) + 1)
 
     def forward(self, batch: RowBatch, lengths: Tensor) -> TwoStageScores:
         rows = self.rows(batch, lengths + 2)
@@ -127,10 +125,9 @@ class SuparArcs(nn.Module):
         self.rows = _recurrent_rows(header)
         settings = header["settings"]
         self.dependencies = DependencyScorer(
+            DependencySettings(settings["n_arc_mlp"], settings["n_rel_mlp"]),
             self.rows.output_dim,
             len(header["relations"]),
-            d_arc=settings["n_arc_mlp"],
-            d_relation=settings["n_rel_mlp"],
             slope=SLOPE,
         )
 

@@ -17,14 +17,12 @@ from torch import Tensor
 
 from ...bridge.tokenizers import Encoding, Tokenizer
 from ...layers.char_lstm import MOST_CHARACTERS
+from ...trees.brackets import BRACKETS, STRAIGHT_QUOTES, UNBRACKETS
 
-ESCAPED = {"(": "-LRB-", ")": "-RRB-", "{": "-LCB-", "}": "-RCB-", "[": "-LSB-", "]": "-RSB-"}
-"""Brackets as the words of the Penn Treebank."""
 PLAIN = {
-    **{escape: bracket for bracket, escape in ESCAPED.items()},
-    **dict.fromkeys(["``", "''", *"«»“”„"], '"'),
-    **dict.fromkeys("`‘’‹›", "'"),
-    **dict.fromkeys("–—", "--"),
+    **UNBRACKETS,
+    **STRAIGHT_QUOTES,
+    **{"``": '"', "''": '"', "`": "'", "–": "--", "—": "--"},
 }
 """Words as a transformer's tokenizer knows them, by those of treebanks and typesetters."""
 
@@ -65,7 +63,7 @@ class Table:
     """Numbers of words, tags or characters.
 
     values: by number; None for one that no text has. lower: read in lower case. escape: brackets
-    are read as `ESCAPED`. start, stop: the numbers around a sentence; stop is None if nothing
+    are read as `BRACKETS`. start, stop: the numbers around a sentence; stop is None if nothing
     stands behind it. unknown: of what is not among the values.
     """
 
@@ -80,7 +78,7 @@ class Table:
         return {value: k for k, value in enumerate(self.values) if value is not None}
 
     def word(self, text: str) -> str:
-        text = ESCAPED.get(text, text) if self.escape else text
+        text = BRACKETS.get(text, text) if self.escape else text
         return text.lower() if self.lower else text
 
 

@@ -1,0 +1,79 @@
+"""Extension attributes: views of a Doc's span groups. They live at module level, since lambdas
+can't be sent to worker processes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spacy.tokens import Doc, Span, SpanGroup, Token
+
+from ..trees.tree import ConstituentTree
+from .constituents import constituent_tree, sentence_trees
+from .frames import FRAMES_KEY, Frame, frame_at, frame_positions, get_frames
+from .grammar_errors import ERRORS_KEY, GrammarError, error_scores, grammar_errors
+from .span_groups import LoopIndex
+
+
+def _wrong_tokens(group: SpanGroup) -> set[int]:
+    return {i for span in group for i in range(span.start, span.end)}
+
+
+_FRAMES = LoopIndex(frame_positions)
+_WRONG = LoopIndex(_wrong_tokens)
+
+
+def _doc_trees(doc: Doc) -> list[ConstituentTree]:
+    return sentence_trees(doc)
+
+
+def _span_tree(span: Span) -> ConstituentTree | None:
+    return constituent_tree(span)
+
+
+def _doc_frames(doc: Doc) -> list[Frame]:
+    return get_frames(doc)
+
+
+def _token_frame(token: Token) -> Frame | None:
+    found = _FRAMES.at(token.doc, FRAMES_KEY, token.i, again=lambda index: token.i in index)
+    if not found or token.i not in found:
+        return None
+    return frame_at(token.doc.spans[FRAMES_KEY], found[token.i])
+
+
+def _doc_errors(doc: Doc) -> list[GrammarError]:
+    return grammar_errors(doc)
+
+
+def _is_error(token: Token) -> bool:
+    return token.i in (_WRONG.at(token.doc, ERRORS_KEY, token.i) or ())
+
+
+def _error_score(token: Token) -> float | None:
+    scores = error_scores(token.doc)
+    return None if scores is None else scores[token.i]
+
+
+_VIEWS: list[tuple[Any, str, Any]] = [
+    (Doc, "trees", _doc_trees),
+    (Span, "tree", _span_tree),
+    (Doc, "frames", _doc_frames),
+    (Token, "frame", _token_frame),
+    (Doc, "grammar_errors", _doc_errors),
+    (Token, "is_error", _is_error),
+    (Token, "error_score", _error_score),
+]
+
+
+def install_extensions() -> None:
+    """Register the views `Doc._.trees`, `Span._.tree`, `Doc._.frames`, `Token._.frame`,
+    `Doc._.grammar_errors`, `Token._.is_error` and `Token._.error_score`.
+
+    `Token._.frame` is the first frame whose predicate is the token, or None. `Token._.error_score`
+    is the probability that the token is a grammatical error, None where it is not known. A loop
+    over a Doc's tokens or sentences reads each of its span groups once (see `LoopIndex`). A name
+    already taken stays.
+    """
+    for kind, name, getter in _VIEWS:
+        if not kind.has_extension(name):
+            kind.set_extension(name, getter=getter)

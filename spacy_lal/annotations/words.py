@@ -1,0 +1,58 @@
+"""Words of a Doc: its tokens other than whitespace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import accumulate
+
+from spacy.tokens import Doc, Span
+from spacy.vocab import Vocab
+
+from ..trees.tree import LabelledSpan
+
+
+class WordIndex:
+    """Places of a Doc's words.
+
+    tokens: places of the words in the Doc [n]. before: number of words before each token, and
+    before the Doc's end [tokens + 1].
+    """
+
+    def __init__(self, doc: Doc) -> None:
+        # `is_space` is not set by a Vocab without a language, into which Docs may be read
+        blank = [token.text.isspace() for token in doc]
+        self.tokens = [i for i, is_blank in enumerate(blank) if not is_blank]
+        self.before = list(accumulate((not is_blank for is_blank in blank), initial=0))
+
+    def range(self, start: int, end: int) -> tuple[int, int]:
+        """Tokens `start` to `end` in words."""
+        return self.before[start], self.before[end]
+
+    def spans(self, spans: Iterable[LabelledSpan]) -> list[LabelledSpan]:
+        """Spans of tokens in words; those of whitespace alone are left out."""
+        in_words = [(*self.range(start, end), label) for start, end, label in spans]
+        return [span for span in in_words if span[0] < span[1]]
+
+
+def bare_doc(
+    tokens: Doc | Span,
+    vocab: Vocab | None = None,
+    *,
+    sentence_starts: bool = True,
+    one_sentence: bool = False,
+) -> Doc:
+    """A Doc of the same words and whitespace, without annotations but its sentence starts.
+
+    sentence_starts: whether to keep those that are annotated. one_sentence: all tokens are one.
+    """
+    starts: list[bool | int | None] | None = None
+    if one_sentence:
+        starts = [i == 0 for i in range(len(tokens))]
+    elif sentence_starts and tokens[:].doc.has_annotation("SENT_START"):
+        starts = [bool(token.is_sent_start) for token in tokens]
+    return Doc(
+        vocab or tokens.vocab,
+        words=[token.text for token in tokens],
+        spaces=[bool(token.whitespace_) for token in tokens],
+        sent_starts=starts,
+    )

@@ -1,0 +1,295 @@
+"""Numbers about sentences: bars of attention heads' contributions, heat maps, charts of spans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy
+from numpy.typing import ArrayLike, NDArray
+
+from .palette import BAR, FAINT, GRID, INK, PAPER, TOP, shade
+from .svg import line, rect, scale, svg, text
+from .widths import shortened, width
+
+Floats = NDArray[numpy.floating]
+
+LONGEST_WORD = 20
+"""Characters of a word that are shown; longer ones are cut."""
+SLANT = 0.71
+"""Height of a word that is turned by 45 degrees, in widths of the word."""
+LABELLED = 0.2
+"""Probability from which on a span's cell bears its label."""
+SHOWN = 0.005
+"""Probability from which on a long sentence's cell is drawn at all: it has a thousand of them."""
+
+
+def contributions_svg(
+    categories: Sequence[str],
+    counts: Sequence[int],
+    contributions: ArrayLike,
+    firsts: ArrayLike,
+    *,
+    method: str,
+    k: int = 3,
+) -> str:
+    """Bars of the average contribution of each attention head to each category (figure 8 of Mrini
+    et al. 2020), in panels of their own scale, which begins at 0.
+
+    counts: spans of each category [C]. contributions: averages [C,H]. firsts: share of spans to
+    which each head contributes most [C,H]. method: how contributions were normalised. k: how many
+    top heads are marked. A dashed line marks equal shares.
+    """
+    averages: Floats = numpy.asarray(contributions, dtype=float)
+    shares: Floats = numpy.asarray(firsts, dtype=float)
+    n_heads = averages.shape[1]
+    step = max(3.0, min(12.0, 384 / max(1, n_heads)))
+    wide, height, columns = n_heads * step, 64.0, 2
+    left, top, gap_x, gap_y = 52.0, 62.0, 72.0, 62.0
+    rows = -(-len(categories) // columns)
+    said = (
+        f"averages over predicted constituents ({method}); each panel has its own "
+        "scale, heads from left to right; dashed: equal shares"
+    )
+    parts = [
+        text(16, 22, "Contributions of label attention heads", size=15, weight="bold"),
+        text(16, 40, said, size=11, fill=FAINT),
+    ]
+    for c, category in enumerate(categories):
+        x = left + (c % columns) * (wide + gap_x)
+        y = top + 16 + (c // columns) * (height + gap_y)
+        best = ", ".join(map(str, _ranked(averages[c])[:k]))
+        spans = f"{counts[c]:,} span{'s' if counts[c] != 1 else ''}; top: {best}"
+        parts.append(text(x, y - 8, category, size=12, weight="bold"))
+        parts.append(text(x + wide, y - 8, spans, size=11, anchor="end"))
+        titles = [
+            f"{category}, head {h}: {value:.4f}; first in {share:.1%} of spans"
+            for h, (value, share) in enumerate(zip(averages[c], shares[c], strict=True))
+        ]
+        parts += _bars(averages[c], titles, x, y, height, step, k)
+    return svg(
+        max(left + columns * (wide + gap_x), 460.0),
+        top + rows * (height + gap_y) + 8,
+        "Average contribution of each label attention head to each syntactic category",
+        parts,
+    )
+
+
+def span_contributions_svg(
+    values: ArrayLike, label: str, covered: str, *, k: int = 5, styled: bool = True
+) -> str:
+    """Bars of the contribution of each attention head to one constituent.
+
+    values: contributions [H]. covered: the constituent's words. k: how many top heads are marked.
+    A dashed line marks equal shares.
+    """
+    shares: Floats = numpy.asarray(values, dtype=float)
+    name = f"{label.replace('::', '›')}: {shortened(covered, 60)}"
+    step = max(5.0, min(14.0, 560 / max(1, len(shares))))
+    left, top, height = 56.0, 58.0, 110.0
+    titles = [f"head {head}: {value:.4f}" for head, value in enumerate(shares)]
+    parts = [
+        text(16, 22, "Contributions of heads", size=15, weight="bold"),
+        text(16, 40, name, size=12, fill=FAINT),
+        *_bars(shares, titles, left, top, height, step, k),
+    ]
+    right = max(left + step * len(shares), 16 + width(name, 12), 260.0) + 16
+    title = f"Contribution of each label attention head to {name}"
+    said = "; ".join(titles[head] for head in _ranked(shares)[:k])
+    return svg(right, top + height + 28, title, parts, description=said, styled=styled)
+
+
+def _bars(
+    values: Floats, titles: Sequence[str], x: float, y: float, height: float, step: float, k: int
+) -> Iterator[str]:
+    greatest = float(values.max()) or 1.0
+    best = _ranked(values)[:k]
+    bottom = y + height
+    for head, value in enumerate(values.tolist()):
+        tall = height * max(value, 0.0) / greatest
+        fill = TOP if head in best else BAR
+        yield rect(x + head * step, bottom - tall, step * 0.8, tall, fill, titles[head])
+    wide = step * len(values)
+    equal = bottom - height / len(values) / greatest
+    yield line(x, bottom, x + wide, bottom, INK)
+    yield line(x, equal, x + wide, equal, INK, "3 3")
+    yield text(x - 5, y + 8, f"{greatest:.3f}", size=11, anchor="end", fill=FAINT)
+    yield text(x - 5, bottom, "0", size=11, anchor="end", fill=FAINT)
+    every = next(e for e in (1, 2, 5, 10, 20, 50, 100, 1000) if e * step >= 20)
+    for head in range(0, len(values), every):
+        middle = x + head * step + step * 0.4
+        yield line(middle, bottom, middle, bottom + 3, INK)
+        yield text(middle, bottom + 14, str(head), size=11, anchor="middle", fill=FAINT)
+
+
+def _ranked(values: Floats) -> list[int]:
+    order: list[int] = numpy.argsort(-values, kind="stable").tolist()
+    return order
+
+
+def attention_svg(
+    words: Sequence[str], attention: ArrayLike, heads: Sequence[int], *, styled: bool = True
+) -> str:
+    """Heat map of what attention heads (rows) attend to in a sentence (columns).
+
+    words: with the rows before and after the sentence [n+2]. attention [H,n+2]. heads: those to
+    draw, each of which has the darkest shade for its greatest weight.
+    """
+    weights: Floats = numpy.asarray(attention, dtype=float)[list(heads)]
+    return _heat_map(
+        "Label attention",
+        "Label attention: heads by words of “" + " ".join(words[1:-1]) + "”",
+        words,
+        [f"head {head}" for head in heads],
+        weights,
+        weights.max(1, initial=0.0),
+        "each row's greatest",
+        styled,
+    )
+
+
+def layers_of_words_svg(words: Sequence[str], alpha: ArrayLike, *, styled: bool = True) -> str:
+    """Heat map of attention [layers, words, heads], averaged over heads: a row a layer, the
+    highest on top, a column a word."""
+    weights: Floats = numpy.asarray(alpha, dtype=float).mean(2)[::-1]
+    greatest = float(weights.max(initial=0.0))
+    return _heat_map(
+        "Attention over layers",
+        "Attention over layers for the words of “" + " ".join(words) + "”",
+        words,
+        [f"layer {k}" for k in range(len(weights), 0, -1)],
+        weights,
+        numpy.full(len(weights), greatest),
+        f"{greatest or 1.0:.2f}",
+        styled,
+    )
+
+
+def _heat_map(
+    heading: str,
+    title: str,
+    words: Sequence[str],
+    names: Sequence[str],
+    weights: Floats,
+    darkest: Floats,
+    legend: str,
+    styled: bool,
+) -> str:
+    """Weights [rows, words]; darkest: the weight of each row that has the darkest shade."""
+    shown = [shortened(word, LONGEST_WORD) for word in words]
+    cell_x, cell_y, left = 24.0, 22.0, 70.0
+    slanted = max((width(word, 12) for word in shown), default=0.0) * SLANT
+    top = 34 + slanted + 14
+    bottom = top + cell_y * len(names)
+    parts = [text(16, 22, heading, size=15, weight="bold")]
+    for t, word in enumerate(shown):
+        parts.append(text(left + cell_x * (t + 0.6), top - 6, word, size=12, turn=-45))
+    for row, name in enumerate(names):
+        y = top + row * cell_y
+        parts.append(text(left - 8, y + 15, name, size=11, anchor="end"))
+        for t, weight in enumerate(weights[row].tolist()):
+            fill = shade(weight / (float(darkest[row]) or 1.0))
+            said = f"{name}, {words[t]}: {weight:.3f}"
+            parts.append(rect(left + t * cell_x, y, cell_x - 1, cell_y - 1, fill, said))
+    parts += scale(left, bottom + 17, legend)
+    right = max(left + cell_x * len(shown) + slanted + 16, 320.0)
+    return svg(right, bottom + 40, title, parts, styled=styled)
+
+
+def layer_attention_svg(alpha: ArrayLike, *, names: Sequence[str] = (), styled: bool = True) -> str:
+    """Heat map of attention [layers, heads], mostly an average over tokens: a row a layer, the
+    highest on top, a column a head (figure 2 of Kaneko and Komachi 2019), and the mean of all
+    heads.
+
+    names: of the layers, lowest first; by default their numbers, from 1.
+    Raises ValueError if there are not as many names as layers.
+    """
+    weights: Floats = numpy.asarray(alpha, dtype=float)
+    n_layers, n_heads = weights.shape
+    labels = list(names) or [f"layer {k}" for k in range(1, n_layers + 1)]
+    if len(labels) != n_layers:
+        raise ValueError(f"labels must name each of the {n_layers} layers: got {len(labels)} names")
+    title = "Attention over layers"
+    left, top, cell_x, cell_y = 90.0, 58.0, 46.0, 24.0
+    bottom = top + cell_y * n_layers
+    greatest = float(weights.max()) or 1.0
+    columns = [(f"head {j + 1}", str(j + 1), weights[:, j]) for j in range(n_heads)]
+    columns.append(("mean", "mean", weights.mean(1)))
+    parts = [text(16, 22, title, size=15, weight="bold")]
+    parts.append(text(left - 8, top - 8, "head", size=11, anchor="end", fill=FAINT))
+    for column, (name, shown, head_weights) in enumerate(columns):
+        # the mean stands apart
+        x = left + cell_x * column + (10 if column == n_heads else 0)
+        parts.append(text(x + cell_x / 2, top - 8, shown, size=11, anchor="middle", fill=FAINT))
+        for k, weight in enumerate(head_weights.tolist()):
+            y = bottom - cell_y * (k + 1)
+            said = f"{labels[k]}, {name}: {weight:.3f}"
+            ink = PAPER if weight > 0.55 * greatest else INK
+            parts.append(rect(x, y, cell_x - 1, cell_y - 1, shade(weight / greatest), said))
+            parts.append(
+                text(x + cell_x / 2, y + 16, f"{weight:.2f}", size=11, anchor="middle", fill=ink)
+            )
+    for k, label in enumerate(labels):
+        parts.append(text(left - 8, bottom - cell_y * (k + 1) + 16, label, size=11, anchor="end"))
+    parts += scale(left, bottom + 14, f"{greatest:.2f}")
+    right = max(left + cell_x * len(columns) + 30, 260.0)
+    return svg(right, bottom + 38, title, parts, styled=styled)
+
+
+def probabilities_svg(
+    words: Sequence[str],
+    probabilities: ArrayLike,
+    labels: Sequence[Sequence[str]],
+    *,
+    styled: bool = True,
+) -> str:
+    """Chart of all spans of a sentence, each as dark as it is probable: a row a width, single
+    words at the foot, the whole sentence on top.
+
+    probabilities, labels [n+1, n+1]: of the span from i to j at [i, j]. A cell's middle is above
+    the middle of its words. A cell with a frame is more probable than not.
+    """
+    table: Floats = numpy.asarray(probabilities, dtype=float)
+    shown = [shortened(word, LONGEST_WORD) for word in words]
+    n, cell_x, cell_y = len(words), 36.0, 22.0
+    slanted = max((width(word, 12) for word in shown), default=0.0) * SLANT
+    left, top = max(16.0, slanted - cell_x / 2 + 8), 40.0
+    bottom = top + cell_y * n
+    parts = [text(16, 22, "Probability of every span", size=15, weight="bold")]
+    framed: list[str] = []
+    likely: dict[tuple[int, int], str] = {}
+    for start in range(n):
+        for end in range(start + 1, n + 1):
+            p, label = float(table[start, end]), labels[start][end]
+            covered = " ".join(words[start:end])
+            if p > 0.5:
+                likely[start, -end] = f"{label} {p:.2f}: {covered}"
+            if p < SHOWN and n > 20:
+                continue
+            label = label.replace("::", "›")
+            x = left + cell_x * (start + end - 1) / 2
+            y = bottom - cell_y * (end - start)
+            title = f"{label}, probability {p:.3f}: {covered}"
+            parts.append(rect(x, y, cell_x - 1, cell_y - 1, shade(p), title, stroke=GRID))
+            if p > 0.5:
+                framed.append(rect(x, y, cell_x - 1, cell_y - 1, "none", stroke=TOP))
+            if p > LABELLED:
+                cut = label
+                while len(cut) > 1 and width(cut, 11) > cell_x - 4:
+                    cut = cut[:-2] + "…"
+                middle, ink = x + (cell_x - 1) / 2, PAPER if p > 0.55 else INK
+                framed.append(
+                    text(middle, y + 15, cut, size=11, anchor="middle", fill=ink, fitted=True)
+                )
+    for t, word in enumerate(shown):
+        x = left + cell_x * (t + 0.6)
+        parts.append(text(x, bottom + 14, word, size=12, turn=-45, anchor="end"))
+    foot = bottom + slanted + 26
+    parts += [*framed, *scale(left, foot, "1")]
+    return svg(
+        max(left + cell_x * n + 16, 260.0),
+        foot + 24,
+        "Probability of every span of “" + " ".join(words) + "” to be a constituent",
+        parts,
+        description="; ".join(likely[place] for place in sorted(likely)),
+        styled=styled,
+    )

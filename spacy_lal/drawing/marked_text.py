@@ -1,0 +1,128 @@
+"""Sentences with marks in them, as HTML: chips around semantic roles, lines under errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from .html import element, figure, tenth
+from .palette import role
+from .sentence import Phrase, RoleFrame, Sentence
+from .svg import xml
+
+ERROR = "ERROR"
+"""Label of an error whose type is not known; it isn't shown beside the words."""
+
+
+def roles_html(sentences: Iterable[Sentence]) -> str:
+    """Sentences with a row for each frame, in which a chip is around each role."""
+    return "".join(
+        figure(
+            "srl",
+            f"Semantic roles in “{sentence.text}”",
+            list(_rows(sentence)) or [element("p", "lal-row lal-none", "no predicates")],
+            direction=sentence.direction,
+        )
+        for sentence in sentences
+    )
+
+
+def _rows(sentence: Sentence) -> Iterator[str]:
+    for number, frame in enumerate(sentence.frames or ()):
+        name = element("bdi", "lal-name", xml(frame.roleset or sentence.words[frame.predicate]))
+        yield element("p", "lal-row", name + "".join(_chips(sentence, frame, number)))
+
+
+def _chips(sentence: Sentence, frame: RoleFrame, number: int) -> Iterator[str]:
+    """The words; roles that lie in others are chips within chips.
+
+    A role that crosses another one is cut at its border: its second part has the label again.
+    """
+    opened: list[Phrase] = []
+    waiting = list(reversed(frame.roles))
+    for i, word in enumerate(sentence.words):
+        while opened and opened[-1][1] <= i:
+            opened.pop()
+            yield "</span>"
+        if i:
+            yield sentence.spaces[i - 1]
+        while waiting and waiting[-1][0] == i:
+            phrase = waiting.pop()
+            start, end, label, probability = phrase
+            if opened and end > opened[-1][1]:
+                border = opened[-1][1]
+                rest = (border, end, label, probability)
+                waiting = sorted([*waiting, rest], key=lambda p: (-p[0], p[1]))
+                phrase = (start, border, label, probability)
+            yield _opening(sentence, phrase, number)
+            opened.append(phrase)
+        yield xml(word)
+    yield "</span>" * len(opened)
+
+
+def _opening(sentence: Sentence, phrase: Phrase, number: int) -> str:
+    start, end, label, probability = phrase
+    sure = "" if probability is None else f", probability {probability:.2f}"
+    title = f"{label}{sure}: {sentence.covered(start, end)}"
+    tokens = sentence.tokens[start:end]
+    return (
+        f"<span class='lal-role lal-role-{role(label).lower()}' title='{xml(title)}' "
+        f"data-frame='{number}' data-start='{tokens[0]}' data-end='{tokens[-1] + 1}'>"
+        + element("span", "lal-label", xml(label))
+    )
+
+
+def errors_html(sentences: Iterable[Sentence], *, threshold: float | None = None) -> str:
+    """Sentences with errors underlined, and corrections behind them where there are any.
+
+    A line is the stronger the more probable the error. threshold: mark the words whose probability
+    to be wrong is at least this, instead of the sentences' errors.
+    Raises ValueError for a threshold outside 0..1, or if words have no probabilities.
+    """
+    sentences = list(sentences)
+    if threshold is not None:
+        if not 0 <= threshold <= 1:
+            raise ValueError(f"threshold must be from 0 to 1, got {threshold}")
+        if any(sentence.error_scores is None for sentence in sentences):
+            raise ValueError("no threshold without probabilities of all words (gec_detector)")
+    return "".join(
+        figure(
+            "errors",
+            f"Grammatical errors in “{sentence.text}”",
+            _words(sentence, threshold),
+            direction=sentence.direction,
+        )
+        for sentence in sentences
+    )
+
+
+def _words(sentence: Sentence, threshold: float | None) -> Iterator[str]:
+    labels = [""] * len(sentence.words)
+    scores: list[float | None] = [None] * len(labels)
+    behind: dict[int, str] = {}
+    if threshold is None:
+        errors = sentence.errors or []
+        corrections = sentence.corrections or [None] * len(errors)
+        for (start, end, label, score), correction in zip(
+            reversed(errors), reversed(corrections), strict=True
+        ):
+            labels[start:end] = [label or ERROR] * (end - start)
+            scores[start:end] = [score] * (end - start)
+            if correction is not None:
+                behind[end - 1] = correction
+    if sentence.error_scores is not None:
+        scores = list(sentence.error_scores)
+        if threshold is not None:
+            labels = [ERROR if score >= threshold else "" for score in sentence.error_scores]
+    for i, word in enumerate(sentence.words):
+        label, score = labels[i], scores[i]
+        sure = "" if score is None else f"probability {score:.2f}"
+        data = f"data-token='{sentence.tokens[i]}'"
+        data += "" if score is None else f" data-score='{score:.4f}'"
+        classes = f"lal-token lal-p{tenth(score)}{' lal-wrong' if label else ''}"
+        title = ", ".join(filter(None, [label, sure]))
+        yield element("span", classes, xml(word), title=title, data=data)
+        if label not in ("", ERROR) and label not in labels[i + 1 : i + 2]:
+            yield element("sub", "lal-label", xml(label))
+        if i in behind:
+            yield element("ins", "lal-correction", xml(behind[i]) or "∅", title="correction")
+        yield sentence.spaces[i]

@@ -1,0 +1,96 @@
+"""The colours of all pictures, by day and by night.
+
+A picture has its colours as attributes, `fill='#1c2430'`, which every program that shows SVG
+understands. Its style sheet replaces each of them where the reader prefers dark pages. So a program
+without style sheets shows the light picture, whole.
+
+No colour says anything alone: roles have their names, what is missed is dashed, what is wrong is
+underlined. Shades differ in lightness, so that they stay apart in grey. The hues of roles are those
+of Okabe and Ito (2008), which colour-blind readers tell apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+INK, FAINT, PAPER, RULE = "#1c2430", "#5b6676", "#ffffff", "#8592a3"
+"""Light colours of text, faint text, the background and lines."""
+BAR, TOP, GRID = "#b9c4d4", "#c2410c", "#d8dde3"
+"""Light colours of bars, of what stands out and of the lines of a grid."""
+MATCHED, MISSED, SPURIOUS = "#6b7686", "#b3400a", "#0b5fa5"
+"""Light colours of what is right, missing and too much."""
+STEPS = 20
+"""Shades between nothing and all."""
+
+_SCALE = (255, 255, 255), (8, 48, 107)
+_DARK_SCALE = (20, 25, 33), (158, 206, 255)
+_DOUBT = (255, 255, 255), (245, 178, 84)
+_DARK_DOUBT = (20, 25, 33), (138, 84, 4)
+
+ROLES = {
+    "V": ("#d5dae1", "#414c5c"),
+    "ARG0": ("#c9e2f6", "#12466f"),
+    "ARG1": ("#fbdfae", "#664500"),
+    "ARG2": ("#c2ead9", "#0c513d"),
+    "ARG3": ("#f2d2e4", "#5f2d52"),
+    "ARG4": ("#faf0a8", "#534b00"),
+    "ARG5": ("#f8d2c0", "#662b14"),
+    "ARGM": ("#e4def5", "#40355f"),
+}
+"""Light and dark fill of a role's chip."""
+
+
+def _mixed(ends: tuple[tuple[int, ...], tuple[int, ...]], step: int) -> str:
+    """Colour after so many of `STEPS` steps."""
+    first, last = ends
+    mixed = (a + (b - a) * step / STEPS for a, b in zip(first, last, strict=True))
+    return "#" + "".join(f"{round(value):02x}" for value in mixed)
+
+
+DARK: dict[str, str] = {
+    **{_mixed(_SCALE, k): _mixed(_DARK_SCALE, k) for k in range(STEPS + 1)},
+    **{_mixed(_DOUBT, k): _mixed(_DARK_DOUBT, k) for k in range(STEPS + 1)},
+    **dict(ROLES.values()),
+    PAPER: "#141921",
+    INK: "#e8ecf2",
+    FAINT: "#a3afbf",
+    RULE: "#66758a",
+    MATCHED: "#97a3b3",
+    MISSED: "#ff9a5c",
+    SPURIOUS: "#74bcff",
+    TOP: "#ff8a4c",
+    BAR: "#4a5667",
+    GRID: "#38424f",
+}
+"""Dark colour for every light one."""
+
+
+def shade(part: float) -> str:
+    """Paper for 0, the strongest shade for 1."""
+    return _mixed(_SCALE, round(min(max(part, 0.0), 1.0) * STEPS))
+
+
+def doubt(probability: float | None) -> str:
+    """Paper for what is certain or has no probability; darker for what is less probable."""
+    sure = 1.0 if probability is None else min(max(probability, 0.0), 1.0)
+    return _mixed(_DOUBT, round((1.0 - sure) * STEPS))
+
+
+def role(label: str) -> str:
+    """Name in `ROLES` of a role's colour: that of R-ARG0 and C-ARG0 is ARG0's."""
+    name = re.sub(r"^[RC]-", "", label)
+    return name if name in ROLES else "ARGM" if name.startswith("ARGM") else "ARG5"
+
+
+def style(colours: Iterable[str] | None = None) -> str:
+    """Style sheet with the dark colours of SVG pictures.
+
+    colours: light ones that the picture has; by default all.
+    """
+    chosen = DARK if colours is None else {c: DARK[c] for c in sorted({*colours}) if c in DARK}
+    rules = "".join(
+        f".lal [fill='{light}']{{fill:{dark}}}.lal [stroke='{light}']{{stroke:{dark}}}"
+        for light, dark in chosen.items()
+    )
+    return f"@media (prefers-color-scheme:dark){{{rules}}}"

@@ -1,0 +1,53 @@
+"""A sentence and what is found in it, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .widths import right_to_left
+
+Phrase = tuple[int, int, str, float | None]
+"""(start, end, label, probability) in words of the sentence."""
+
+
+@dataclass(frozen=True)
+class RoleFrame:
+    """A predicate's word and roleset; its roles, V among them, in order of the text."""
+
+    predicate: int
+    roleset: str
+    roles: list[Phrase]
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of n words, without whitespace tokens; all places count its words.
+
+    tokens: places of the words in the Doc [n]. spaces: " " or "" behind each word [n]. phrases: in
+    preorder. heads: a root's is itself. corrections: one for each of `errors`. error_scores:
+    probability of every word to be wrong [n]. A layer that nobody annotated is None.
+    """
+
+    words: list[str]
+    tags: list[str]
+    tokens: list[int]
+    spaces: list[str]
+    phrases: list[Phrase] | None = None
+    frames: list[RoleFrame] | None = None
+    heads: list[int] | None = None
+    relations: list[str] = field(default_factory=list)
+    errors: list[Phrase] | None = None
+    corrections: list[str | None] = field(default_factory=list)
+    error_scores: list[float] | None = None
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.words)
+
+    @property
+    def direction(self) -> str:
+        """ "rtl" for a script that is written from right to left, else "ltr"."""
+        return "rtl" if right_to_left(self.text) else "ltr"
+
+    def covered(self, start: int, end: int) -> str:
+        return " ".join(self.words[start:end])

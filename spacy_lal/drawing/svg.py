@@ -1,0 +1,127 @@
+"""Elements that SVG pictures are made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from xml.sax.saxutils import escape
+
+from .palette import FAINT, INK, PAPER, shade, style
+from .widths import known, width
+
+FONT = "font-family='Helvetica, Arial, sans-serif'"
+"""The fonts of all pictures."""
+# characters that XML forbids
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SPACE = re.compile("[\t\n\r]")
+_COLOUR = re.compile(r"(?:fill|stroke)='(#\w{6})'")
+
+
+def svg(
+    width: float,
+    height: float,
+    title: str,
+    parts: Iterable[str],
+    *,
+    description: str = "",
+    styled: bool = True,
+) -> str:
+    """A picture.
+
+    title, description: text for screen readers. styled: whether it brings the colours of dark
+    pages with it (`palette.style`).
+    """
+    size = f"{n(width)} {n(height)}"
+    body = "\n".join(parts)
+    sheet = f"<style>{style([PAPER, *_COLOUR.findall(body)])}</style>\n" if styled else ""
+    described = f"<desc>{xml(description)}</desc>\n" if description else ""
+    return (
+        f"<svg xmlns='http://www.w3.org/2000/svg' class='lal' role='img' aria-label='{xml(title)}' "
+        f"width='{n(width)}' height='{n(height)}' viewBox='0 0 {size}' {FONT}>\n"
+        f"<title>{xml(title)}</title>\n{described}{sheet}"
+        f"<rect width='100%' height='100%' fill='{PAPER}'/>\n{body}\n</svg>\n"
+    )
+
+
+def rect(
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    fill: str,
+    title: str = "",
+    *,
+    stroke: str = "",
+    dashes: str = "",
+    radius: float = 0,
+) -> str:
+    """A filled rectangle; its title is shown where the mouse rests on it."""
+    size = f"width='{n(width)}' height='{n(height)}'"
+    line = f" stroke='{stroke}'" if stroke else ""
+    line += f" stroke-dasharray='{dashes}'" if dashes else ""
+    line += f" rx='{n(radius)}'" if radius else ""
+    end = f"><title>{xml(title)}</title></rect>" if title else "/>"
+    return f"<rect x='{n(x)}' y='{n(y)}' {size} fill='{fill}'{line}{end}"
+
+
+def text(
+    x: float,
+    y: float,
+    text: str,
+    *,
+    size: int,
+    fill: str = INK,
+    weight: str = "normal",
+    anchor: str = "start",
+    turn: int = 0,
+    fitted: bool = False,
+    mirrored: bool = False,
+) -> str:
+    """A line of text.
+
+    fitted: whether a font of other widths is fitted to the space. mirrored: whether the text is
+    written from right to left; it is never fitted.
+    """
+    more = f" transform='rotate({turn} {n(x)} {n(y)})'" if turn else ""
+    if fitted and not mirrored and text.strip() and known(text):
+        long = width(text, size, bold=weight == "bold")
+        more += f" textLength='{n(long)}' lengthAdjust='spacingAndGlyphs'"
+    start = "<text direction='rtl'" if mirrored else "<text"
+    return (
+        f"{start} x='{n(x)}' y='{n(y)}' font-size='{size}' font-weight='{weight}' "
+        f"text-anchor='{anchor}' fill='{fill}'{more}>{xml(text)}</text>"
+    )
+
+
+def scale(x: float, y: float, greatest: str) -> Iterator[str]:
+    """Legend of the shades: from 0, left of x, to `greatest`."""
+    yield text(x, y + 9, "0", size=11, anchor="end", fill=FAINT)
+    for step in range(11):
+        yield rect(x + 6 + step * 9, y, 9, 10, shade(step / 10))
+    yield text(x + 110, y + 9, greatest, size=11, fill=FAINT)
+
+
+def line(x1: float, y1: float, x2: float, y2: float, stroke: str, dashes: str = "") -> str:
+    """A straight line."""
+    dashed = f" stroke-dasharray='{dashes}'" if dashes else ""
+    return (
+        f"<line x1='{n(x1)}' y1='{n(y1)}' x2='{n(x2)}' y2='{n(y2)}' "
+        f"stroke='{stroke}' stroke-width='1'{dashed}/>"
+    )
+
+
+def path(points: str, stroke: str, *, dashes: str = "", thick: float = 1) -> str:
+    """An open line. points: as SVG's `d` has them."""
+    dashed = f" stroke-dasharray='{dashes}'" if dashes else ""
+    return f"<path d='{points}' fill='none' stroke='{stroke}' stroke-width='{n(thick)}'{dashed}/>"
+
+
+def xml(text: str) -> str:
+    """Text for XML and its single-quoted attributes: one line, forbidden characters replaced."""
+    plain = _SPACE.sub(" ", _FORBIDDEN.sub("\ufffd", text))
+    return escape(plain, {"'": "&#39;", '"': "&quot;"})
+
+
+def n(number: float) -> str:
+    """A coordinate: two decimals at most."""
+    return f"{number:.2f}".rstrip("0").rstrip(".")

@@ -1,0 +1,147 @@
+"""Constituency trees as text: box characters, LaTeX's `forest`, Graphviz."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Protocol, TypeVar
+
+from .trees import Block, fold
+from .widths import character_columns, columns
+
+DEEPEST_INDENT = 40
+"""Levels of indentation; deeper down it stays, or the text of a deep tree would grow squared."""
+GAP = 2
+"""Columns between two words."""
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    **{character: f"\\{character}" for character in "#$%&_{}"},
+}
+_CONTROLS = re.compile("[\x00-\x1f\x7f]")
+_WHITESPACE = re.compile(r"\s")
+
+
+class Tree(Protocol):
+    """A phrase, or a word below its tag; see `spacy_lal.trees.ConstituentTree`."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def word(self) -> str | None: ...
+    @property
+    def children(self: Self) -> Sequence[Self]: ...
+    def preorder(self: Self) -> Iterator[Self]: ...
+
+
+Self = TypeVar("Self", bound=Tree)
+
+
+def to_boxes(tree: Tree, width: int) -> str | None:
+    """The tree in box characters, its words at the foot; None if it takes more columns."""
+    top = fold(tree.preorder(), _block)
+    if top.width > width:
+        return None
+    rows: list[dict[int, str]] = [{} for _ in range(2 * top.height + 1)]
+    blocks = [(top, 0)]
+    while blocks:
+        block, left = blocks.pop()
+        row = 2 * (top.height - block.height)
+        centre = left + int(block.centre)
+        _write(rows[row], block.node, centre - (columns(block.node) - 1) // 2)
+        below = [left + int(child.left + child.centre) for child in block.children]
+        if len(below) > 1:
+            rows[row + 1].update(dict.fromkeys(range(below[0], below[-1] + 1), "─"))
+            rows[row + 1].update(dict.fromkeys(below, "┬"))
+            rows[row + 1] |= {below[0]: "┌", below[-1]: "┐"}
+            rows[row + 1][centre] = "┼" if centre in below else "┴"
+        elif below:
+            rows[row + 1][centre] = "│"
+        for child, column in zip(block.children, below, strict=True):
+            for between in range(row + 2, 2 * (top.height - child.height)):
+                rows[between][column] = "│"
+            blocks.append((child, left + int(child.left)))
+    return "\n".join(
+        "".join(cells.get(column, " ") for column in range(max(cells, default=-1) + 1)).rstrip()
+        for cells in rows
+    )
+
+
+def _block(tree: Tree, children: list[Block[str]]) -> Block[str]:
+    if tree.word is not None:
+        word = _WHITESPACE.sub("_", tree.word)
+        children = [Block(word, columns(word), [], GAP, cells=True)]
+    return Block(tree.label, columns(tree.label), children, GAP, cells=True)
+
+
+def _write(cells: dict[int, str], text: str, column: int) -> None:
+    for character in text:
+        # a mark of no width joins the character before it
+        if wide := character_columns(character):
+            cells[column] = character
+            cells.update((column + i, "") for i in range(1, wide))
+            column += wide
+        elif column - 1 in cells:
+            cells[column - 1] += character
+
+
+def to_forest(tree: Tree) -> str:
+    r"""The tree as an environment of LaTeX's package `forest`, the words at its foot.
+
+    Wants `\usepackage[T1]{fontenc}` or XeLaTeX, and `\usepackage{forest}`.
+    """
+    lines = [r"\begin{forest}", "for tree={parent anchor=south, child anchor=north}"]
+    stack: list[tuple[Tree | None, int]] = [(tree, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if node is None:
+            lines[-1] += "]"
+            continue
+        indent = "  " * min(depth, DEEPEST_INDENT)
+        if node.word is not None:
+            lines.append(f"{indent}[{{{_latex(node.label)}}} [{{{_latex(node.word)}}}, tier=word]]")
+        else:
+            lines.append(f"{indent}[{{{_latex(node.label)}}}")
+            stack.append((None, depth))
+            stack.extend((child, depth + 1) for child in reversed(node.children))
+    return "\n".join([*lines, r"\end{forest}", ""])
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(c, c) for c in _CONTROLS.sub(" ", text))
+
+
+def to_graphviz(tree: Tree) -> str:
+    """The tree in Graphviz' language: `dot -Tsvg` draws it, words in one row."""
+    lines = [
+        "digraph tree {",
+        "  ordering=out;",
+        '  node [shape=plaintext, fontname="Helvetica"];',
+        "  edge [arrowhead=none];",
+    ]
+    words: list[str] = []
+    stack: list[tuple[Tree, int | None]] = [(tree, None)]
+    number = 0
+    while stack:
+        node, parent = stack.pop()
+        mine, number = number, number + 1
+        lines.append(f'  n{mine} [label="{_dot(node.label)}"];')
+        if parent is not None:
+            lines.append(f"  n{parent} -> n{mine};")
+        if node.word is not None:
+            lines.append(f'  n{number} [label="{_dot(node.word)}"];')
+            lines.append(f"  n{mine} -> n{number};")
+            words.append(f"n{number}")
+            number += 1
+        stack.extend((child, mine) for child in reversed(node.children))
+    return "\n".join([*lines, f"  {{ rank=same; {'; '.join(words)} }}", "}", ""])
+
+
+def _dot(text: str) -> str:
+    return _CONTROLS.sub(" ", text).replace("\\", "\\\\").replace('"', '\\"')

@@ -1,0 +1,270 @@
+"""Constituency trees: as SVG, with the words at the foot, and as boxes of text for any width."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Literal, Protocol, TypeVar, get_args
+
+from .html import element, figure, tenth
+from .palette import FAINT, INK, RULE, doubt
+from .svg import n, path, rect, svg, text, xml
+from .widths import right_to_left, shortened, width
+
+Edges = Literal["straight", "elbow"]
+
+WORD, TAG, LABEL = 14, 11, 12
+"""Sizes of words, tags and labels, in pixels."""
+CHIP = 20.0
+"""Height of a phrase's chip, in pixels."""
+LEVEL = 42.0
+"""Distance between two rows of phrases, in pixels."""
+GAP, MARGIN = 12.0, 12.0
+"""Room between neighbours and around the picture, in pixels."""
+LEAF = 34.0
+"""Height of a tag over its word, in pixels."""
+
+
+@dataclass(slots=True)
+class Node:
+    """A phrase, or a word, which has a `tag` and no `labels`.
+
+    text: its words. tokens: (start, end) in the Doc. labels: several if a unary chain is one node,
+    topmost first. probability: the least of its phrases'; None where there is none.
+    """
+
+    text: str
+    tokens: tuple[int, int]
+    labels: list[str] = field(default_factory=list)
+    tag: str = ""
+    probability: float | None = None
+    children: list[Node] = field(default_factory=list)
+
+    @property
+    def label(self) -> str:
+        return "›".join(self.labels)
+
+    @property
+    def shown(self) -> str:
+        return shortened(self.label if self.labels else self.text)
+
+    @property
+    def width(self) -> float:
+        """Width of the label, or of the word and its tag, in pixels."""
+        if self.labels:
+            return width(self.shown, LABEL, bold=True) + 12
+        return max(width(self.shown, WORD), width(self.tag, TAG))
+
+    @property
+    def described(self) -> str:
+        """ "NP, probability 0.93: the man"."""
+        sure = "" if self.probability is None else f", probability {self.probability:.2f}"
+        return f"{' over '.join(self.labels)}{sure}: {self.text}"
+
+    @property
+    def data(self) -> str:
+        """Attributes that give programs the tokens, the label and the probability."""
+        start, end = self.tokens
+        sure = "" if self.probability is None else f" data-probability='{self.probability:.4f}'"
+        return f"data-start='{start}' data-end='{end}' data-label='{xml(self.label)}'{sure}"
+
+
+class _Nested(Protocol):
+    @property
+    def children(self) -> Sequence[_Nested]: ...
+
+
+Nested = TypeVar("Nested", bound=_Nested)
+Made = TypeVar("Made")
+
+
+def fold(preorder: Iterable[Nested], make: Callable[[Nested, list[Made]], Made]) -> Made:
+    """Value of a tree's topmost node: `make` takes a node and the values of its children.
+
+    preorder: all nodes, a node before its children, left before right. No depth is too deep.
+    """
+    made: list[Made] = []
+    for node in reversed(list(preorder)):
+        first = len(made) - len(node.children)
+        children = made[first:][::-1]
+        del made[first:]
+        made.append(make(node, children))
+    return made[0]
+
+
+def preorder(top: Node) -> Iterator[Node]:
+    """A node and all below it, each before its children."""
+    stack = [top]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(node.children))
+
+
+class Block(Generic[Made]):
+    """Room of a drawn node: `left` within its parent's room, `width`, `centre` within its own.
+
+    `height` counts rows; that of a leaf is 0. In a drawing of `cells`, all places are columns of a
+    terminal, and a centre is a column.
+    """
+
+    __slots__ = ("centre", "children", "height", "left", "node", "width")
+
+    def __init__(
+        self, node: Made, own: float, children: list[Block[Made]], gap: float, cells: bool = False
+    ) -> None:
+        """own: width of the node's label. gap: room between children."""
+        self.node, self.children, self.left = node, children, 0.0
+        self.height: int = 1 + max((child.height for child in children), default=-1)
+        half = (own - 1) // 2 if cells else own / 2
+        if not children:
+            self.width, self.centre = own, half
+            return
+        right = -gap
+        for child in children:
+            child.left = right + gap
+            right = child.left + child.width
+        first, last = children[0], children[-1]
+        ends = first.left + first.centre + last.left + last.centre
+        centre = ends // 2 if cells else ends / 2
+        shift = max(0.0, half - centre)  # a label that is wider than what is below
+        for child in children:
+            child.left += shift
+        self.centre = centre + shift
+        self.width = max(right + shift, self.centre - half + own)
+
+
+def tree_svg(
+    trees: Iterable[Node],
+    *,
+    edges: Edges = "straight",
+    direction: str | None = None,
+    styled: bool = True,
+) -> str:
+    """Trees, one below the other; a phrase's chip is the darker the less probable it is.
+
+    edges: "straight" or "elbow". direction: "ltr" or "rtl", where the first word stands; by default
+    as its letters say.
+    Raises ValueError for other edges and directions.
+    """
+    if edges not in get_args(Edges):
+        raise ValueError(f"edges must be one of {get_args(Edges)}, not {edges!r}")
+    if direction not in (None, "ltr", "rtl"):
+        raise ValueError(f"direction must be 'ltr', 'rtl' or None, not {direction!r}")
+    trees = list(trees)
+    parts: list[str] = []
+    right, bottom = 0.0, MARGIN
+    for top in trees:
+        mirrored = (direction or _direction(top)) == "rtl"
+        block = _block(top, mirrored)
+        parts += _drawn(block, bottom, edges, mirrored)
+        right = max(right, block.width)
+        bottom += _row(block, 0) + LEAF + 2 * MARGIN
+    return svg(
+        max(right, 40.0) + 2 * MARGIN,
+        max(bottom - MARGIN, 40.0),
+        "Constituency tree of “" + " ".join(top.text for top in trees) + "”",
+        parts,
+        description=" ".join(map(_bracketed, trees)),
+        styled=styled,
+    )
+
+
+def boxes_html(trees: Iterable[Node]) -> str:
+    """Phrases as boxes around their words; the darker, the less probable."""
+    return "".join(
+        figure("boxes", f"Constituents of “{top.text}”", _boxes(top), direction=_direction(top))
+        for top in trees
+    )
+
+
+def _direction(top: Node) -> str:
+    return "rtl" if right_to_left(top.text) else "ltr"
+
+
+def _walk(top: Node) -> Iterator[tuple[Node, bool]]:
+    """Each node when its phrase begins, and each phrase again, with False, when it ends."""
+    stack = [(top, True)]
+    while stack:
+        node, begins = stack.pop()
+        yield node, begins
+        if begins and node.labels:
+            stack.append((node, False))
+            stack.extend((child, True) for child in reversed(node.children))
+
+
+def _bracketed(top: Node) -> str:
+    """The bracketing, for readers who see no picture."""
+    pieces = (
+        ")" if not begins else f" ({node.label}" if node.labels else f" {node.text}"
+        for node, begins in _walk(top)
+    )
+    return "".join(pieces).strip()
+
+
+def _boxes(top: Node) -> Iterator[str]:
+    for node, begins in _walk(top):
+        if not begins:
+            yield "</span>"
+        elif not node.labels:
+            yield element("span", "lal-word", xml(node.text), title=node.tag) + " "
+        else:
+            yield (
+                f"<span class='lal-box lal-node lal-doubt-{tenth(node.probability)}' "
+                f"title='{xml(node.described)}' {node.data}>"
+                + element("span", "lal-label", xml(node.label))
+            )
+
+
+def _block(top: Node, mirrored: bool) -> Block[Node]:
+    def block(node: Node, children: list[Block[Node]]) -> Block[Node]:
+        return Block(node, node.width, children[::-1] if mirrored else children, GAP)
+
+    return fold(preorder(top), block)
+
+
+def _row(block: Block[Node], height: int) -> float:
+    """Top of the row of some height, from the top of the tree's drawing."""
+    return (block.height - height) * LEVEL
+
+
+def _drawn(top: Block[Node], y: float, edges: Edges, mirrored: bool) -> Iterator[str]:
+    stack = [(top, MARGIN)]
+    lines: list[str] = []
+    parts: list[str] = []
+    while stack:
+        block, left = stack.pop()
+        x, here = left + block.centre, y + _row(top, block.height)
+        for child in block.children:
+            below = left + child.left + child.centre, y + _row(top, child.height)
+            lines.append(path(_edge(x, here + CHIP, *below, edges), RULE))
+            stack.append((child, left + child.left))
+        node = block.node
+        parts += _chip(node, x, here) if node.labels else _leaf(node, x, here, mirrored)
+    yield from lines
+    yield from parts
+
+
+def _edge(x: float, y: float, to_x: float, to_y: float, edges: Edges) -> str:
+    """From a phrase down to a child. It goes aside between two rows only, so it meets no label."""
+    turn = y + LEVEL - CHIP
+    if edges == "elbow":
+        middle = (y + turn) / 2
+        return f"M{n(x)} {n(y)}V{n(middle)}H{n(to_x)}V{n(to_y)}"
+    return f"M{n(x)} {n(y)}L{n(to_x)} {n(turn)}V{n(to_y)}"
+
+
+def _leaf(node: Node, x: float, y: float, mirrored: bool) -> Iterator[str]:
+    yield text(x, y + 11, node.tag, size=TAG, anchor="middle", fill=FAINT, fitted=True)
+    yield text(x, y + 29, node.shown, size=WORD, anchor="middle", fitted=True, mirrored=mirrored)
+
+
+def _chip(node: Node, x: float, y: float) -> Iterator[str]:
+    wide = node.width
+    yield f"<g class='lal-node' {node.data}>"
+    yield f"<title>{xml(node.described)}</title>"
+    yield rect(x - wide / 2, y, wide, CHIP, doubt(node.probability), stroke=RULE, radius=5)
+    yield text(
+        x, y + 14, node.shown, size=LABEL, weight="bold", anchor="middle", fill=INK, fitted=True
+    )
+    yield "</g>"

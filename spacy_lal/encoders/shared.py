@@ -1,0 +1,86 @@
+"""What components need that share an encoder: an embedding beside it (`spacy-lal.WithEncoder.v1`),
+and Docs without its vectors behind the last of them (`lal_empty_tensor`)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+from spacy.language import Language
+from spacy.tokens import Doc
+from thinc.api import Model
+from thinc.types import Floats2d
+
+
+def build_with_encoder_v1(
+    embed: Model[list[Doc], list[Floats2d]],
+    encoder: Model[list[Doc], list[Floats2d]],
+    gradient: float = 1.0,
+) -> Model[list[Doc], list[Floats2d]]:
+    """Concatenate the vectors of an embedding and those of an encoder.
+
+    For example, an encoder that lowers case does not see capitals, but the embedding does.
+
+    embed: any Tok2Vec model, such as `spacy-lal.WordAffixEmbed.v1`, whose vocabulary is learned
+    when the component is initialised. encoder: `spacy-lal.PretrainedEncoder.v1`, or a listener to
+    one that is shared.
+    gradient: factor of the gradient that the encoder gets; with 0 only other components train it.
+    Components of this package send the mean gradient over a batch's words. spaCy's tagger and
+    senter send the sum, which would outweigh the others in a shared encoder; for these, 0.001 turns
+    the sum into about a mean.
+    """
+    if not gradient >= 0:
+        raise ValueError(f"gradient must be at least 0, got {gradient}")
+    return Model(
+        "with_encoder",
+        _forward,
+        init=_init,
+        layers=[embed, encoder],
+        refs={"embed": embed},
+        attrs={"gradient": gradient},
+        dims={"nO": None},
+    )
+
+
+def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
+    for layer in model.layers:
+        layer.initialize(X=X)
+    if all(layer.has_dim("nO") for layer in model.layers):
+        model.set_dim("nO", sum(layer.get_dim("nO") for layer in model.layers))
+
+
+def _forward(
+    model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
+) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
+    embed, encoder = model.layers
+    xp = model.ops.xp
+    embedded, backprop_embed = embed(docs, is_train)
+    encoded, backprop_encoder = encoder(docs, is_train)
+    width = embedded[0].shape[1] if embedded else 0
+    gradient = model.attrs["gradient"]
+
+    def backprop(d_output: list[Floats2d]) -> list[Doc]:
+        # without a gradient too, for the last to listen makes the encoder learn from all
+        backprop_encoder([gradient * d[:, width:] for d in d_output])
+        docs_back: list[Doc] = backprop_embed(
+            [xp.ascontiguousarray(d[:, :width]) for d in d_output]
+        )
+        return docs_back
+
+    beside = zip(embedded, encoded, strict=True)
+    return [xp.concatenate(pair, axis=1) for pair in beside], backprop
+
+
+@Language.factory("lal_empty_tensor", retokenizes=False)
+def make_empty_tensor(nlp: Language, name: str) -> Callable[[Doc], Doc]:
+    """Give every Doc a `doc.tensor` of no numbers, as a new Doc has.
+
+    spaCy's `doc_cleaner` puts None there, with which `token.vector`, `span.as_doc()` and similarity
+    end in an AttributeError wherever the vocabulary has no vectors.
+    """
+    return empty_tensor
+
+
+def empty_tensor(doc: Doc) -> Doc:
+    """The Doc, its tensor of no numbers."""
+    doc.tensor = numpy.zeros(0, dtype="f")
+    return doc

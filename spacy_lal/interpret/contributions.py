@@ -1,0 +1,133 @@
+"""Attention of label attention heads, and their contributions to the vectors of spans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, cast, get_args
+
+import torch
+from spacy.tokens import Doc
+from thinc.api import Model
+from torch import Tensor
+
+from ..batching.batches import ParserScores, padded_batches, read_docs
+from ..batching.sentences import Sentence
+from ..bridge.shim import torch_shim
+from ..layers.input_encoders import row_mask
+from ..parsing.network import ParserNetwork
+from ..parsing.settings import abilities
+
+Normalisation = Literal["normalised", "softmax"]
+
+
+class AttentionBatch(NamedTuple):
+    """Label attention heads over sentences of similar length, padded together.
+
+    members: index of each sentence [B]; lengths: its words [B]. attention: [B,H,1,n+2], or
+    [B,H,n+2,n+2] with matrix queries. sums: see `head_sums` [B,n+1,H]; None if not asked for.
+    """
+
+    members: list[int]
+    lengths: Tensor
+    attention: Tensor
+    sums: Tensor | None
+
+
+def head_sums(annotations: Tensor, n_heads: int) -> Tensor:
+    """The sum of each head's features in every fencepost: [B,n+2,H*d_proj] -> [B,n+1,H].
+
+    annotations: label attention's output alone. Fencepost k has the first half of a head's
+    features from row k and the second half from row k + 1. Spans are differences of fenceposts,
+    so the sum of head h's features in the vector of span (i, j) is sums[j, h] - sums[i, h].
+    """
+    heads = annotations.unflatten(-1, (n_heads, -1))
+    middle = heads.shape[-1] // 2
+    return heads[..., :middle].sum(-1)[:, :-1] + heads[..., middle:].sum(-1)[:, 1:]
+
+
+def span_contributions(
+    sums: Tensor, starts: Tensor, ends: Tensor, method: Normalisation = "normalised"
+) -> Tensor:
+    """The share of each head in the vectors of spans (starts, ends) [S]: [n+1,H] -> [S,H].
+
+    The sums of a span's heads are brought to [0, 1], from the least to the greatest. Then
+    "normalised" divides them by their total, and "softmax" takes their softmax, as the released
+    code of Mrini et al. 2020 does, where no share of 112 heads can exceed e / (e + 111) = 2.4 %.
+    The paper says that contributions are normalised and averaged, not how, and names softmax as
+    another choice. Either way shares add up to 1 and rank the heads alike. Where all heads' sums
+    are equal (always, if there is one head only), so are their shares; the released code divides
+    by zero there.
+    """
+    if method not in get_args(Normalisation):
+        raise ValueError(f"method must be one of {get_args(Normalisation)}, not {method!r}")
+    span_sums = sums[ends] - sums[starts]
+    least = span_sums.amin(-1, keepdim=True)
+    spread = span_sums.amax(-1, keepdim=True) - least
+    scaled = torch.where(spread > 0, (span_sums - least) / spread, 1.0)
+    if method == "softmax":
+        return scaled.softmax(-1)
+    return scaled / scaled.sum(-1, keepdim=True)
+
+
+def attention_batches(
+    model: Model[list[Doc], ParserScores], docs: list[Doc], *, sums: bool = True
+) -> tuple[list[Sentence], Iterator[AttentionBatch]]:
+    """The sentences of all docs, and the heads over those that are parsed.
+
+    sums: whether to compute the sums of the heads' features, too.
+    Raises ValueError if the model has no label attention, or no sums that belong to heads.
+    """
+    if not abilities(model).label_heads:
+        raise ValueError(
+            "this parser has no label attention that can be read: "
+            "heads = 0 in its encoder's settings, or its weights are published ones"
+        )
+    network = cast(ParserNetwork, torch_shim(model).module)
+    encoder = network.encoder
+    layer = encoder.label_attention
+    assert layer is not None
+    if sums:
+        _check_contributions(network)
+
+    def batches() -> Iterator[AttentionBatch]:
+        for members, lengths, x in padded_batches(
+            docs, sentences, flat, model.attrs["max_batch_spans"]
+        ):
+            with torch.no_grad():
+                mask = row_mask(lengths, x.shape[1])
+                rows = encoder.encode(network.input_encoder(x, lengths)[0], mask)
+                attention = layer.attention(rows, mask)
+                feature_sums = (
+                    head_sums(layer(rows, mask).double(), layer.n_heads) if sums else None
+                )
+            yield AttentionBatch(members, lengths, attention, feature_sums)
+
+    sentences, flat, _ = read_docs(model, docs, is_train=False)
+    return sentences, batches()
+
+
+def _check_contributions(network: ParserNetwork) -> None:
+    """Raises ValueError, which names a setting, if features of span vectors belong to no head."""
+    encoder = network.encoder
+    assert encoder.label_attention is not None
+    combine = encoder.label_attention.combine
+    reason = ""
+    if combine != "concatenate":
+        reason = (
+            f"with combine = {combine!r}: it mixes the heads' features. Parsers trained with "
+            'combine = "concatenate" have them'
+        )
+    elif network.spans is not None or not encoder.halves_heads:
+        reason = (
+            "here: they are of spans that are differences of fenceposts made of half of each head, "
+            "not of a two-stage parser's or with halves = 'whole'"
+        )
+    elif encoder.label_feed_forward is not None:
+        reason = (
+            "with label_feed_forward = true: the feed-forward layer after label attention mixes "
+            "the heads' features. Parsers trained with label_feed_forward = false have them"
+        )
+    if reason:
+        raise ValueError(
+            f"no contributions of heads {reason} (method=None gives the attention alone)"
+        )

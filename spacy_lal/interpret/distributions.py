@@ -1,0 +1,97 @@
+"""Distributions inside of models: marginals of all spans, attention over layers for each word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy
+import torch
+from spacy.language import Language
+from spacy.tokens import Doc
+from thinc.api import to_numpy
+
+from ..drawing.charts import layer_attention_svg, layers_of_words_svg, probabilities_svg
+from ..ged.gec_detector import ErrorDetector
+from ..ged.model import layer_attention
+from ..parsing.constituency import ConstituencyPipe
+from ..pipeline.pipes import only_pipe, through_earlier_pipes
+from ..structure.chart import unpack
+
+
+@dataclass(frozen=True, eq=False)
+class SpanProbabilities:
+    """The marginals of all spans of a sentence of n words.
+
+    words [n]; tokens: their indices in the Doc [n]. probabilities [n+1, n+1]: at [i, j] that words
+    i to j are a constituent, 0 where i >= j. labels: the most probable label of each span, chains
+    joined by "::", at the same place; "" where i >= j.
+    """
+
+    words: list[str]
+    tokens: numpy.ndarray
+    probabilities: numpy.ndarray
+    labels: list[list[str]]
+
+    def svg(self, *, styled: bool = True) -> str:
+        """A chart of all spans, each as dark as it is probable."""
+        return probabilities_svg(self.words, self.probabilities, self.labels, styled=styled)
+
+
+def span_probabilities(nlp: Language | ConstituencyPipe, doc: Doc) -> list[SpanProbabilities]:
+    """The marginals of each sentence of a Doc that the parser of constituents parses.
+
+    A span's probability is the sum over its labels, groups that are no constituents left out. The
+    components before the parser are run on a copy of the Doc. Raises ValueError if there is not
+    one parser of constituents, or if its scores are margins, which are no probabilities.
+    """
+    pipe = only_pipe(nlp, ConstituencyPipe, "parser of constituents")
+    pipe.require_probabilities("a span's probability")
+    (doc,) = through_earlier_pipes(nlp, pipe, [doc])
+    scores = pipe.model.predict([doc])
+    names = numpy.array(["", *pipe.labels], dtype=object)
+    found: dict[int, SpanProbabilities] = {}
+    for batch in scores.batches:
+        with torch.no_grad():
+            tables = pipe.trees(batch.scores, batch.lengths).span_labels()
+        n = batch.scores.tags.shape[1]
+        square, best = (unpack(table.cpu(), n).numpy() for table in tables)
+        for row, member in enumerate(batch.members):
+            words = scores.sentences[member].words
+            here = slice(len(words) + 1)
+            labels = names[numpy.triu(best[row, here, here], 1)].tolist()
+            texts = [doc[i].text for i in words.tolist()]
+            found[member] = SpanProbabilities(texts, words, square[row, here, here], labels)
+    return [found[k] for k in sorted(found)]
+
+
+@dataclass(frozen=True, eq=False)
+class LayersOfWords:
+    """Attention over L layers, lowest first, of J heads for each of n tokens (Kaneko and Komachi
+    2019, eq. 7 and figure 2).
+
+    words [n]; attention [L, n, J], which sums to one over the layers.
+    """
+
+    words: list[str]
+    attention: numpy.ndarray
+
+    def svg(self, *, words: bool = False, styled: bool = True) -> str:
+        """A heat map of layers by heads, on average over the words; with `words`, by words."""
+        if words:
+            return layers_of_words_svg(self.words, self.attention, styled=styled)
+        # a text without words has no mean
+        mean = self.attention.sum(1) / max(1, self.attention.shape[1])
+        return layer_attention_svg(mean, styled=styled)
+
+
+def layers_of_words(nlp: Language | ErrorDetector, doc: Doc) -> LayersOfWords:
+    """The attention of a detector over its encoder's layers, for a Doc's words without whitespace.
+
+    The components before the detector are run on a copy of the Doc. Raises ValueError if there is
+    not one detector in the pipeline.
+    """
+    pipe = only_pipe(nlp, ErrorDetector, "detector of errors")
+    (doc,) = through_earlier_pipes(nlp, pipe, [doc])
+    alpha = to_numpy(layer_attention(pipe.model, [doc]))
+    words = [token.i for token in doc if not token.is_space]
+    return LayersOfWords([doc[i].text for i in words], alpha[:, words])

@@ -1,0 +1,205 @@
+"""`ParserPipe`: what all parsers have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import torch
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.vocab import Vocab
+from thinc.api import Model
+from torch import Tensor
+
+from ..batching.batches import ParserScores, SentenceBatch, differentiate
+from ..batching.sentences import Reading, Sentence
+from ..pipeline.component import WeightsPipe
+from ..pipeline.examples import Counts, Names, Reader, count
+from ..pipeline.writers import ROOT, Parses, write_heads, write_sentence_starts, write_tags
+from .gold_trees import WordGold, read_words
+from .network import OneStageScores, Scores
+from .objectives import dependency_loss
+from .settings import abilities
+
+DEFAULT_INPUT: dict[str, Any] = {
+    "tok2vec": {"@architectures": "spacy-lal.WordAffixEmbed.v1"},
+    "input_encoder": {"@misc": "spacy-lal.BiLSTMRows.v1"},
+}
+"""What reads words in the default models of all parsers."""
+DEFAULT_ENCODER = DEFAULT_INPUT | {"encoder": {"@misc": "spacy-lal.LabelAttentionEncoder.v1"}}
+"""The same, with label attention."""
+
+
+class ParserPipe(WeightsPipe):
+    """Sentences, tags, heads, training and storage; what is decoded is the subclass's affair.
+
+    `cfg[kind]` for each of `kinds` is a list of names that the model has one output for.
+    """
+
+    kinds: tuple[str, ...]
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model,
+        name: str,
+        *,
+        tag_weight: float,
+        arc_weight: float = 1.0,
+        relation_weight: float = 1.0,
+        overwrite_heads: bool = False,
+        reading: Reading,
+        scorer: Callable | None,
+    ) -> None:
+        self.tag_weight = tag_weight
+        self.arc_weight = arc_weight
+        self.relation_weight = relation_weight
+        self.overwrite_heads = overwrite_heads
+        self.reading = reading
+        self.max_batch_spans = model.attrs.get("max_batch_spans")
+        super().__init__(vocab, model, name, scorer, **{kind: [] for kind in self.kinds})
+
+    def _configure_model(self) -> None:
+        """The pipeline's config decides over settings, whatever was stored with the weights."""
+        super()._configure_model()
+        self.model.attrs.update(reading=self.reading, max_batch_spans=self.max_batch_spans)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The part-of-speech tags that the parser predicts for itself."""
+        return tuple(self.cfg["tags"])
+
+    @property
+    def relations(self) -> tuple[str, ...]:
+        """The dependency relations; none without dependencies."""
+        return tuple(self.cfg.get("relations", ()))
+
+    @property
+    def _root(self) -> int | None:
+        if abilities(self.model).free_relations:
+            return None
+        names = [relation.upper() for relation in self.relations]
+        return names.index(ROOT) if ROOT in names else None
+
+    @property
+    def label_data(self) -> dict[str, list[str]]:
+        return {kind: list(self.cfg.get(kind, ())) for kind in self.kinds}
+
+    def _outputs(self) -> dict[str, list[str]]:
+        return self.label_data
+
+    # Training
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: dict[str, list[str]] | None = None,
+        warm_start: str | None = None,
+    ) -> None:
+        """Read names and vocabulary off the training data and set up the model.
+
+        labels: what `label_data` gave (`spacy init labels`), names by kind, instead of reading
+        them. warm_start: a trained pipeline (a folder or an installed package) whose parser's
+        weights to begin with, as far as they fit; its vocabulary is taken over, with new words
+        behind it.
+        Raises ValueError if no example has what the component finds: trees, heads (a joint model
+        needs both) or frames; or if one has constituents that cross.
+        """
+        validate_get_examples(get_examples, f"{self.name}.initialize")
+        counts = count(get_examples(), read_words, *self._readers())
+        labels = self._settle(counts, labels)
+        for kind in self.kinds:
+            if kind == "tags" and not abilities(self.model).predicts_tags:
+                continue
+            if labels is not None:
+                self.cfg[kind] = list(labels.get(kind, ()))
+            else:
+                known = self.cfg[kind]
+                self.cfg[kind] = [*known, *sorted(set(counts.names[kind]) - set(known))]
+        self._initialize_weights(get_examples, self._sample(counts.sample), warm_start, nlp)
+
+    def _readers(self) -> list[Reader]:
+        """What reads the training data, besides words."""
+        return []
+
+    def _settle(self, counts: Counts, labels: Names | None) -> Names | None:
+        """Say what is lacking and return the names to take, None for those that were counted."""
+        raise NotImplementedError
+
+    def _sample(self, docs: list[Doc]) -> Any:
+        """An input of the model."""
+        return docs
+
+    def get_loss(
+        self, examples: Iterable[Example], scores: ParserScores
+    ) -> tuple[float, ParserScores]:
+        """The loss per word and its gradient with respect to every score.
+
+        What has no gold does not count: a sentence without a tree, a word without a head or a
+        tag, a label or relation that was not there at initialisation.
+        """
+        examples = list(examples)
+        validate_examples(examples, f"{self.name}.get_loss")
+        batches = list(scores.batches)
+        total = sum(int(batch.lengths.sum()) for batch in batches) or 1
+        gold = WordGold(self.cfg, examples)
+        for kind, names in gold.names.items():
+            if not self.cfg.get(kind):
+                continue  # not predicted at all
+            self._warn_unknown(kind, Counter(name for doc_names in names for name in doc_names))
+        structure_loss = self._structure_loss(examples)
+
+        def loss(batch: SentenceBatch[Scores], members: list[Sentence]) -> Tensor:
+            leaves = batch.scores
+            value = structure_loss(members, leaves, batch.lengths)
+            tags = gold.numbers("tags", members, leaves.tags)
+            value = value + self.tag_weight * torch.nn.functional.cross_entropy(
+                leaves.tags.flatten(0, 1), tags.flatten(), ignore_index=-1, reduction="sum"
+            )
+            if isinstance(leaves, OneStageScores) and leaves.arcs is not None:
+                assert leaves.relations is not None
+                arc_loss, relation_loss = dependency_loss(
+                    leaves.arcs,
+                    leaves.relations,
+                    gold.heads(members, leaves.tags),
+                    gold.numbers("relations", members, leaves.tags),
+                    batch.lengths,
+                )
+                value = value + self.arc_weight * arc_loss + self.relation_weight * relation_loss
+            return value / total
+
+        return differentiate(scores.sentences, batches, loss)
+
+    def _structure_loss(
+        self, examples: list[Example]
+    ) -> Callable[[list[Sentence], Scores, Tensor], Tensor]:
+        """The loss of a batch's charts, summed over its sentences; here there are no charts."""
+        return lambda members, scores, lengths: scores.tags.new_zeros(())
+
+    # Annotations
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
+        """Write tags and sentence starts to tokens that have none, and heads if there are any.
+
+        A Doc that has heads keeps them, unless `overwrite_heads` is set.
+        """
+        docs = list(docs)
+        whole_docs = self.reading.sentences == "doc"
+        tags, heads = self.overwritten(docs)
+        if self.tags:
+            self._write_tags(docs, scores, tags)
+        write_sentence_starts(docs, scores, whole_docs=whole_docs)
+        if self.relations:
+            write_heads(docs, scores, self.relations, whole_docs=whole_docs, overwrite=heads)
+
+    def overwritten(self, docs: Sequence[Doc]) -> tuple[list[bool], list[bool]]:
+        """The Docs whose tags, and those whose heads, are overwritten."""
+        return [False] * len(docs), [self.overwrite_heads] * len(docs)
+
+    def _write_tags(self, docs: list[Doc], scores: Parses, overwrite: list[bool]) -> None:
+        write_tags(docs, scores, self.tags, overwrite=overwrite)

@@ -1,0 +1,129 @@
+"""`lal_dependency`: dependency heads by label attention (Mrini et al. 2020)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from spacy.language import Language
+from spacy.scorer import Scorer
+from spacy.tokens import Doc
+from spacy.training import Example
+from thinc.api import Model
+from torch import Tensor
+
+from ..batching.batches import ParserScores
+from ..batching.sentences import LongSentencePolicy, Reading, SentencePolicy
+from ..pipeline.examples import Counts, Names
+from ..pipeline.factory import register_factory
+from ..pipeline.writers import Parses
+from ..structure.distributions import FoundTrees
+from .component import DEFAULT_ENCODER, ParserPipe
+from .decoders import HEAD_DECODERS, HeadDecoderName, read_parses
+from .network import OneStageScores, Scores
+from .settings import abilities
+
+
+class LabelAttentionDependency(ParserPipe):
+    """`lal_dependency`: writes `token.head` and `token.dep`, and tags where there are none.
+
+    model: maps Docs to `ParserScores` with arcs. decoder: "nonprojective", the best tree;
+        "projective", the best without crossing arcs; "greedy", every word's best head, corrected
+        if these make no tree. All trees have one root.
+    arc_weight, relation_weight, tag_weight: weights of the losses. overwrite_heads: whether to
+        overwrite the heads that another parser has set; the sentences then change with the heads.
+    sentences, max_sentence_length, long_sentences: see `Reading`; all words of a "flat" sentence
+        are attached to its first word.
+    """
+
+    kinds = ("relations", "tags")
+
+    def __init__(
+        self,
+        nlp: Language,
+        name: str,
+        model: Model[list[Doc], ParserScores],
+        *,
+        decoder: HeadDecoderName = "nonprojective",
+        arc_weight: float = 1.0,
+        relation_weight: float = 1.0,
+        tag_weight: float = 1.0,
+        overwrite_heads: bool = True,
+        sentences: SentencePolicy = "split",
+        max_sentence_length: int = 512,
+        long_sentences: LongSentencePolicy = "split",
+        scorer: Callable | None,
+    ) -> None:
+        if not abilities(model).finds_heads:
+            raise ValueError(
+                'the model of "lal_dependency" has no `dependencies`: use '
+                '"spacy-lal.LabelAttentionDependencyParser.v1"'
+            )
+        self.decoder = decoder
+        super().__init__(
+            nlp.vocab,
+            model,
+            name,
+            tag_weight=tag_weight,
+            arc_weight=arc_weight,
+            relation_weight=relation_weight,
+            overwrite_heads=overwrite_heads,
+            reading=Reading(sentences, max_sentence_length, long_sentences),
+            scorer=scorer,
+        )
+
+    _gold = "dependency heads"
+
+    def _has_gold(self, doc: Doc) -> bool:
+        return doc.has_annotation("DEP")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The dependency relations."""
+        return self.relations
+
+    def add_label(self, label: str) -> int:
+        """Add a relation before initialisation. Returns 1 if it is new, else 0."""
+        return self._add("relations", label)
+
+    def _settle(self, counts: Counts, labels: Names | None) -> Names | None:
+        counts.require(self.name, labels, "relations", "dependency heads", "relation")
+        counts.tell_lacking(self.name, "heads", "have no heads and train tags only")
+        return labels
+
+    def predict(self, docs: Iterable[Doc]) -> Parses:
+        """Sentences of all docs, and the parses of those that were parsed, by their index."""
+        self._check_initialised()
+        scores = self.model.predict(list(docs))
+
+        def find(of: Scores, lengths: Tensor) -> FoundTrees:
+            assert isinstance(of, OneStageScores)
+            assert of.arcs is not None
+            return FoundTrees(None, heads=HEAD_DECODERS[self.decoder](of.arcs, lengths))
+
+        return scores.sentences, read_parses(scores, find, self._root)
+
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """The scorer's scores, and `tag_acc`."""
+        examples = list(examples)
+        return super().score(examples, **kwargs) | Scorer.score_token_attr(examples, "tag")
+
+
+make_lal_dependency = register_factory(
+    "lal_dependency",
+    LabelAttentionDependency,
+    assigns=["token.head", "token.dep", "token.tag", "token.is_sent_start", "doc.sents"],
+    score_weights={
+        "dep_las": 1.0,
+        "dep_uas": 0.0,
+        "dep_las_per_type": None,
+        "conll18_las": 0.0,
+        "tag_acc": None,
+    },
+    model={
+        "@architectures": "spacy-lal.LabelAttentionDependencyParser.v1",
+        "dependencies": {"@misc": "spacy-lal.BiaffineDependencies.v1"},
+        **DEFAULT_ENCODER,
+    },
+    scorer={"@scorers": "spacy-lal.attachment_scorer.v1"},
+)

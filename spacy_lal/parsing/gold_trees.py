@@ -1,0 +1,181 @@
+"""Gold trees, heads and tags of training examples, in the predicted Doc's tokens and as tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy
+import torch
+from numpy.typing import NDArray
+from spacy.attrs import DEP, HEAD
+from spacy.tokens import Doc
+from spacy.training import Example
+from torch import Tensor
+
+from ..annotations.constituents import get_constituents, project_constituents
+from ..batching.batches import padded
+from ..batching.sentences import Reading, Sentence, heads_in_words, in_words
+from ..pipeline.examples import Counts, Reader, same_tokens
+from ..structure.binarise import collapse_unaries
+from ..structure.chart import chart_size, width_offset
+from ..structure.hpsg import lexicalise
+from ..trees.nest import crossing
+from ..trees.tree import LabelledSpan
+
+
+def read_words(doc: Doc, counts: Counts) -> None:
+    """Tags and relations of words; "heads" are lacking where no word has a relation."""
+    words = [token for token in doc if not token.is_space]
+    relations = [token.dep_ for token in words if token.dep_]
+    counts.names["tags"].update(token.tag_ for token in words if token.tag_)
+    counts.names["relations"].update(relations)
+    counts.lacking["heads"] += not relations
+
+
+def read_trees(key: str, *, with_heads: bool) -> Reader:
+    """Labels of constituents, a unary chain's joined; with heads, the groups of joint trees, too.
+
+    The reader raises ValueError for constituents that cross or have no label.
+    """
+
+    def read(doc: Doc, counts: Counts) -> None:
+        if key not in doc.spans:
+            counts.lacking["trees"] += 1
+            return
+        spans = get_constituents(doc, key)
+        refuse_crossing(spans, doc)
+        if any(not label for *_, label in spans):
+            raise ValueError(f"a constituent has no label in the training Doc {doc.text[:60]!r}")
+        # as in training: spans that differ in whitespace only are a unary chain
+        words = numpy.flatnonzero([not token.is_space for token in doc])
+        whole = in_words(spans, Sentence(0, 0, len(doc), words))
+        counts.names["labels"].update(label for *_, label in collapse_unaries(whole))
+        if not with_heads or not doc.has_annotation("DEP"):
+            return
+        doc_heads = token_heads(doc)
+        for sentence in Reading(max_sentence_length=max(1, len(doc))).split([doc]):
+            heads = heads_in_words(doc_heads, sentence).tolist()
+            if -1 not in heads:
+                tree = lexicalise(in_words(spans, sentence), heads, len(heads))
+                counts.groups.add(tree, heads)
+
+    return read
+
+
+def refuse_crossing(spans: list[LabelledSpan], doc: Doc) -> None:
+    """Raises ValueError for constituents that cross."""
+    if pair := crossing(spans):
+        raise ValueError(
+            f"constituents {pair[0]} and {pair[1]} cross in the training Doc "
+            f"{doc.text[:60]!r}: they are no tree"
+        )
+
+
+def gold_constituents(example: Example, key: str) -> list[LabelledSpan] | None:
+    """Preorder (start, end, label) in predicted tokens; None if the reference has no trees.
+
+    A span group without spans is a tree of words alone, not a missing one. If a sentence was left
+    "unparsed" (`set_constituents`), so that it has no tree, the Doc counts as one without trees.
+
+    Constituents whose borders are no token borders of the predicted Doc are left out.
+    """
+    groups = example.reference.spans
+    if key not in groups or groups[key].attrs.get("unparsed"):
+        return None
+    spans = get_constituents(example.reference, key)
+    if same_tokens(example):
+        return spans
+    alignment = example.alignment
+    projected = project_constituents(spans, alignment.y2x, alignment.x2y)
+    return [(start, end, label) for start, end, label, exact in projected if exact]
+
+
+def gold_tags(example: Example) -> list[str]:
+    """The tag of every predicted token; "" where there is none."""
+    if same_tokens(example):
+        return [token.tag_ for token in example.reference]
+    return [tag or "" for tag in example.get_aligned("TAG", as_string=True)]
+
+
+class GoldHeads(NamedTuple):
+    """heads: of every predicted token as `token_heads` has them. relations: to them, "" where there
+    is none."""
+
+    heads: NDArray[numpy.int64]
+    relations: list[str]
+
+
+def token_heads(doc: Doc) -> NDArray[numpy.int64]:
+    """The index of every token's head, itself for a root, -1 where it has no relation."""
+    offsets, relations = doc.to_array([HEAD, DEP]).view("int64").reshape(-1, 2).T
+    return numpy.where(relations != 0, numpy.arange(len(doc)) + offsets, -1)
+
+
+def gold_heads(example: Example) -> GoldHeads:
+    """The heads of the predicted Doc's tokens; none of tokens that have no counterpart."""
+    reference = example.reference
+    if same_tokens(example):
+        return GoldHeads(token_heads(reference), [token.dep_ for token in reference])
+    if not reference.has_annotation("DEP"):
+        n = len(example.predicted)
+        return GoldHeads(numpy.full(n, -1), [""] * n)
+    aligned, relations = example.get_aligned_parse(projectivize=False)
+    heads = [head if dep else None for head, dep in zip(aligned, relations, strict=True)]
+    known = [-1 if head is None else head for head in heads]
+    return GoldHeads(numpy.asarray(known, dtype="int64"), [dep or "" for dep in relations])
+
+
+class WordGold:
+    """Tags, heads and relations of a batch of examples, a padded batch of sentences at a time.
+
+    cfg: a component's names by kind; without relations, no heads."""
+
+    def __init__(self, cfg: dict[str, Any], examples: list[Example]) -> None:
+        self.index = {
+            kind: {name: k for k, name in enumerate(cfg.get(kind, ()))}
+            for kind in ("tags", "relations")
+        }
+        found = [gold_heads(example) for example in examples] if cfg.get("relations") else []
+        self.heads_of_docs = [doc_heads.heads for doc_heads in found]
+        self.names = {
+            "tags": [gold_tags(example) for example in examples],
+            "relations": [doc_heads.relations for doc_heads in found],
+        }
+
+    def numbers(self, kind: str, members: list[Sentence], like: Tensor) -> Tensor:
+        """The number of each word's tag or relation [B,n], -1 for none or an unknown one."""
+        index, names = self.index[kind], self.names[kind]
+        return padded(
+            like, ([index.get(names[s.doc][i], -1) for i in s.words.tolist()] for s in members)
+        )
+
+    def heads(self, members: list[Sentence], like: Tensor) -> Tensor:
+        """Heads [B,n], 0 the root, k word k, -1 where there is no gold."""
+        return padded(like, (heads_in_words(self.heads_of_docs[s.doc], s) for s in members))
+
+
+def gold_labels(
+    trees: Sequence[Sequence[LabelledSpan]], n: int, index: Mapping[str, int]
+) -> Tensor:
+    """Packed gold charts [B, S] of an n-word batch: the label of each constituent, else 0.
+
+    trees: constituents of each sentence in preorder, by its words. index: the number of each
+    label, unary chains collapsed (`structure/binarise.py`). A chain that is not in it is left out.
+    """
+    chart = numpy.zeros((len(trees), chart_size(n)), dtype=numpy.int64)
+    for row, tree in enumerate(trees):
+        for start, end, label in collapse_unaries(tree):
+            chart[row, width_offset(n, end - start) + start] = index.get(label, 0)
+    return torch.from_numpy(chart)
+
+
+def with_sub_heads(tree: list[LabelledSpan], heads: list[int]) -> list[LabelledSpan]:
+    """The constituents with their "<H>" groups; without groups if a word has no gold head, for
+    then nobody knows them.
+
+    heads: 0 the root, k word k, -1 no gold.
+    """
+    if -1 in heads:
+        return tree
+    return lexicalise(tree, heads, len(heads)).spans

@@ -1,0 +1,80 @@
+"""The losses of parsers: the registered objectives of trees, and the loss of heads."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, cast, runtime_checkable
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from ..structure.arborescence import mask_padding
+from ..structure.distributions import LabelledTrees, Trees
+from .decoders import at_heads
+
+
+@runtime_checkable
+class Objective(Protocol):
+    """A loss of constituents."""
+
+    probabilistic: ClassVar[bool]
+    """Whether scores are trained as log-probabilities."""
+
+    @property
+    def labels_root(self) -> bool:
+        """Whether the whole sentence is a constituent of every tree, in training and after it."""
+
+    def __call__(self, trees: Trees, gold: Tensor) -> Tensor:
+        """The loss of each sentence [B]. gold: the label of every span [B, S], 0 for none."""
+
+
+@dataclass(frozen=True)
+class CRFObjective:
+    """The tree CRF's negative log-likelihood (`spacy-lal.crf_objective.v1`): -log p(T*)."""
+
+    labels_root: ClassVar[bool] = False
+    probabilistic: ClassVar[bool] = True
+
+    def __call__(self, trees: Trees, gold: Tensor) -> Tensor:
+        return trees.cross_entropy(gold)
+
+
+@dataclass(frozen=True)
+class MarginObjective:
+    """The max-margin loss of the label attention parser (`spacy-lal.margin_objective.v1`):
+    max(0, max_T [s(T) + Delta(T, T*)] - s(T*)), Mrini et al. 2020, section 3.2, eqs. 8 and 9.
+
+    labels_root: search only trees T that have the whole sentence as a constituent, as the released
+    program does, and find only such (`spacy-lal.margin_objective.v2`). If T* is not among them, the
+    maximum may be below s(T*).
+    """
+
+    labels_root: bool = False
+    probabilistic: ClassVar[bool] = False
+
+    def __call__(self, trees: Trees, gold: Tensor) -> Tensor:
+        return cast(LabelledTrees, trees).margin(gold).clamp(min=0)
+
+
+def make_margin_objective_v2() -> Objective:
+    """The max-margin loss over trees that have the whole sentence as a constituent."""
+    return MarginObjective(labels_root=True)
+
+
+def dependency_loss(
+    arcs: Tensor, relations: Tensor, heads: Tensor, labels: Tensor, lengths: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Cross-entropy of heads and of their relations, each summed over words.
+
+    Mrini et al. 2020, section 3.3, eq. 11: L_d = -log P(h | d) - log P(l | d, h). arcs [B, n, n+1],
+    relations [B, n, n+1 or 1, R]; heads [B, n], 0 the root, and labels [B, n], the relations;
+    -1 where there is no gold, which does not count.
+    """
+    arc_loss = F.cross_entropy(
+        mask_padding(arcs, lengths).flatten(0, 1), heads.flatten(), ignore_index=-1, reduction="sum"
+    )
+    relation_loss = F.cross_entropy(
+        at_heads(relations, heads.clamp(min=0)).flatten(0, 1),
+        labels.masked_fill(heads < 0, -1).flatten(),
+        ignore_index=-1,
+        reduction="sum",
+    )
+    return arc_loss, relation_loss

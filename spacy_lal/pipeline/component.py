@@ -1,0 +1,246 @@
+"""A trainable component whose own torch modules are stored as safetensors.
+
+A transformer inside is stored by spacy-transformers, in its own format.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import zip_longest
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import spacy
+import srsly
+from spacy.language import Language
+from spacy.pipeline import TrainablePipe
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import logger
+from spacy.vocab import Vocab
+from thinc.api import Model
+
+from ..annotations import install_extensions
+from ..bridge.shim import torch_shim
+from ..bridge.storage import WEIGHTS, load_weights, save_weights, weights_elsewhere
+from ..bridge.warm_start import adopt_vocabulary, take_weights
+from ..embeddings.vocabulary import learn_vocabulary
+
+Self = TypeVar("Self", bound="WeightsPipe")
+
+
+class WeightsPipe(TrainablePipe):
+    """Storage, and a clear error where there are no weights yet."""
+
+    spans_key = ""
+    """The span group that the component writes; of one that writes none, empty."""
+
+    def __init__(
+        self, vocab: Vocab, model: Model, name: str, scorer: Callable | None, **cfg: Any
+    ) -> None:
+        self.vocab, self.model, self.name, self.scorer = vocab, model, name, scorer
+        self.cfg: dict[str, Any] = cfg
+        self._warned: set[str] = set()
+        self._configure_model()
+        install_extensions()
+
+    def _configure_model(self) -> None:
+        """Called when weights have been read: what of the config goes before what was stored."""
+        if self.spans_key:
+            self.cfg["spans_key"] = self.spans_key  # the scorer is given cfg
+
+    def _outputs(self) -> dict[str, list[str]]:
+        """The names of the model's outputs by kind, as they stand in `cfg`."""
+        raise NotImplementedError
+
+    def _check_cfg(self) -> None:
+        """Raises ValueError if what was read to `cfg` is not what the weights were trained for."""
+        header = torch_shim(self.model).header
+        if header is None:
+            return
+        for kind, names in self._outputs().items():
+            trained = header.get(kind)
+            if names != trained:
+                differs = [
+                    f"{k + 1} is {name!r} here and {other!r} there"
+                    for k, (name, other) in enumerate(zip_longest(names, trained or ()))
+                    if name != other
+                ]
+                raise ValueError(f"the {kind} are not those of {WEIGHTS}: {differs[0]}")
+
+    # What users should know
+
+    def _has_gold(self, doc: Doc) -> bool:
+        """Whether a Doc has what the component is trained and scored on."""
+        return self.spans_key in doc.spans
+
+    def _warn_once(self, about: str, message: str) -> None:
+        if about not in self._warned:
+            self._warned.add(about)
+            logger.warning("%s: %s", self.name, message)
+
+    def _warn_unknown(self, kind: str, names: Counter[str]) -> None:
+        """Say once which names of the training data the model has no output for."""
+        unknown = {name: n for name, n in names.items() if name and name not in self.cfg[kind]}
+        if unknown:
+            name, count = max(unknown.items(), key=itemgetter(1))
+            self._warn_once(
+                kind,
+                f"{name!r}, {count} times in this batch, was not among the {kind} at "
+                "initialisation; what has it is left out of this and of later updates",
+            )
+
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """The scorer's scores. Warns, once, if none of the Docs has gold."""
+        examples = list(examples)
+        if self.scorer and examples and not any(self._has_gold(e.reference) for e in examples):
+            self._warn_once(
+                "score",
+                f"none of the {len(examples)} Docs to score has gold ({self._gold}): all scores "
+                "of it are missing, which training shows as 0.00",
+            )
+        return cast(dict[str, Any], super().score(examples, **kwargs))
+
+    @property
+    def _gold(self) -> str:
+        return f"doc.spans[{self.spans_key!r}]"
+
+    # Training
+
+    def _add(self, kind: str, label: str) -> int:
+        if not isinstance(label, str):
+            raise ValueError(f"a label is a string, not {label!r}")
+        if label in self.cfg[kind]:
+            return 0
+        if torch_shim(self.model).header is not None:
+            raise ValueError(
+                f"can't add label {label!r} to {self.name!r}: its model is already initialised"
+            )
+        self.cfg[kind].append(label)
+        return 1
+
+    def _initialize_weights(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        sample: Any,
+        warm_start: str | None,
+        nlp: Language | None,
+    ) -> None:
+        """Set up the model, with the training data's words and, where they fit, others' weights.
+
+        sample: an input of the model. warm_start: a trained pipeline, None for none. nlp: the
+        pipeline, whose config says whether the training data is a stream.
+        """
+        source = self._pretrained(warm_start)
+        learned = learn_vocabulary(self.model, (example.reference for example in get_examples()))
+        if source is not None:
+            adopt_vocabulary(self.model, source)
+        elif learned and nlp is not None and nlp.config.get("training", {}).get("max_epochs") == -1:
+            self._warn_once(
+                "vocabulary",
+                "with max_epochs = -1 spaCy shows it the first 100 examples alone; words that are "
+                "not in them stay unknown to it. With max_epochs = 0 it sees all of them",
+            )
+        self.model.attrs.update(self._outputs())
+        self.model.initialize(X=sample)
+        if source is not None:
+            taken, total = take_weights(self.model, source)
+            if not taken:
+                raise ValueError(
+                    f"warm_start: no parameter of {warm_start} fits a parameter of {self.name!r}"
+                )
+            logger.info(
+                "%s: %d of %d parameters begin as those of %s", self.name, taken, total, warm_start
+            )
+
+    def _pretrained(self, warm_start: str | None) -> Model | None:
+        if warm_start is None:
+            return None
+        other = spacy.load(warm_start)
+        candidates = [pipe for _, pipe in other.pipeline if isinstance(pipe, WeightsPipe)]
+        if not candidates:
+            raise ValueError(f"warm_start: {warm_start} has no component of this package")
+        named = [pipe for pipe in candidates if pipe.name == self.name]
+        alike = [pipe for pipe in candidates if type(pipe) is type(self)]
+        return cast(Model, (named or alike or candidates)[0].model)
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """As spaCy's `update`. Raises ValueError for a component without weights."""
+        self._check_initialised()
+        return super().update(examples, drop=drop, sgd=sgd, losses=losses)
+
+    def _check_initialised(self) -> None:
+        if torch_shim(self.model).header is None:
+            raise ValueError(
+                f"[E109] component {self.name!r} has no weights yet: train it with `spacy train`, "
+                "call nlp.initialize(), or load a trained pipeline"
+            )
+
+    # Storage
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """As spaCy has it; a process that is begun with a pickled pipeline has the extensions."""
+        make, arguments, *rest = cast(Any, super().__reduce_ex__(protocol))
+        return (_with_extensions, (make, arguments), *rest)
+
+    def from_bytes(self: Self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
+        """Read what `to_bytes` wrote. Raises ValueError if it is damaged."""
+        with _named(f"the bytes of {self.name!r}"):
+            super().from_bytes(bytes_data, exclude=exclude)
+            self._configure_model()
+            self._check_cfg()
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Write the component; the weights of its torch modules to `model.safetensors`."""
+        path, exclude = Path(path), list(exclude)
+        super().to_disk(path, exclude=[*exclude, "model"])
+        if "model" not in exclude:
+            with weights_elsewhere(self.model):
+                self.model.to_disk(path / "model")
+            save_weights(self.model, path / WEIGHTS)
+
+    def from_disk(self: Self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
+        """Read what `to_disk` wrote. Raises ValueError, naming the file, if it is damaged."""
+        path, exclude = Path(path), list(exclude)
+        with _named(path / "cfg"):
+            if "cfg" not in exclude:
+                self.cfg.update(srsly.read_json(path / "cfg"))
+        if "vocab" not in exclude:
+            with _named(path / "vocab"):
+                self.vocab.from_disk(path / "vocab", exclude=exclude)
+        if "model" not in exclude:
+            with _named(path / "model"):
+                self.model.from_disk(path / "model")
+            if not (path / WEIGHTS).exists():
+                raise ValueError(f"{path / WEIGHTS}: no such file; the weights are missing")
+            load_weights(self.model, path / WEIGHTS)
+        self._configure_model()
+        with _named(path / "cfg"):
+            self._check_cfg()
+        return self
+
+
+def _with_extensions(make: Callable, arguments: tuple[Any, ...]) -> Any:
+    install_extensions()
+    return make(*arguments)
+
+
+@contextmanager
+def _named(source: str | Path) -> Iterator[None]:
+    """Say what was read when reading fails, whatever the reason."""
+    try:
+        yield
+    except Exception as error:
+        message = f"{source}: damaged, or another component's: {type(error).__name__}: {error}"
+        raise ValueError(message) from error

@@ -1,0 +1,77 @@
+"""Training examples: one pass over what they have, how often, and what they lack."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy
+from spacy.attrs import ORTH
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import logger
+
+from ..structure.hpsg import HpsgReport
+
+SAMPLE = 10
+"""How many Docs of the training data are kept, to initialise layers with."""
+Names = dict[str, list[str]]
+"""Names of what a model has outputs for, by kind."""
+
+
+@dataclass
+class Counts:
+    """Counts of the training Docs.
+
+    docs: how many there are, and `lacking` how many have none of something. names: by kind, how
+    often each stands there. sample: Docs to predict, to set up a model with. follows: how often a
+    role label follows another, or "" as the first word's. groups: what trees with heads are like.
+    """
+
+    docs: int = 0
+    lacking: Counter[str] = field(default_factory=Counter)
+    names: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    sample: list[Doc] = field(default_factory=list)
+    follows: Counter[tuple[str, str]] = field(default_factory=Counter)
+    groups: HpsgReport = field(default_factory=HpsgReport)
+
+    def require(
+        self, pipe: str, labels: dict[str, Any] | None, kind: str, found: str, given: str
+    ) -> None:
+        """Raises ValueError, and says what there is not, if there are no names of a kind.
+
+        labels: those given instead of what was found.
+        """
+        if labels is None and not self.names[kind]:
+            raise ValueError(f"none of the {self.docs} training Docs has {found}")
+        if labels is not None and not labels.get(kind):
+            raise ValueError(f"the labels given to {pipe!r} have no {given}")
+
+    def tell_lacking(self, pipe: str, what: str, message: str) -> None:
+        """Log how many Docs lack something, if any do."""
+        if count := self.lacking[what]:
+            logger.info("%s: %d of %d training Docs %s", pipe, count, self.docs, message)
+
+
+Reader = Callable[[Doc, Counts], None]
+"""Adds what a Doc has to the counts."""
+
+
+def count(examples: Iterable[Example], *readers: Reader) -> Counts:
+    """What the readers find in the examples' references."""
+    counts = Counts()
+    for example in examples:
+        counts.docs += 1
+        if len(counts.sample) < SAMPLE and len(example.predicted):
+            counts.sample.append(example.predicted)
+        for read in readers:
+            read(example.reference, counts)
+    return counts
+
+
+def same_tokens(example: Example) -> bool:
+    """Whether both Docs of the example have the same tokens."""
+    x, y = example.predicted, example.reference
+    return len(x) == len(y) and bool(numpy.array_equal(x.to_array([ORTH]), y.to_array([ORTH])))

@@ -1,0 +1,59 @@
+"""Components of a pipeline: the only one of a kind, and those before another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+
+def only_pipe(nlp: Language | Any, kind: type | tuple[type, ...], what: str) -> Any:
+    """The component of a kind in a pipeline, or `nlp` if it is that component itself.
+
+    Raises ValueError, which calls the kind `what`, if there is none, or more than one.
+    """
+    if not isinstance(nlp, Language):
+        if isinstance(nlp, kind):
+            return nlp
+        raise ValueError(f"{getattr(nlp, 'name', nlp)!r} is no {what}, nor a pipeline with one")
+    pipes: list[tuple[str, Any]] = nlp.pipeline
+    return one_of([pipe for _, pipe in pipes if isinstance(pipe, kind)], nlp, what)
+
+
+def one_of(found: list[Any], nlp: Language, what: str) -> Any:
+    """The only one of the components found in a pipeline. Raises ValueError as `only_pipe`."""
+    if len(found) == 1:
+        return found[0]
+    names = f"{[pipe.name for pipe in found]}: pass nlp.get_pipe of one of them"
+    raise ValueError(
+        f"expected one {what} in the pipeline {nlp.pipe_names}, found {names if found else 'none'}"
+    )
+
+
+def pipes_before(nlp: Language | Any, pipe: Any) -> list[Any]:
+    """The components before another one; none if `nlp` is that component itself."""
+    if not isinstance(nlp, Language):
+        return []
+    pipes = [other for _, other in nlp.pipeline]
+    return pipes[: pipes.index(pipe)] if pipe in pipes else pipes
+
+
+def run_pipes(pipes: Iterable[Any], docs: Iterable[Doc], batch_size: int = 128) -> Iterable[Doc]:
+    """Docs after components, some of which may be functions.
+
+    Unlike `nlp.select_pipes`, it is nothing that other threads with the pipeline would notice.
+    """
+    for pipe in pipes:
+        if hasattr(pipe, "pipe"):
+            docs = pipe.pipe(docs, batch_size=batch_size)
+        else:
+            docs = map(pipe, docs)
+    return docs
+
+
+def through_earlier_pipes(nlp: Language | Any, pipe: Any, docs: list[Doc]) -> list[Doc]:
+    """Copies of Docs after the components before `pipe`; the Docs themselves if there is none."""
+    earlier = pipes_before(nlp, pipe)
+    return list(run_pipes(earlier, [doc.copy() for doc in docs])) if earlier else docs

@@ -1,0 +1,508 @@
+"""`lisa_srl`: semantic roles by LISA (Strubell et al. 2018), and tags and heads on the way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, get_args
+
+import torch
+from spacy.language import Language
+from spacy.scorer import Scorer
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples
+from thinc.api import Model
+from thinc.model import set_dropout_rate
+
+from ..annotations.constituents import CONSTITUENTS_KEY
+from ..annotations.frames import FRAMES_KEY, PREDICATE, FrameSpans, get_frames, set_frames
+from ..batching.batches import SentenceBatch, differentiate
+from ..batching.sentences import (
+    LongSentencePolicy,
+    Reading,
+    Sentence,
+    SentencePolicy,
+    heads_in_words,
+)
+from ..parsing.component import DEFAULT_INPUT, ParserPipe
+from ..parsing.gold_trees import gold_heads, token_heads
+from ..pipeline.examples import Counts, Names, Reader
+from ..pipeline.factory import register_factory
+from ..pipeline.writers import WROTE, Parses
+from ..scoring.attachment import score_attachment
+from ..structure.arborescence import nonprojective
+from .frame_decoding import (
+    Given,
+    LisaParse,
+    RoleDecoder,
+    RoleDecoding,
+    decode_frames,
+    make_role_decoder,
+)
+from .gold_frames import OUTSIDE, LisaGold, gold_frames, read_frames
+from .lisa_losses import joint_label, joint_loss, parse_loss, role_loss, split_joint_label
+from .network import (
+    NAMES,
+    LisaBatch,
+    LisaInput,
+    LisaPrediction,
+    LisaScores,
+    lisa_settings,
+    places,
+    to_self_loops,
+)
+
+Source = Literal["model", "doc"]
+
+CHOICES = {
+    "parse_source": get_args(Source),
+    "predicate_source": get_args(Source),
+    "decoder": get_args(RoleDecoding),
+}
+"""Attributes that take one of a few values, whenever they are set."""
+
+
+class LisaSRL(ParserPipe):
+    """`lisa_srl`: writes `doc.spans[spans_key]`, and tags and heads where there are none.
+
+    model: maps a `LisaInput` to `LisaScores`. spans_key: name of the span group with the frames.
+    parse_source: what the syntactic head attends to: "model", the model's own parse; "doc", the
+        heads that the Doc already has, from an earlier parser or gold ones. If a word or a Doc has
+        no head, the model's are used.
+    predicate_source: "model" finds predicates; "doc" takes those of the frames that are already in
+        doc.spans[spans_key], with their rolesets. If a Doc has no such group, the model's are
+        used. parse_source and predicate_source are attributes; change them at any time. A pipeline
+        that is saved keeps those of its config.
+    decoder: how role labels are chosen: "valid", the best sequence that is valid BIO;
+        "probabilities", the same with the transition probabilities of the training data added to
+        the scores, as in the paper's program; "viterbi", with the logarithms of the transition
+        probabilities added; "greedy", each word's best label.
+    unique_core_roles: whether a core role (ARG0 to ARG5, ARGA) may occur only once in a frame; its
+        continuations and references (C-ARG1, R-ARG1) don't count. The paper has no such rule.
+        "greedy" ignores it.
+    joint_weight, arc_weight, relation_weight, role_weight: weights of the losses (eq. 7 has two, on
+        arcs and relations). tag_weight: weight of the loss of the tags that a BiLSTM below
+        predicts. label_smoothing: label smoothing of the role labels.
+    predicted_path_rate: in a model with `role_paths`, the share of training sentences whose paths
+        follow the heads that the model finds, as in prediction, instead of gold heads.
+    overwrite_heads: write the model's own heads also to Docs that have some.
+    overwrite_parser: a number: overwrite the tags and the heads that `lal_constituency` has just
+        written, but none that the Doc had before. The number says how much these heads count: it is
+        added to the logarithms of their probabilities, and of those of their relations.
+    nonconstituent_penalty: what an argument of several words loses if it is no constituent of
+        doc.spans["constituents"], in the units of the scores of roles. 0: any words may be an
+        argument, as in the paper. Only the decoder "valid" reads it, and only where a Doc has
+        constituents.
+    sentences, max_sentence_length, long_sentences: see `Reading`; a sentence that is too long to be
+        read ("flat") has no frames.
+
+    `cfg["transitions"]` has [previous, following, count] of role labels in the training data, with
+    -1 before the first word.
+    """
+
+    kinds = NAMES
+
+    def __init__(
+        self,
+        nlp: Language,
+        name: str,
+        model: Model[LisaInput, LisaPrediction],
+        *,
+        spans_key: str = FRAMES_KEY,
+        parse_source: Source = "model",
+        predicate_source: Source = "model",
+        decoder: RoleDecoding = "valid",
+        unique_core_roles: bool = True,
+        joint_weight: float = 1.0,
+        arc_weight: float = 1.0,
+        relation_weight: float = 0.1,
+        role_weight: float = 1.0,
+        tag_weight: float = 1.0,
+        label_smoothing: float = 0.1,
+        predicted_path_rate: float = 0.5,
+        overwrite_heads: bool = False,
+        overwrite_parser: float | None = None,
+        nonconstituent_penalty: float = 0.0,
+        sentences: SentencePolicy = "split",
+        max_sentence_length: int = 512,
+        long_sentences: LongSentencePolicy = "split",
+        scorer: Callable | None,
+    ) -> None:
+        if not 0 <= predicted_path_rate <= 1:
+            raise ValueError(f"predicted_path_rate must be from 0 to 1, got {predicted_path_rate}")
+        if overwrite_parser is not None and not 0 <= overwrite_parser < math.inf:
+            raise ValueError(f"overwrite_parser must be null or at least 0, got {overwrite_parser}")
+        if not 0 <= nonconstituent_penalty < math.inf:
+            raise ValueError(
+                "nonconstituent_penalty must be at least 0 and finite, got "
+                f"{nonconstituent_penalty}"
+            )
+        if not 0 <= label_smoothing < 1:
+            raise ValueError(
+                f"label_smoothing must be at least 0 and below 1, got {label_smoothing}"
+            )
+        self.spans_key = spans_key
+        self.parse_source = parse_source
+        self.predicate_source = predicate_source
+        self.decoder = decoder
+        self.unique_core_roles = unique_core_roles
+        self.joint_weight = joint_weight
+        self.role_weight = role_weight
+        self.label_smoothing = label_smoothing
+        self.predicted_path_rate = predicted_path_rate
+        self.overwrite_parser = overwrite_parser
+        self.nonconstituent_penalty = nonconstituent_penalty
+        super().__init__(
+            nlp.vocab,
+            model,
+            name,
+            tag_weight=tag_weight,
+            arc_weight=arc_weight,
+            relation_weight=relation_weight,
+            overwrite_heads=overwrite_heads,
+            reading=Reading(sentences, max_sentence_length, long_sentences),
+            scorer=scorer,
+        )
+        self.cfg["transitions"] = []
+        self._check_indicator()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in CHOICES and value not in CHOICES[name]:
+            raise ValueError(f"{name} must be one of {CHOICES[name]}, not {value!r}")
+        super().__setattr__(name, value)
+
+    def _configure_model(self) -> None:
+        super()._configure_model()
+        self._role_decoders: dict[tuple[str, bool, float], RoleDecoder] = {}
+
+    def _check_cfg(self) -> None:
+        super()._check_cfg()
+        n = len(self.cfg["roles"])
+        for entry in self.cfg["transitions"]:
+            before, after, count = entry
+            if not (-1 <= before < n and 0 <= after < n and 0 <= count < math.inf):
+                raise ValueError(
+                    f"the transition {entry} is not between two of the {n} role labels"
+                )
+
+    def _check_indicator(self) -> None:
+        if self._has_indicator and self.predicate_source == "model":
+            raise ValueError(
+                f"the model of {self.name!r} encodes a sentence for each of its predicates, and "
+                'does not find them: set predicate_source = "doc" and give it some'
+            )
+
+    @property
+    def _has_indicator(self) -> bool:
+        return lisa_settings(self.model).indicator_width is not None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The roles, without V."""
+        names = dict.fromkeys(label.partition("-")[2] for label in self.cfg["roles"])
+        return tuple(name for name in names if name and name != PREDICATE)
+
+    # Training
+
+    def _readers(self) -> list[Reader]:
+        return [read_frames(self.spans_key)]
+
+    def _settle(self, counts: Counts, labels: Names | None) -> Names | None:
+        frames = f"frames in doc.spans[{self.spans_key!r}]"
+        counts.require(self.name, labels, "roles", frames, "roles")
+        syntax = lisa_settings(self.model).syntax_layer is not None
+        if syntax:
+            counts.tell_lacking(self.name, "heads", "have no heads")
+        counts.tell_lacking(self.name, "frames", "have no frames")
+        if labels is None:
+            labels = {kind: sorted(counts.names[kind]) for kind in NAMES}
+            roles = sorted(labels["roles"], key=lambda label: label.partition("-")[::-1])
+            labels["roles"] = [OUTSIDE, *(label for label in roles if label != OUTSIDE)]
+        elif labels["roles"][0] != OUTSIDE:
+            raise ValueError(
+                f"the first of the role labels given to {self.name!r} must be {OUTSIDE!r}"
+            )
+        elif labels.get("joint") and not any(split_joint_label(j)[1] for j in labels["joint"]):
+            raise ValueError(f"none of the joint labels given to {self.name!r} is of a predicate")
+        if not labels.get("joint"):
+            # no Doc has both tags and frames
+            tags = labels.get("tags") or [""]
+            joint = [joint_label(tag, which) for tag in tags for which in (False, True)]
+            labels = {**labels, "joint": joint}
+        index = {label: k for k, label in enumerate(labels["roles"])} | {"": -1}
+        self.cfg["transitions"] = [
+            [index[before], index[after], times]
+            for (before, after), times in sorted(counts.follows.items())
+            if before in index and after in index
+        ]
+        self._role_decoders = {}
+        return labels if syntax else {**labels, "relations": []}
+
+    def _sample(self, docs: list[Doc]) -> LisaInput:
+        return LisaInput(docs, [None] * len(docs))
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Train on a batch; the syntactic head attends to gold heads where there are any."""
+        self._check_initialised()
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        examples = list(examples)
+        validate_examples(examples, f"{self.name}.update")
+        if not any(len(example.predicted) for example in examples):
+            return losses
+        set_dropout_rate(self.model, drop)
+        inputs = self._sample([example.predicted for example in examples])
+        if self.relations:  # without, arcs are not trained
+            inputs = inputs._replace(heads=[gold_heads(example).heads for example in examples])
+        if self._has_indicator:
+            frames = [gold_frames(example, self.spans_key) or [] for example in examples]
+            predicates = [{frame.predicate for frame in doc_frames} for doc_frames in frames]
+            inputs = inputs._replace(predicates=predicates)
+        scores, backprop = self.model.begin_update(inputs)
+        loss, d_scores = self.get_loss(examples, scores)
+        backprop(d_scores)
+        if sgd is not None:
+            self.finish_update(sgd)
+        losses[self.name] += loss
+        return losses
+
+    def get_loss(  # type: ignore[override]
+        self, examples: Iterable[Example], scores: LisaPrediction
+    ) -> tuple[float, LisaPrediction]:
+        """The weighted losses (eq. 7) and their gradient with respect to every score.
+
+        That of roles is a mean of pairs of predicate and word, the others are sums divided by the
+        number of all words. What has no gold does not count: a sentence without frames or heads, a
+        word without a tag, a label that was not there at initialisation.
+        """
+        examples = list(examples)
+        validate_examples(examples, f"{self.name}.get_loss")
+        gold = LisaGold(self.cfg, self.spans_key, examples)
+        self._warn_unknown("roles", gold.role_counts())
+        batches = list(scores.batches)
+        batch_frames = [
+            gold.frames(
+                [scores.sentences[k] for k in batch.members],
+                batch.scores.joint,
+                batch.predicates if isinstance(batch, LisaBatch) else None,
+            )
+            for batch in batches
+        ]
+        words = sum(int(batch.lengths.sum()) for batch in batches) or 1
+        pairs = sum(int((frames.roles >= 0).sum()) for frames in batch_frames) or 1
+        following = iter(batch_frames)
+
+        def loss(batch: SentenceBatch[LisaScores], members: list[Sentence]) -> torch.Tensor:
+            leaves = batch.scores
+            heads = paths_by = None
+            if leaves.arcs is not None and self.relations:
+                heads = to_self_loops(gold.heads(members, leaves.joint))
+            if leaves.paths is not None:
+                paths_by = self._heads_of_paths(leaves, batch.lengths, heads)
+            roles_loss = role_loss(leaves, next(following), self.label_smoothing, paths_by)
+            value = self.role_weight * roles_loss / pairs
+            tags, allowed = gold.words(members, leaves.joint)
+            value = value + self.joint_weight * joint_loss(leaves.joint, allowed) / words
+            if leaves.tags is not None:
+                value = value + self.tag_weight / words * torch.nn.functional.cross_entropy(
+                    leaves.tags.flatten(0, 1), tags.flatten(), ignore_index=-1, reduction="sum"
+                )
+            if heads is not None:
+                relations = gold.numbers("relations", members, leaves.joint)
+                arcs_loss, relations_loss = parse_loss(leaves, heads, relations, batch.lengths)
+                value = value + self.arc_weight * arcs_loss / words
+                value = value + self.relation_weight * relations_loss / words
+            return value
+
+        return differentiate(scores.sentences, batches, loss)
+
+    def _heads_of_paths(
+        self, scores: LisaScores, lengths: torch.Tensor, gold: torch.Tensor | None
+    ) -> torch.Tensor:
+        """Of each sentence gold heads or, at the rate of `predicted_path_rate`, the model's own."""
+        if gold is not None:
+            own = torch.rand(len(gold), 1) < self.predicted_path_rate
+            gold = gold.masked_fill(own.to(gold.device), -1)
+        return scores.likely_heads(lengths, gold)
+
+    # Annotations
+
+    def predict(self, docs: Iterable[Doc]) -> Parses:
+        """Sentences of all docs, and the `LisaParse` of those that were parsed, by their index."""
+        docs = list(docs)
+        self._check_initialised()
+        self._check_indicator()
+        have_heads = [doc.has_annotation("DEP") for doc in docs]
+        by_doc = self.parse_source == "doc"
+        heads = [
+            token_heads(doc) if by_doc and here else None
+            for doc, here in zip(docs, have_heads, strict=True)
+        ]
+        predicates = [self._given_predicates(doc) for doc in docs]
+        known = [doc_predicates or set() for doc_predicates in predicates]
+        scores = self.model.predict(LisaInput(docs, heads, known))
+        wanted = any(self.overwritten(docs)[1]) or not all(have_heads)
+        parses = decode_frames(
+            scores,
+            self.cfg["joint"],
+            self.tags,
+            self._role_decoder(),
+            self._given(docs, scores.sentences, predicates),
+            heads=nonprojective if wanted else None,
+            heads_weight=self.overwrite_parser or 0.0,
+            root=self._root,
+        )
+        return scores.sentences, dict(parses)
+
+    def _given_predicates(self, doc: Doc) -> set[int] | None:
+        if self.predicate_source == "model" or self.spans_key not in doc.spans:
+            return None
+        return {frame.predicate.i for frame in get_frames(doc, self.spans_key)}
+
+    def _given(
+        self, docs: list[Doc], sentences: list[Sentence], predicates: list[set[int] | None]
+    ) -> Callable[[int], Given]:
+        """What Docs have for each of their sentences, as far as settings have it count."""
+        number = {relation: k for k, relation in enumerate(self.relations)}
+        heads = [
+            token_heads(doc) if self.overwrite_parser and "heads" in _written(doc) else None
+            for doc in docs
+        ]
+        constituents = [
+            [(span.start, span.end - 1) for span in doc.spans[CONSTITUENTS_KEY]]
+            if self.nonconstituent_penalty and CONSTITUENTS_KEY in doc.spans
+            else None
+            for doc in docs
+        ]
+
+        def given(k: int) -> Given:
+            sentence = sentences[k]
+            found, d = Given(), sentence.doc
+            if (doc_predicates := predicates[d]) is not None:
+                found = found._replace(predicates=places(doc_predicates, sentence))
+            if (doc_heads := heads[d]) is not None:
+                names = [number.get(docs[d][i].dep_, -1) for i in sentence.words.tolist()]
+                of_words = heads_in_words(doc_heads, sentence).tolist()
+                found = found._replace(heads=of_words, relations=names)
+            if (spans := constituents[d]) is not None:
+                place = {token: i for i, token in enumerate(sentence.words.tolist())}
+                inside = [
+                    (place[first], place[last] + 1)
+                    for first, last in spans
+                    if first in place and last in place
+                ]
+                found = found._replace(constituents=inside)
+            return found
+
+        return given
+
+    def _role_decoder(self) -> RoleDecoder:
+        key = self.decoder, self.unique_core_roles, self.nonconstituent_penalty
+        if key not in self._role_decoders:
+            roles, transitions = self.cfg["roles"], self.cfg["transitions"]
+            self._role_decoders[key] = make_role_decoder(
+                key[0], roles, transitions, unique=key[1], nonconstituent_penalty=key[2]
+            )
+        return self._role_decoders[key]
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
+        """Write frames; tags, sentence starts and heads to Docs that have none, or, with
+        `overwrite_parser`, that have those of a parser before it."""
+        docs = list(docs)
+        self._write_frames(docs, scores)
+        super().set_annotations(docs, scores)
+        if self.overwrite_parser is not None:
+            for doc in docs:
+                for group in doc.spans.values():
+                    group.attrs.pop(WROTE, None)
+
+    def _write_frames(self, docs: list[Doc], found: Parses) -> None:
+        """Write frames, with the rolesets of those that were there if these gave predicates."""
+        sentences, parses = found
+        keep = self.predicate_source == "doc"
+        known = [get_frames(doc, self.spans_key) if keep else [] for doc in docs]
+        rolesets = [{frame.predicate.i: frame.roleset for frame in there} for there in known]
+        frames: list[list[FrameSpans]] = [[] for _ in docs]
+        scores: list[list[list[float]]] = [[] for _ in docs]
+        for number, sentence in enumerate(sentences):
+            parse = parses.get(number)
+            words, d = sentence.words.tolist(), sentence.doc
+            for frame in parse.frames if isinstance(parse, LisaParse) else ():
+                predicate = words[frame.predicate]
+                spans = [(words[i], words[j - 1] + 1, label) for i, j, label in frame.spans]
+                frames[d].append(FrameSpans(predicate, rolesets[d].get(predicate, ""), spans))
+                scores[d].append(frame.scores)
+        for doc, doc_frames, doc_scores in zip(docs, frames, scores, strict=True):
+            set_frames(doc, doc_frames, doc_scores, key=self.spans_key)
+
+    def overwritten(self, docs: Sequence[Doc]) -> tuple[list[bool], list[bool]]:
+        if self.overwrite_parser is None:
+            return super().overwritten(docs)
+        written = [_written(doc) for doc in docs]
+        tags = ["tags" in layers for layers in written]
+        return tags, [self.overwrite_heads or "heads" in layers for layers in written]
+
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """The scorer's scores, `tag_acc`, and `dep_uas` and `dep_las` with syntax."""
+        examples = list(examples)
+        scores = super().score(examples, **kwargs) | Scorer.score_token_attr(examples, "tag")
+        if self.relations:
+            head_scores = score_attachment(examples)
+            scores |= {name: head_scores[name] for name in ("dep_uas", "dep_las")}
+        return scores
+
+
+def _written(doc: Doc) -> set[str]:
+    """The layers that a parser of constituents wrote before."""
+    return {layer for group in doc.spans.values() for layer in group.attrs.get(WROTE, ())}
+
+
+make_lisa_srl = register_factory(
+    "lisa_srl",
+    LisaSRL,
+    assigns=["doc.spans", "token.tag", "token.head", "token.dep", "doc.sents"],
+    score_weights={
+        "srl_f": 1.0,
+        "srl_p": 0.0,
+        "srl_r": 0.0,
+        "srl_per_type": None,
+        "srl_pred_f": 0.0,
+        "srl_pred_p": None,
+        "srl_pred_r": None,
+        "spans_srl_f": None,
+        "spans_srl_p": None,
+        "spans_srl_r": None,
+        "spans_srl_per_type": None,
+        "tag_acc": None,
+        "dep_uas": None,
+        "dep_las": None,
+    },
+    model={"@architectures": "spacy-lal.LISA.v1"} | DEFAULT_INPUT,
+    scorer={"@scorers": "spacy-lal.srl_scorer.v1"},
+)
+
+
+def use_heads_of_docs(nlp: Language) -> Language:
+    """Set every `lisa_srl` to `parse_source = "doc"`, also in the pipeline's config.
+
+    `spacy assemble` takes a component with the settings of the pipeline that it was trained in.
+    There it had no parser in front of it.
+    """
+    # those that are disabled too, as the ones that `spacy assemble` takes are while it initializes
+    for name, pipe in nlp.components:
+        if isinstance(pipe, LisaSRL):
+            # the config that spaCy keeps, no copy
+            nlp.get_pipe_config(name)["parse_source"] = pipe.parse_source = "doc"
+    return nlp
+
+
+def make_heads_of_docs() -> Callable[[Language], Language]:
+    """The callback `spacy-lal.heads_of_docs.v1`, for `[initialize.after_init]`."""
+    return use_heads_of_docs

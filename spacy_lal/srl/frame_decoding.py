@@ -1,0 +1,380 @@
+"""From LISA's scores to tags, predicates, roles and heads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import numpy
+import torch
+from torch import Tensor
+
+from ..annotations import PREDICATE
+from ..batching.batches import ParserScores, SentenceBatch, padded
+from ..parsing.decoders import HeadDecoder
+from ..pipeline.writers import SentenceParse
+from ..structure.arborescence import mask_padding
+from ..structure.labelled_spans import best_spans
+from ..structure.sequence import (
+    bio_constraints,
+    bio_to_spans,
+    transition_probs,
+    unique_viterbi,
+)
+from ..trees.tree import LabelledSpan
+from .lisa_losses import allowed_joint_labels
+from .network import LisaBatch, LisaScores, from_self_loops, to_self_loops
+
+RoleDecoding = Literal["probabilities", "viterbi", "valid", "greedy"]
+
+CONTINUED = f"C-{PREDICATE}"
+"""The label of a predicate's later piece."""
+CORE = re.compile(r"B-A(RG)?[0-5A]")
+"""Where a core role begins: ARG0 to ARG5 and ARGA, in CoNLL-2005 A0 to A5 and AA."""
+SMOOTHING = 0.1
+"""Added to the counts of transitions: one that was not seen is unlikely, not impossible."""
+
+
+@dataclass
+class FoundFrame:
+    """A predicate by the sentence's words, its spans (one is labelled V), and their scores."""
+
+    predicate: int
+    spans: list[LabelledSpan]
+    scores: list[float]
+
+
+@dataclass
+class LisaParse(SentenceParse):
+    """A `SentenceParse` without constituents and with frames, in order of their predicates.
+
+    predicate_probabilities: that each word is a predicate [n].
+    """
+
+    frames: list[FoundFrame] = field(default_factory=list)
+    predicate_probabilities: numpy.ndarray | None = None
+
+
+class Given(NamedTuple):
+    """Annotations that a sentence has before it is decoded, by its words; None: not known.
+
+    predicates: the only words with frames. heads, relations: of an earlier parser, 0 the root and k
+    word k, and numbers of relations, -1 where they aren't known. constituents: (start, end).
+    """
+
+    predicates: Sequence[int] | None = None
+    heads: Sequence[int] | None = None
+    relations: Sequence[int] | None = None
+    constituents: Sequence[tuple[int, int]] | None = None
+
+
+class RoleDecoder:
+    """The best sequence of role labels for each predicate.
+
+    labels: BIO labels. transitions [L,L] and start [L] are added to scores, as probabilities or
+    their logarithms (Strubell et al. 2018, section 2.4). Sequences that are no BIO, and such in
+    which the predicate is no part of V, are impossible whatever these say. With unique, so are
+    those with a core role twice; its continuations and references (C-ARG1, R-ARG1) are other roles.
+    With greedy, each word's best label is taken whatever the others'.
+
+    nonconstituent_penalty: what an argument loses that is no constituent, where these are known.
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        transitions: Tensor | None = None,
+        start: Tensor | None = None,
+        *,
+        unique: bool = False,
+        greedy: bool = False,
+        nonconstituent_penalty: float = 0.0,
+    ) -> None:
+        self.labels = list(labels)
+        self.greedy = greedy
+        self.nonconstituent_penalty = nonconstituent_penalty
+        self.transitions, self.start = bio_constraints(self.labels)
+        if transitions is not None:
+            self.transitions = self.transitions + transitions
+        if start is not None:
+            self.start = self.start + start
+        core = [k for k, label in enumerate(self.labels) if unique and CORE.fullmatch(label)]
+        self.unique = torch.tensor(core, dtype=torch.long)
+        names = [label.partition("-")[2] for label in self.labels]
+        self.elsewhere = torch.tensor([name not in (PREDICATE, CONTINUED) for name in names])
+
+    def __call__(
+        self,
+        scores: Tensor,
+        predicates: Tensor,
+        lengths: Tensor,
+        constituents: Tensor | None = None,
+    ) -> Tensor:
+        """scores [P,n,L], predicates [P], lengths [P] of their sentences -> labels [P,n].
+
+        constituents: [P,n,n], whether the words i to j are one.
+        """
+        if self.greedy:
+            return scores.argmax(-1)
+        if not self.elsewhere.all():
+            scores = scores.clone()
+            rows = torch.arange(len(scores), device=scores.device)
+            there = scores[rows, predicates]
+            scores[rows, predicates] = there.masked_fill(
+                self.elsewhere.to(scores.device), -torch.inf
+            )
+        labels = unique_viterbi(scores, lengths, self.transitions, self.start, self.unique).labels
+        if constituents is not None:
+            # the best sequence is the best still if it loses nothing
+            rows = torch.tensor(self._losing(labels, lengths, constituents), dtype=torch.long)
+            rows = rows.to(labels.device)
+            if len(rows):
+                labels[rows] = self._of_spans(scores[rows], lengths[rows], constituents[rows])
+        return labels
+
+    def _losing(self, labels: Tensor, lengths: Tensor, constituents: Tensor) -> list[int]:
+        """Which sequences have an argument that is no constituent."""
+        rows = []
+        for row, (of_row, n) in enumerate(zip(labels.tolist(), lengths.tolist(), strict=True)):
+            spans = bio_to_spans([self.labels[k] for k in of_row[:n]])
+            if any(
+                label not in (PREDICATE, CONTINUED) and not constituents[row, start, end - 1]
+                for start, end, label in spans
+                if end > start + 1
+            ):
+                rows.append(row)
+        return rows
+
+    def _of_spans(self, scores: Tensor, lengths: Tensor, constituents: Tensor) -> Tensor:
+        """The same without transitions, as spans that may be constituents."""
+        number = {label: k for k, label in enumerate(self.labels)}
+        begin = [k for k, label in enumerate(self.labels) if label.startswith("B-")]
+        inside = [number.get(f"I-{self.labels[k][2:]}", -1) for k in begin]
+        lone = torch.tensor([k < 0 for k in inside], device=scores.device)
+        unique = set(self.unique.tolist())
+        losses = self.nonconstituent_penalty * self.elsewhere[begin].double()
+        found = best_spans(
+            scores[..., begin],
+            scores[..., inside].masked_fill(lone, -torch.inf),
+            scores[..., number["O"]],
+            constituents,
+            losses.to(scores.device),
+            lengths,
+            [k for k, label in enumerate(begin) if label in unique],
+        )
+        labels = torch.full(scores.shape[:2], number["O"])
+        for row, spans in enumerate(found):
+            for first, end, k in spans:
+                labels[row, first:end] = inside[k]
+                labels[row, first] = begin[k]
+        return labels.to(scores.device)
+
+
+def make_role_decoder(
+    how: RoleDecoding,
+    labels: Sequence[str],
+    transitions: Iterable[tuple[int, int, int]],
+    *,
+    unique: bool,
+    nonconstituent_penalty: float = 0.0,
+) -> RoleDecoder:
+    """The decoder of that name; see `make_lisa_srl`.
+
+    transitions: [previous, following, count] of labels in the training data, -1 before the first.
+    """
+    counts = torch.zeros(len(labels) + 1, len(labels))
+    for before, after, count in transitions:
+        counts[before, after] = count
+    between = start = None
+    if how == "probabilities":
+        between = transition_probs(counts[:-1])
+    elif how == "viterbi":
+        between = transition_probs(counts[:-1] + SMOOTHING).log()
+        start = transition_probs(counts[-1] + SMOOTHING).log()
+    return RoleDecoder(
+        labels,
+        between,
+        start,
+        unique=unique,
+        greedy=how == "greedy",
+        nonconstituent_penalty=nonconstituent_penalty if how == "valid" else 0.0,
+    )
+
+
+@torch.no_grad()
+def decode_frames(
+    scores: ParserScores[LisaScores],
+    joint: Sequence[str],
+    tags: Sequence[str],
+    roles: RoleDecoder,
+    given: Callable[[int], Given] = lambda member: Given(),
+    *,
+    heads: HeadDecoder | None = None,
+    heads_weight: float = 0.0,
+    root: int | None = None,
+) -> dict[int, LisaParse]:
+    """Tags, frames and, with a decoder for them, heads of every parsed sentence, by its index.
+
+    given: of the sentence of that index. heads_weight: added to the scores of given heads and,
+    where such a head is chosen, of its relation; all are logarithms of probabilities. root: the
+    relation to the root, which words don't have to words.
+    """
+    allowed = allowed_joint_labels(joint, tags)
+    # [J, T] and [J]: which tag a joint label has, and whether it is of a predicate
+    has_tag, is_predicate = allowed[:-1, -1].T.float(), allowed[-1, 1].float()
+    parses: dict[int, LisaParse] = {}
+    for batch in scores.batches:
+        known = [given(member) for member in batch.members]
+        device = batch.scores.joint.device
+        lengths = batch.lengths.to(device)
+        # marginal probabilities of tags and of being a predicate
+        probabilities = torch.softmax(batch.scores.joint, -1)
+        tag_probabilities = (
+            probabilities @ has_tag.to(device) if tags else torch.zeros_like(probabilities)
+        )
+        of_tags, best_tags = (t.cpu().numpy() for t in tag_probabilities.max(-1))
+        certainty = probabilities @ is_predicate.to(device)
+        rows, at = _predicates(batch, certainty, known).nonzero(as_tuple=True)
+        of_predicates = certainty.cpu().numpy()
+        arcs = relations = of_arcs = None
+        if heads is not None and batch.scores.arcs is not None:
+            arcs, relations, of_arcs = _parse(batch, heads, known, heads_weight, root)
+        for row, (member, n) in enumerate(zip(batch.members, lengths.tolist(), strict=True)):
+            parse = LisaParse(
+                best_tags[row, :n],
+                heads=None if arcs is None else arcs[row, :n],
+                relations=None if relations is None else relations[row, :n],
+                tag_probabilities=of_tags[row, :n] if tags else None,
+                head_probabilities=None if of_arcs is None else of_arcs[row, :n],
+                predicate_probabilities=of_predicates[row, :n],
+            )
+            parses.setdefault(member, parse)
+        if len(rows):
+            sure = certainty[rows, at].tolist()
+            found = _frames(batch, roles, rows, at, lengths[rows], known)
+            for row, sure_of, frame in zip(rows.tolist(), sure, found, strict=True):
+                verb = [label for *_, label in frame.spans].index(PREDICATE)
+                frame.scores[verb] = sure_of
+                parses[batch.members[row]].frames.append(frame)
+    return parses
+
+
+def _predicates(
+    batch: SentenceBatch[LisaScores], certainty: Tensor, known: Sequence[Given]
+) -> Tensor:
+    """Which words are predicates [B,n], found or given; those given become certain [B,n]."""
+    words = torch.arange(certainty.shape[1], device=certainty.device)
+    found = (certainty > 0.5) & (words < batch.lengths.to(words.device).unsqueeze(1))
+    given = [of.predicates for of in known]
+    if isinstance(batch, LisaBatch) and batch.predicates is not None:
+        # of a model with an indicator: other predicates have rows of their own
+        given = [[word] if word >= 0 else [] for word in batch.predicates.tolist()]
+    for row, predicates in enumerate(given):
+        if predicates is not None:
+            found[row] = False
+            found[row, list(predicates)] = True
+            certainty[row, list(predicates)] = 1.0
+    return found
+
+
+def _frames(
+    batch: SentenceBatch[LisaScores],
+    roles: RoleDecoder,
+    rows: Tensor,
+    predicates: Tensor,
+    lengths: Tensor,
+    known: Sequence[Given],
+) -> list[FoundFrame]:
+    """The frames of P predicates: words predicates [P] of the rows [P], of so many words [P]."""
+    scores = batch.scores
+    heads = None
+    if scores.paths is not None:
+        given = batch.heads if isinstance(batch, LisaBatch) else None
+        heads = scores.likely_heads(batch.lengths, given)
+    role_scores = scores.roles_of(rows, predicates, heads)
+    whole = None
+    if roles.nonconstituent_penalty and any(of.constituents is not None for of in known):
+        whole = _constituents(known, role_scores.shape[1]).to(rows.device)[rows]
+    labels = roles(role_scores, predicates, lengths, whole)
+    chosen = torch.log_softmax(role_scores, -1).gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+    values = chosen.cpu().numpy()
+    frames = []
+    for k, (numbers, predicate, n) in enumerate(
+        zip(labels.tolist(), predicates.tolist(), lengths.tolist(), strict=True)
+    ):
+        spans = bio_to_spans([roles.labels[label] for label in numbers[:n]])
+        spans = with_one_predicate(spans, predicate)
+        # a span is as probable as its words on average (geometric mean)
+        probable = [float(numpy.exp(values[k, start:end].mean())) for start, end, _ in spans]
+        frames.append(FoundFrame(predicate, spans, probable))
+    return frames
+
+
+def _constituents(known: Sequence[Given], n: int) -> Tensor:
+    """Whether the words i to j may be an argument for nothing [B,n,n]: a word, a constituent, or
+    anything where these are not known."""
+    whole = torch.eye(n, dtype=torch.bool).repeat(len(known), 1, 1)
+    for row, of in enumerate(known):
+        if of.constituents is None:
+            whole[row] = True
+        for start, end in of.constituents or ():
+            whole[row, start, end - 1] = True
+    return whole
+
+
+def with_one_predicate(spans: list[LabelledSpan], predicate: int) -> list[LabelledSpan]:
+    """Spans of which exactly one is labelled V: the one at the predicate, or the last before it.
+
+    Others labelled V continue it (C-V). Where there is none, C-V at the predicate becomes V; where
+    there is not that either, which no valid sequence has, the predicate itself does.
+    """
+    here = [span for span in spans if span[0] <= predicate < span[1]]
+    if not here or here[0][2] not in (PREDICATE, CONTINUED):
+        rest = [span for span in spans if span not in here and span[2] != PREDICATE]
+        return sorted([*rest, (predicate, predicate + 1, PREDICATE)])
+    verbs = [span for span in spans if span[2] == PREDICATE and span[0] <= predicate]
+    verb = here[0] if here[0][2] == PREDICATE or not verbs else verbs[-1]
+    return [
+        (start, end, PREDICATE)
+        if (start, end, label) == verb
+        else (start, end, CONTINUED if label == PREDICATE else label)
+        for start, end, label in spans
+    ]
+
+
+def _parse(
+    batch: SentenceBatch[LisaScores],
+    decoder: HeadDecoder,
+    known: Sequence[Given],
+    weight: float,
+    root: int | None,
+) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
+    """Heads [B,n], 0 the root and k word k, their relations [B,n] and both's probability [B,n]."""
+    assert batch.scores.arcs is not None
+    arcs = from_self_loops(batch.scores.arcs)
+    earlier = _padded([of.heads for of in known], arcs)
+    # one head a word: what is the same for all of a word's arcs changes no tree
+    arcs = _raised(arcs, earlier, weight * (earlier >= 0))
+    heads = decoder(arcs, batch.lengths.to(arcs.device))
+    names = _padded([of.relations for of in known], arcs)
+    agreed = (heads == earlier) & (names >= 0)
+    relations = _raised(batch.scores.relations_of(to_self_loops(heads)), names, weight * agreed)
+    if root is not None and relations.shape[-1] > 1:
+        relations[..., root].masked_fill_(heads > 0, -torch.inf)
+    of_relations, best = torch.softmax(relations, -1).max(-1)
+    of_heads = torch.softmax(mask_padding(arcs, batch.lengths), -1)
+    sure = of_heads.gather(-1, heads.unsqueeze(-1)).squeeze(-1) * of_relations
+    return heads.cpu().numpy(), best.cpu().numpy(), sure.cpu().numpy()
+
+
+def _padded(rows: Sequence[Sequence[int] | None], like: Tensor) -> Tensor:
+    """Numbers of words [B,n], -1 where there are none."""
+    return padded(like, (row if row is not None else () for row in rows))
+
+
+def _raised(scores: Tensor, choices: Tensor, values: Tensor) -> Tensor:
+    """Scores [B,n,C] with the value [B,n] added to that of each word's choice [B,n]."""
+    added = values.to(scores.dtype).unsqueeze(-1)
+    return scores.scatter_add(-1, choices.clamp(min=0).unsqueeze(-1), added)

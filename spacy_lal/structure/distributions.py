@@ -1,0 +1,492 @@
+"""Probability distributions over the trees of padded sentences, the door to all charts.
+
+`BinaryTrees` are unlabelled; `LabelledTrees` have labels and, of a joint model, heads; of
+`TwoStageTrees` the labels are chosen after the tree. What is said of one tree is said of each
+sentence's. Charts [B, S] are packed by width (`chart`), lengths [B] are the sentences' words.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from .arborescence import mask_padding
+from .binarise import left_binarisation, log_weight
+from .chart import (
+    InsidePass,
+    LogPartition,
+    best_tree,
+    chart_length,
+    checked_lengths,
+    hamming_augment,
+    inside_pass,
+    marginals,
+    packed_spans,
+    root_positions,
+    span_position,
+    spans_within,
+)
+from .k_best_trees import KBest, k_best
+from .lexicalised import joint_values
+from .pruned import best_joint
+
+WIDER = 2
+"""How many times more trees than asked for are ranked, where the search is not by probability."""
+
+
+class FoundTrees(NamedTuple):
+    """The trees chosen for a batch.
+
+    labels [B, S]: of their constituents, else 0; None without constituents. probabilities [B, S]
+    of the constituents and log_prob [B] of the trees; None where scores are no log-probabilities.
+    heads [B, n]: 0 the root, k word k; None without arcs.
+    """
+
+    labels: Tensor | None
+    probabilities: Tensor | None = None
+    log_prob: Tensor | None = None
+    heads: Tensor | None = None
+
+
+class KTrees(NamedTuple):
+    """The k most probable trees of one sentence, the best first; fewer where there are fewer.
+
+    labels [k, S]: of constituents, else 0, in charts of the sentence's own length; log_prob [k].
+    """
+
+    labels: Tensor
+    log_prob: Tensor
+
+
+class BinaryTrees:
+    """The conditional random field over binary trees (Zhang et al. 2020, IJCAI).
+
+    p(T) = exp(the sum of the scores of T's 2n-1 spans - log Z).
+
+    scores: packed charts [B, S]. A score of -inf excludes a span; where no tree is left, log Z is
+    -inf and probabilities mean nothing. The inside pass is made once, when it is first needed.
+    """
+
+    def __init__(self, scores: Tensor, lengths: Tensor) -> None:
+        self._n, self.lengths = checked_lengths(scores, lengths)
+        self.scores = scores
+
+    @cached_property
+    def _tables(self) -> InsidePass:
+        return inside_pass(self.scores, self.lengths)
+
+    @cached_property
+    def log_partition(self) -> Tensor:
+        """log Z [B]; its gradient are the marginals."""
+        return LogPartition.apply(self.scores, *self._tables)
+
+    @cached_property
+    def marginals(self) -> Tensor:
+        """[B, S]: the probability that a span is in the tree; 0 outside the sentence."""
+        return marginals(self._tables, self.scores.new_ones(len(self.scores)))
+
+    def argmax(self) -> tuple[Tensor, Tensor]:
+        """The most probable tree: its score [B] and a mask of its spans [B, S]."""
+        return best_tree(self.scores, self.lengths)
+
+    def mbr(self) -> tuple[Tensor, Tensor]:
+        """The tree with the most spans in common with the true one, by expectation (Goodman 1996).
+
+        Returns that expected number [B] and a mask of the tree's spans [B, S].
+        """
+        return best_tree(self.marginals, self.lengths)
+
+    def kmax(self, k: int) -> tuple[Tensor, Tensor]:
+        """The k most probable trees, best first: their scores [B, k] and masks [B, k, S].
+
+        Where there are fewer, scores are -inf and masks False.
+        """
+        best = k_best(self.scores.unsqueeze(-1), None, self.lengths, k)
+        return best.scores, best.spans
+
+    def log_prob(self, tree: Tensor) -> Tensor:
+        """log p [B] of the trees whose spans are True in `tree` [B, S].
+
+        Raises ValueError unless these are 2n-1 spans inside each sentence. That they don't cross is
+        not looked at.
+        """
+        inner = (tree & spans_within(self._n, self.lengths)).sum(1)
+        wrong = (inner != 2 * self.lengths - 1) | (tree.sum(1) != inner)
+        if wrong.any():
+            row = int(wrong.nonzero()[0])
+            raise ValueError(
+                f"a tree of {int(self.lengths[row])} words has {2 * int(self.lengths[row]) - 1} "
+                f"spans inside the sentence, not {int(inner[row])} inside and "
+                f"{int(tree[row].sum() - inner[row])} outside (row {row})"
+            )
+        return self.scores.masked_fill(~tree, 0.0).sum(1) - self.log_partition
+
+
+class Trees(ABC):
+    """A distribution over trees with labels 1..L-1, 0 standing for "no constituent".
+
+    nodes: over the binary trees without their labels, whose spans have the probabilities that they
+    have under any label, 0 included. probabilistic: whether scores are log-probabilities; without,
+    there is nothing but `argmax`, without probabilities.
+    """
+
+    nodes: BinaryTrees
+    lengths: Tensor
+    probabilistic = True
+
+    @property
+    def log_partition(self) -> Tensor:
+        """log Z [B]."""
+        return self.nodes.log_partition
+
+    @property
+    def marginals(self) -> Tensor:
+        """[B, S]: the probability that a span is a node of the binary tree, under any label."""
+        return self.nodes.marginals
+
+    def with_gold_groups(self, unknown: Tensor) -> Trees:
+        """The trees as training sees them, where groups that are no constituents are labelled, too.
+
+        unknown [B]: in which sentences nobody knows whether a span without a constituent is a
+        group; there training learns nothing about groups.
+        """
+        return self
+
+    @abstractmethod
+    def log_prob(self, labels: Tensor) -> Tensor:
+        """log p [B] of trees with these labels [B, S], 0 at spans that are no constituents."""
+
+    def cross_entropy(self, labels: Tensor) -> Tensor:
+        """The loss [B] of gold trees: -log p."""
+        return -self.log_prob(labels)
+
+    @abstractmethod
+    def argmax(self, share: float = 0.5) -> FoundTrees:
+        """The tree of highest score. share: the constituents' share of it; arcs have the rest."""
+
+    @abstractmethod
+    def mbr(self, threshold: float | None, arc_weight: float = 1.0) -> FoundTrees:
+        """The tree of highest expected gain: minimum Bayes risk.
+
+        threshold: less probable constituents are left out; None, of two stages only: each node
+        has its best label. arc_weight: the gain of a right arc relative to that of a constituent.
+        """
+
+    @abstractmethod
+    def span_labels(self) -> tuple[Tensor, Tensor]:
+        """Of every span the probability that it is a constituent, and its best label [B, S]."""
+
+    def kmax(self, k: int) -> list[KTrees]:
+        """The k most probable trees of each sentence. Raises ValueError for k < 1."""
+        if k < 1:
+            raise ValueError(f"k must be at least 1, got {k}")
+        return [self._kmax(row, k) for row in range(len(self.lengths))]
+
+    @abstractmethod
+    def _kmax(self, row: int, k: int) -> KTrees: ...
+
+
+class LabelledTrees(Trees):
+    """The CRF over binary trees with labels (Zhang et al. 2020, with labels inside), or margins.
+
+    A tree with more than two children at a node stands for all its binarisations, with label 0
+    between its constituents: its probability is their sum, so that none is imposed.
+
+    scores: packed charts of label scores [B, S, L]. arcs: of a joint model, scores [B, n, n+1] of
+    head h, 0 the root, for word d + 1 at [d, h]; they have no part in probabilities of trees.
+    group: the label of groups that are no constituents (`hpsg`). rooted: every tree that is found
+    has the whole sentence as a constituent.
+    """
+
+    def __init__(
+        self,
+        scores: Tensor,
+        lengths: Tensor,
+        *,
+        arcs: Tensor | None = None,
+        group: int | None = None,
+        probabilistic: bool = True,
+        rooted: bool = False,
+    ) -> None:
+        self.scores, self.arcs, self.group = scores, arcs, group
+        self.probabilistic, self.rooted = probabilistic, rooted
+        self.lengths = lengths.to(scores.device)
+
+    @cached_property
+    def nodes(self) -> BinaryTrees:  # type: ignore[override]
+        return BinaryTrees(torch.logsumexp(self.scores, -1), self.lengths)
+
+    def log_prob(self, labels: Tensor) -> Tensor:
+        return log_weight(self.scores, labels, self.lengths, self.group) - self.log_partition
+
+    def with_gold_groups(self, unknown: Tensor) -> LabelledTrees:
+        """As log-probabilities, 0 stands in sentences without gold groups for either of the two, so
+        that `log_prob` sums both; as margins, groups are not among the trees that are searched."""
+        if self.group is None:
+            return self
+        scores = self.scores
+        if unknown.any():
+            at = unknown.to(scores.device).view(-1, 1).expand(scores.shape[:2])
+            columns = list(scores.unbind(-1))
+            if self.probabilistic:
+                either = torch.logaddexp(columns[0], columns[self.group])
+                columns[0] = torch.where(at, either, columns[0])
+            columns[self.group] = columns[self.group].masked_fill(at, -torch.inf)
+            scores = torch.stack(columns, -1)
+        return LabelledTrees(
+            scores,
+            self.lengths,
+            arcs=self.arcs,
+            probabilistic=self.probabilistic,
+            rooted=self.rooted,
+        )
+
+    def margin(self, labels: Tensor) -> Tensor:
+        """max_T [s(T) + Delta(T, T*)] - s(T*) [B] of gold trees T* with these labels [B, S].
+
+        Delta is the number of spans of T whose label differs from that span's gold label, spans
+        that are no gold constituent included (their gold label is 0; Stern et al. 2017). s(T*) sums
+        the gold constituents; the binary tree's other spans have label 0, whose score is the
+        constant 0 of the scorer. Mrini et al. 2020, section 3.2, eqs. 8 and 9.
+        """
+        augmented = hamming_augment(self.scores, labels)
+        if self.rooted:
+            rows, position = root_positions(self.scores, self.lengths)
+            augmented[rows, position, 0] = -torch.inf
+        best, at = augmented.max(-1)
+        _, tree = best_tree(best.detach(), self.lengths)
+        found = augmented.gather(-1, at.unsqueeze(-1)).squeeze(-1)
+        reference = self.scores.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+        return (found * tree).sum(1) - (reference * (labels > 0)).sum(1)
+
+    def argmax(self, share: float = 0.5) -> FoundTrees:
+        constituent, labels, empty = joint_values(self.scores, self.lengths, self.group)
+        arcs = None if self.arcs is None else (1 - share) * self.arcs
+        return self._found(share * constituent, labels, share * empty, arcs)
+
+    def mbr(self, threshold: float | None, arc_weight: float = 1.0) -> FoundTrees:
+        """The tree whose constituents have the highest sum of p - threshold, plus its arcs'
+        probabilities times arc_weight.
+
+        p is a labelled constituent's probability (labelled recall, Goodman 1996). The threshold
+        makes up for precision: improbable constituents are left out, rather than forced in because
+        trees are binary.
+        """
+        if threshold is None:
+            raise ValueError("only trees of two stages do without a threshold")
+        real = self.scores[..., 1:]
+        if self.group is not None:
+            # a group is no gain; where a tree with heads needs one it costs nothing
+            real = real.clone()
+            real[..., self.group - 1] = -torch.inf
+        probable, labels = real.max(-1)
+        gain = (probable - self.nodes.scores).exp() * self.marginals - threshold
+        arcs = None
+        if self.arcs is not None:
+            arcs = arc_weight * torch.softmax(mask_padding(self.arcs, self.lengths), -1)
+        labels = torch.where(gain > 0, labels + 1, 0)
+        return self._found(gain.clamp(min=0), labels, torch.zeros_like(gain), arcs)
+
+    def _found(
+        self, constituent: Tensor, labels: Tensor, empty: Tensor, arcs: Tensor | None
+    ) -> FoundTrees:
+        """The tree of the highest sum of values: of spans [B, S] as constituents with their best
+        label, of spans without one, and of arcs."""
+        if self.rooted:
+            never = empty.new_tensor(-torch.inf)
+            empty = empty.index_put(root_positions(empty, self.lengths), never)
+        heads = None
+        if arcs is None:
+            # a span that must be in the tree takes the better of a constituent and nothing, and
+            # nothing of equal ones, as in the joint decode
+            _, tree = best_tree(torch.maximum(constituent, empty), self.lengths)
+            labelled = tree & (constituent > empty)
+        else:
+            probable = self.marginals if self.probabilistic else None
+            joint = best_joint(constituent, empty, arcs, self.lengths, probable)
+            labelled, heads = joint.labelled, joint.heads
+        if self.group is not None:
+            labelled = labelled & (labels != self.group)
+        labels = torch.where(labelled, labels, 0)
+        if not self.probabilistic:
+            return FoundTrees(labels, heads=heads)
+        of_labels = self.scores.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
+        probabilities = (of_labels - self.nodes.scores).exp() * self.marginals
+        return FoundTrees(labels, probabilities, self.log_prob(labels), heads)
+
+    def span_labels(self) -> tuple[Tensor, Tensor]:
+        return _span_labels(self.scores, self.marginals, self.group)
+
+    def _kmax(self, row: int, k: int) -> KTrees:
+        """No dynamic program ranks sums over binarisations: the `WIDER` k trees of highest score
+        are ranked by their probability."""
+        lengths = self.lengths[row : row + 1]
+        here = _own_spans(self.scores, lengths)
+        chart = self.scores[row, here].unsqueeze(0)
+        empty, group = chart[..., 0], self.group
+        if group is not None:
+            empty = torch.logaddexp(empty, chart[..., group])
+        labels = _best_labels(chart, empty, group, lengths, WIDER * k)[0]
+        one_each = chart.expand(len(labels), -1, -1), labels, lengths.expand(len(labels))
+        log_z = BinaryTrees(torch.logsumexp(chart, -1), lengths).log_partition
+        log_prob = log_weight(*one_each, group) - log_z
+        order = log_prob.argsort(descending=True, stable=True)[:k]
+        return KTrees(labels[order], log_prob[order])
+
+
+class TwoStageTrees(Trees):
+    """A CRF over binary trees, and then labels of the tree's nodes, each by itself (Zhang et al.
+    2020, IJCAI, section 3).
+
+    A tree's probability is that of its left binarisation, times those of the nodes' labels, 0
+    included.
+
+    spans: packed charts [B, S]. label_scores: of N spans, given their sentences, starts and ends
+    [N] each, the scores of their labels [N, L].
+    """
+
+    def __init__(
+        self,
+        spans: Tensor,
+        label_scores: Callable[[Tensor, Tensor, Tensor], Tensor],
+        lengths: Tensor,
+    ) -> None:
+        self.nodes = BinaryTrees(spans, lengths)
+        self.lengths = self.nodes.lengths
+        self._label_scores = label_scores
+        self._n = chart_length(spans)
+
+    def _labels_of(self, rows: Tensor, at: Tensor) -> Tensor:
+        starts, ends = (t.to(at.device) for t in packed_spans(self._n))
+        return self._label_scores(rows, starts[at], ends[at])
+
+    def _log_probs(self, labels: Tensor) -> tuple[Tensor, Tensor]:
+        """log p of the left binarisation's nodes [B], and of the labels of these nodes [B]."""
+        nodes = left_binarisation(labels, self.lengths)
+        rows, at = nodes.nonzero(as_tuple=True)
+        loss = F.cross_entropy(self._labels_of(rows, at), labels[rows, at], reduction="none")
+        of_labels = loss.new_zeros(len(labels)).index_add(0, rows, -loss)
+        return self.nodes.log_prob(nodes), of_labels
+
+    def log_prob(self, labels: Tensor) -> Tensor:
+        of_nodes, of_labels = self._log_probs(labels)
+        return of_nodes + of_labels
+
+    def cross_entropy(self, labels: Tensor) -> Tensor:
+        """-log p of the unlabelled tree and the cross-entropy of its nodes' labels [B].
+
+        Zhang et al. 2020, section 3.5. The cross-entropy is brought to the scale of a batch's
+        words, so that the batch's sum over its number of words is the likelihood's mean over words
+        and the cross-entropy's mean over nodes, as in supar.
+        """
+        of_nodes, of_labels = self._log_probs(labels)
+        per_word = self.lengths.sum().to(of_nodes) / (2 * self.lengths - 1).sum()
+        return -per_word * of_labels - of_nodes
+
+    def argmax(self, share: float = 0.5) -> FoundTrees:
+        """The most probable binary tree, with the best label of each node."""
+        return self._labelled(self.nodes.argmax()[1], None)
+
+    def mbr(self, threshold: float | None, arc_weight: float = 1.0) -> FoundTrees:
+        """The binary tree of most probable spans, whatever the threshold; without one, each of its
+        spans has its best label, 0 included (Floquet et al., section 2.1)."""
+        return self._labelled(self.nodes.mbr()[1], threshold)
+
+    def _labelled(self, tree: Tensor, threshold: float | None) -> FoundTrees:
+        spans = self.nodes.scores
+        rows, at = tree.nonzero(as_tuple=True)
+        scores, sure = self._labels_of(rows, at), self.marginals[rows, at]
+        if threshold is None:
+            chosen = scores.argmax(-1)
+        else:
+            probable, best = torch.softmax(scores, -1)[:, 1:].max(-1)
+            chosen = torch.where(probable * sure > threshold, best + 1, 0)
+        labels = torch.zeros(tree.shape, dtype=torch.long, device=tree.device)
+        labels[rows, at] = chosen
+        of_labels = torch.log_softmax(scores, -1).gather(-1, chosen.unsqueeze(-1)).squeeze(-1)
+        probabilities = torch.zeros_like(spans)
+        probabilities[rows, at] = of_labels.exp() * sure
+        added = torch.zeros_like(spans)
+        added[rows, at] = of_labels + spans[rows, at]
+        # Where another binarisation than the left one was found, that one has the same constituents
+        # and other nodes between them.
+        other = _is_binarised_otherwise(labels, tree, self.lengths)
+        if other.any():
+            left = tree.clone()
+            left[other] = left_binarisation(labels[other], self.lengths[other])
+            rows, at = (left & ~tree).nonzero(as_tuple=True)
+            empty = torch.log_softmax(self._labels_of(rows, at), -1)[:, 0]
+            added[rows, at] = empty + spans[rows, at]
+            added.masked_fill_(~left, 0.0)
+        return FoundTrees(labels, probabilities, added.sum(1) - self.log_partition)
+
+    def span_labels(self) -> tuple[Tensor, Tensor]:
+        rows, at = torch.ones_like(self.nodes.scores, dtype=torch.bool).nonzero(as_tuple=True)
+        scores = self._labels_of(rows, at).unflatten(0, self.nodes.scores.shape)
+        return _span_labels(scores, self.marginals, None)
+
+    def _kmax(self, row: int, k: int) -> KTrees:
+        lengths, here = (
+            self.lengths[row : row + 1],
+            _own_spans(self.nodes.scores, self.lengths[row]),
+        )
+        spans = self.nodes.scores[row, here].unsqueeze(0)
+        labels = self._labels_of(torch.full_like(here, row), here)
+        chart = spans.unsqueeze(-1) + torch.log_softmax(labels, -1)
+        trees, scores = _best_labels(chart, chart[..., 0], None, lengths, k)
+        return KTrees(trees, scores - BinaryTrees(spans, lengths).log_partition)
+
+
+def _own_spans(chart: Tensor, length: Tensor) -> Tensor:
+    """Where the spans of a sentence are in the chart of a padded batch."""
+    starts, ends = packed_spans(int(length))
+    return span_position(chart_length(chart), starts, ends).to(chart.device)
+
+
+def _best_labels(
+    chart: Tensor, empty: Tensor, group: int | None, lengths: Tensor, k: int
+) -> tuple[Tensor, Tensor]:
+    """The labels [k, S] and scores [k] of the k trees of highest score of one sentence.
+
+    chart [1, S, L]: of each label; empty [1, S]: of spans that are no constituents.
+    """
+    constituents = chart[..., 1:]
+    if group is not None:
+        constituents = constituents.clone()
+        constituents[..., group - 1] = -torch.inf
+    values, label = constituents.topk(min(k, constituents.shape[-1]), -1)
+    found: KBest = k_best(values, empty, lengths, k)
+    there = found.scores[0].isfinite()
+    choice = found.labels[0, there]
+    labels = label[0].gather(-1, (choice.T - 1).clamp(min=0)).T + 1
+    return torch.where(choice > 0, labels, 0), found.scores[0, there]
+
+
+def _span_labels(scores: Tensor, of_nodes: Tensor, group: int | None) -> tuple[Tensor, Tensor]:
+    shares = torch.softmax(scores, -1)
+    shares[..., 0] = 0.0
+    if group is not None:
+        shares[..., group] = 0.0
+    return (shares.sum(-1) * of_nodes).clamp(0, 1), shares.argmax(-1)
+
+
+def _is_binarised_otherwise(labels: Tensor, tree: Tensor, lengths: Tensor) -> Tensor:
+    """[B] whether a node without a label, of several words, is a right child.
+
+    labels [B, S], tree mask [B, S]. Right children and the root are the widest nodes that begin
+    where they begin.
+    """
+    n = chart_length(tree)
+    starts, ends = (t.to(tree.device) for t in packed_spans(n))
+    widest = torch.zeros(len(tree), n, dtype=torch.long, device=tree.device).scatter_reduce(
+        1, starts.expand(tree.shape), torch.where(tree, ends, 0), "amax"
+    )
+    root = (starts == 0) & (ends == lengths.to(tree.device).unsqueeze(1))
+    new = tree & (labels == 0) & (ends - starts > 1) & ~root
+    return (new & (ends == widest[:, starts])).any(1)

@@ -1,0 +1,235 @@
+"""Sentences of a treebank as people write: in paragraphs, with line breaks, without full stops.
+
+Every change is one of the text; `Piece`s say which characters are whose, so that the annotation
+goes along (`annotations/retokenized.py`).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from ..annotations.constituents import get_constituents
+from ..annotations.frames import get_frames
+from ..annotations.retokenized import Piece, rewritten
+
+Tokenizer = Callable[[str], Doc]
+
+WIDTHS = (40, 80)
+"""Characters of a line, where lines are broken."""
+
+FULL_STOPS = frozenset({".", "...", "!", "?"})
+"""Words that noise may leave out at the end of a sentence."""
+INNER_MARKS = frozenset({",", ":", ";", "--", "-", '"', "“", "”"})
+"""Punctuation inside a sentence, which noise leaves out with all full stops."""
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Shares of texts (0 to 1) in which there is something that sentence boundaries suffer from.
+
+    line_breaks: lines are broken at some width, or between sentences, or anywhere now and then.
+    lower_case: sentences begin with a small letter, or all letters are small. unstopped: sentences
+    have no full stop, or the text no punctuation at all. spaces: words are several spaces apart,
+    between sentences or anywhere now and then.
+    """
+
+    line_breaks: float = 0.0
+    lower_case: float = 0.0
+    unstopped: float = 0.0
+    spaces: float = 0.0
+
+
+@dataclass
+class _Word:
+    """A token of the text to be. token: counted through all Docs. after: whitespace after it."""
+
+    text: str
+    after: str
+    token: int
+    last: bool
+
+
+def running_text(
+    docs: Sequence[Doc],
+    between: Sequence[str],
+    noise: Noise,
+    rng: random.Random,
+    vocab: Vocab,
+    tokenizer: Tokenizer | None = None,
+) -> Doc:
+    """Sentences, one a Doc, as one annotated Doc.
+
+    between: the whitespace after each Doc but the last. tokenizer: whose tokens the Doc has, but
+    where they begin or end within constituents, roles or subtrees of gold tokens; None for the
+    gold ones. Whitespace tokens are what spaCy's tokenizer makes.
+    """
+    words = _words(docs, between)
+    if rng.random() < noise.unstopped:
+        words = _without_marks(words, docs, rng)
+    if rng.random() < noise.lower_case:
+        _lower(words, rng)
+    if rng.random() < noise.line_breaks:
+        _break_lines(words, rng)
+    # without wide spaces the other noise is what it is without this setting
+    if noise.spaces and rng.random() < noise.spaces:
+        _widen_spaces(words, rng)
+    pieces = _pieces(words)
+    if tokenizer is not None:
+        pieces = _retokenised(pieces, docs, tokenizer)
+    return rewritten(docs, pieces, vocab)
+
+
+def _words(docs: Sequence[Doc], between: Sequence[str]) -> list[_Word]:
+    """Without whitespace tokens, but where a Doc begins with one: they come after words."""
+    words: list[_Word] = []
+    for (doc, first), gap in zip(_offsets(docs), [*between, ""], strict=True):
+        for t in doc:
+            if t.is_space and t.i > 0:
+                words[-1].after += t.text_with_ws
+            else:
+                words.append(_Word(t.text, t.whitespace_, first + t.i, False))
+        words[-1].after, words[-1].last = gap, True
+    return words
+
+
+def _without_marks(words: list[_Word], docs: Sequence[Doc], rng: random.Random) -> list[_Word]:
+    """Without full stops at the end of sentences, or without any punctuation; words stay apart."""
+    every = rng.random() < 0.3
+    governors = {
+        head for doc, first in _offsets(docs) for t in doc
+        if (head := t.head.i + first) != t.i + first
+    }  # fmt: skip
+    roots = {t.i + first for doc, first in _offsets(docs) for t in doc if t.head.i == t.i}
+    headed = docs[0].has_annotation("DEP")
+    kept: list[_Word] = []
+    for word in words:
+        final = word.last and word.text in FULL_STOPS and (every or rng.random() < 0.8)
+        leaf = not headed or (word.token not in governors and word.token not in roots)
+        if kept and leaf and not kept[-1].last and (final or (every and word.text in INNER_MARKS)):
+            kept[-1].after = kept[-1].after or word.after
+            if word.last:
+                kept[-1].after, kept[-1].last = word.after, True
+        else:
+            kept.append(word)
+    return kept
+
+
+def _lower(words: list[_Word], rng: random.Random) -> None:
+    every = rng.random() < 0.5
+    first = True
+    for word in words:
+        if every or (first and word.text != "I"):
+            lowered = word.text.lower()
+            word.text = lowered if len(lowered) == len(word.text) else word.text
+        first = word.last
+
+
+def _break_lines(words: list[_Word], rng: random.Random) -> None:
+    style = rng.choice(("width", "width", "between", "anywhere"))
+    width, column = rng.randint(*WIDTHS), 0
+    gap = rng.choice(("\n", "\n", "\n\n", "  "))
+    for word, following in pairwise(words):
+        column += len(word.text) + len(word.after)
+        if word.after != " ":
+            column = 0 if "\n" in word.after else column
+        elif style == "width" and column + len(following.text) > width:
+            word.after, column = "\n", 0
+        elif style == "between" and word.last:
+            word.after = gap
+        elif style == "anywhere" and rng.random() < 0.03:
+            word.after = "\n"
+
+
+def _widen_spaces(words: list[_Word], rng: random.Random) -> None:
+    style = rng.choice(("between", "anywhere", "anywhere", "both"))
+    width = rng.choice((2, 2, 2, 3, 4))
+    for word in words:
+        if word.after == " ":
+            between = word.last and style != "anywhere"
+            if between or (style != "between" and rng.random() < 0.1):
+                word.after = " " * width
+
+
+def _pieces(words: Sequence[_Word]) -> list[Piece]:
+    """With the whitespace tokens that spaCy makes: all but one space after a word."""
+    pieces = []
+    for word in words:
+        space = word.after.startswith(" ")
+        pieces.append(Piece(word.text, space, range(word.token, word.token + 1)))
+        if rest := word.after[space:]:
+            pieces.append(Piece(rest, False, range(0)))
+    return pieces
+
+
+def _retokenised(pieces: Sequence[Piece], docs: Sequence[Doc], tokenizer: Tokenizer) -> list[Piece]:
+    """The tokenizer's pieces, or those that were, between the nearest borders that both have."""
+    made = tokenizer("".join(piece.text + " " * piece.space for piece in pieces))
+    lengths = (len(piece.text) + piece.space for piece in pieces)
+    places = list(accumulate(lengths, initial=0))
+    ends = [place + len(piece.text) for place, piece in zip(places, pieces, strict=False)]
+    made_ends = [token.idx + len(token) for token in made]
+    may_merge = _merging(docs)
+    found: list[Piece] = []
+    i = j = 0
+    while i < len(pieces):
+        first, first_made = i, j
+        i, j = i + 1, j + 1
+        while ends[i - 1] != made_ends[j - 1]:
+            if ends[i - 1] < made_ends[j - 1]:
+                i += 1
+            else:
+                j += 1
+        group, tokens = pieces[first:i], made[first_made:j]
+        sources = range(
+            min((p.sources.start for p in group if p.sources), default=0),
+            max((p.sources.stop for p in group if p.sources), default=0),
+        )
+        if len(tokens) == 1 < len(group) == len(sources) and may_merge(sources):
+            found.append(Piece(tokens[0].text, group[-1].space, sources))
+        elif len(group) == 1 < len(tokens) and sources:
+            found += (Piece(t.text, bool(t.whitespace_), sources) for t in tokens)
+        else:
+            found += group
+    return found
+
+
+def _merging(docs: Sequence[Doc]) -> Callable[[range], bool]:
+    """Which tokens may become one: those with one head outside, and no border between them of a
+    sentence, constituent or role that doesn't have all of them in it."""
+    placed = _offsets(docs)
+    heads = [t.head.i + first for doc, first in placed for t in doc]
+    sentences = {first for _, first in placed}
+    spans = {
+        (start + first, end + first)
+        for doc, first in placed
+        for start, end in (
+            *((i, j) for i, j, _ in get_constituents(doc)),
+            *((s.start, s.end) for frame in get_frames(doc) for s in frame.spans),
+        )
+    }
+
+    def may_merge(sources: range) -> bool:
+        inner = range(sources.start + 1, sources.stop)
+        outside = [s for s in sources if heads[s] not in sources or heads[s] == s]
+        return (
+            len(outside) == 1
+            and sentences.isdisjoint(inner)
+            and not any(
+                (start in inner or end in inner)
+                and not (start >= sources.start and end <= sources.stop)
+                for start, end in spans
+            )
+        )
+
+    return may_merge
+
+
+def _offsets(docs: Sequence[Doc]) -> list[tuple[Doc, int]]:
+    """Each Doc with the number of tokens before it."""
+    return list(zip(docs, accumulate(map(len, docs), initial=0), strict=False))

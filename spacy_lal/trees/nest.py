@@ -1,0 +1,63 @@
+"""Spans in preorder: which of them stand below which, and which cross."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+Span = TypeVar("Span", bound=Sequence[Any])
+
+
+def nest(spans: Sequence[Sequence[Any]], n: int) -> list[list[int]]:
+    """What stands right below each span, and last, below all of them, from left to right.
+
+    spans: (start, end, …) in preorder: outer before inner, left before right; of a chain over the
+        same words the topmost first. n: number of words.
+    The span at k is k there, and word i is ~i. What is below a span comes after it, so that a loop
+    from the last span to the first builds a tree from its leaves.
+    Raises ValueError if a span is empty or outside the words, and if two spans cross or are out of
+    order, naming both.
+    """
+    below: list[list[int]] = [[] for _ in range(len(spans) + 1)]
+    starts, ends = [*(span[0] for span in spans), 0], [*(span[1] for span in spans), n]
+    opened = [len(spans)]
+    position = 0
+
+    def fill(k: int, end: int) -> None:
+        nonlocal position
+        below[k].extend(~i for i in range(position, end))
+        position = max(position, end)
+
+    for k, span in enumerate(spans):
+        start, end = starts[k], ends[k]
+        if not 0 <= start < end <= n:
+            raise ValueError(f"span {tuple(span)} is empty or outside {n} words")
+        while len(opened) > 1 and ends[opened[-1]] <= start:
+            closed = opened.pop()
+            fill(closed, ends[closed])
+        outer = opened[-1]
+        if start < starts[outer] or end > ends[outer]:
+            raise ValueError(
+                f"spans {tuple(spans[outer])} and {tuple(span)} cross or are out of preorder"
+            )
+        fill(outer, start)
+        below[outer].append(k)
+        opened.append(k)
+    for k in reversed(opened):
+        fill(k, ends[k])
+    return below
+
+
+def crossing(spans: Iterable[Span]) -> tuple[Span, Span] | None:
+    """Two spans of which neither contains the other though they share words, or None.
+
+    spans: (start, end, …), sorted by start, the wider of two that start together first.
+    """
+    opened: list[Span] = []
+    for span in spans:
+        while opened and opened[-1][1] <= span[0]:
+            opened.pop()
+        if opened and opened[-1][1] < span[1]:
+            return opened[-1], span
+        opened.append(span)
+    return None
