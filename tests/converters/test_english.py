@@ -1,9 +1,7 @@
 """Other treebanks' trees as the English Web Treebank has them; by hand."""
 
 import pytest
-from convert_craft import Craft, spliced
-from convert_gum import Gum
-from english import like_ewt
+from english import Craft, Gum, like_ewt, spliced
 
 from spacy_lal.annotations import sentence_trees
 from spacy_lal.formats.penn_brackets import to_sentence

@@ -4,7 +4,7 @@ import json
 import lzma
 import tarfile
 
-import convert_ewt as ewt
+import ewt
 import pytest
 from propbank import PropbankSentence
 

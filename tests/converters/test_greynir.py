@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from convert_greynir import GreynirCorpus
+from greynir import GreynirCorpus
 
 from spacy_lal.formats.treebank_format import Losses
 from spacy_lal.formats.treebank_sentence import TreebankSentence

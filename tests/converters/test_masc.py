@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from convert_masc import Masc, to_sentence
-from english import read_documents
+from english import Masc, masc_sentence, read_documents
 from propbank import parse_propbank
 
 from spacy_lal.annotations import FrameSpans, get_frames, sentence_trees
@@ -40,7 +39,7 @@ def parsed(text):
 @pytest.fixture
 def sentences():
     found = parsed(TEXT.replace("(V(X*) *))", "(V*)"))
-    return {(s.document, s.number): (to_sentence(s), s.left_out) for s in found}
+    return {(s.document, s.number): (masc_sentence(s), s.left_out) for s in found}
 
 
 def test_marks_are_no_words(sentences):
@@ -72,7 +71,7 @@ def test_what_cannot_be_read_is_missing(sentences):
     assert broken.constituents is None
     assert broken.frames == [FrameSpans(0, "go.01", [(0, 1, "V")])]
     assert left_out[0][1].startswith("tree: parse bits leave 3 phrases open")
-    (nested,) = map(to_sentence, parsed("a 0 0 Go VB (TOP*) go go.01 (V(X*))\n"))
+    (nested,) = map(masc_sentence, parsed("a 0 0 Go VB (TOP*) go go.01 (V(X*))\n"))
     assert nested.constituents == []
     assert nested.frames is None
     assert sentences["letter", "0"][0].frames == []
@@ -80,7 +79,7 @@ def test_what_cannot_be_read_is_missing(sentences):
 
 def test_frames_of_marks_go_with_them():
     text = "a 0 0 a CODE (S(X*) a a.01 (V*) *\na 0 1 b VB *) b b.01 * (V*)\n"
-    (kept,) = map(to_sentence, parsed(text))
+    (kept,) = map(masc_sentence, parsed(text))
     assert kept.constituents == [(0, 1, "S")]
     assert kept.frames == [FrameSpans(0, "b.01", [(0, 1, "V")])]
 

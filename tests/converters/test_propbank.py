@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from convert_propbank import Propbank
+from propbank import Propbank
 
 from spacy_lal.annotations import FRAMES_KEY, get_frames, sentence_trees
 from spacy_lal.formats.files import FormatError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from convert_sequoia import Sequoia
+from french import Sequoia
 from ud_join import in_tokens, surface, with_heads, written
 
 from spacy_lal.formats.conllu import ConlluSentence, parse_conllu

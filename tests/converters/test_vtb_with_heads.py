@@ -7,7 +7,7 @@ from unicodedata import normalize
 
 import pytest
 import typer
-from convert_vtb import VietnameseWithHeads
+from vtb_with_heads import VietnameseWithHeads
 
 from spacy_lal.cli.convert import command
 from tests.formats.test_vtb import BOAT, READ, TREES, docs_of, trees_of

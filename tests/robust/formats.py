@@ -19,11 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from convert_craft import Craft
-from convert_ewt import EnglishWebTreebank
-from convert_gum import Gum
-from convert_masc import Masc
-from convert_propbank import Propbank
+from english import Craft, Gum, Masc
+from ewt import EnglishWebTreebank
+from propbank import Propbank
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from convert_propbank import with_skeleton
-from propbank import PropbankSentence, parse_propbank
+from propbank import PropbankSentence, parse_propbank, with_skeleton
 
 from spacy_lal.cli.convert import command
 from spacy_lal.formats.conllu import ConlluSentence, read_conllu, to_sentence

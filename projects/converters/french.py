@@ -1,4 +1,5 @@
-"""The French Sequoia treebank: trees with functions, joined with UD_French-Sequoia's heads.
+"""The French Sequoia treebank: trees with functions, joined with UD_French-Sequoia's heads; and
+CoNLL-U with contractions as one word, as they are written: "du", not "de" and "le".
 
 Labels lose their functions (NP-SUJ is NP). Compounds are words with underscores (`afin_de`), SENT
 stays a constituent, as in the French Treebank. The trees' splits are UD's.
@@ -16,10 +17,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from ud_join import in_tokens, key_of, text_key, with_heads
+from ud_join import in_tokens, key_of, text_key, with_heads, written
 
 from spacy_lal.cli.convert import command
-from spacy_lal.formats.conllu import ConlluSentence, read_conllu
+from spacy_lal.formats.conllu import Conllu, ConlluSentence, read_conllu, to_sentence
 from spacy_lal.formats.files import FormatError, read_text
 from spacy_lal.formats.penn_brackets import clean_sentences, parse_sentences
 from spacy_lal.formats.treebank_format import PARTS, Format, Lang, Losses, Part
@@ -99,6 +100,15 @@ class Sequoia(Format):
         return known
 
 
+@dataclass(frozen=True, kw_only=True)
+class Written(Conllu):
+    """Tokens as they are written, tags and dependencies in CoNLL-U."""
+
+    def sentence(self, found: ConlluSentence) -> tuple[TreebankSentence, str]:
+        sentence, fault = written(found, self.tags)
+        return sentence, to_sentence(found)[1] or fault
+
+
 def tree_files(trees: Path) -> list[Path]:
     """The file itself, or a folder's files named after splits. Raises FileNotFoundError."""
     if trees.is_file():
@@ -110,4 +120,7 @@ def tree_files(trees: Path) -> list[Path]:
 
 
 if __name__ == "__main__":
-    typer.run(command(Sequoia))
+    app = typer.Typer()
+    app.command("sequoia")(command(Sequoia))
+    app.command("written")(command(Written))
+    app()
