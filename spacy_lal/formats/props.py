@@ -182,24 +182,7 @@ def tree_phrases(bits: Sequence[str], *, source: str, line: int) -> list[Labelle
 
     Raises FormatError.
     """
-    spans: list[LabelledSpan] = []
-    opened: list[int] = []
-    for i, bit in enumerate(bits):
-        match = _CELL.fullmatch(bit)
-        if match is None:
-            message = f"bad parse bit {bit!r}: expected one such as (NP* or *)"
-            raise FormatError(message, source, line + i)
-        for label in match[1].split("(")[1:]:
-            opened.append(len(spans))
-            spans.append((i, i, label))
-        if len(match[2]) > len(opened):
-            raise FormatError("parse bits close more than they open", source, line + i)
-        for _ in match[2]:
-            start, _, label = spans[opened[-1]]
-            spans[opened.pop()] = (start, i + 1, label)
-    if opened:
-        message = f"parse bits leave {len(opened)} phrases open"
-        raise FormatError(message, source, line + len(bits) - 1)
+    spans = _bracketed(bits, "phrase", source, line)
     if spans and spans[0][:2] == (0, len(bits)) and spans[0][2] in ROOT_LABELS:
         del spans[0]
     return spans
@@ -210,25 +193,31 @@ def column_spans(cells: Sequence[str], *, source: str, line: int) -> list[Labell
 
     Raises FormatError for a malformed column, NestedRoles for a role within a role.
     """
+    return _bracketed(cells, "role", source, line)
+
+
+def _bracketed(cells: Sequence[str], kind: str, source: str, line: int) -> list[LabelledSpan]:
+    """The spans in preorder. kind: phrases may be nested, roles may not."""
     spans: list[LabelledSpan] = []
-    opened: tuple[int, str] | None = None
+    opened: list[int] = []
     for i, cell in enumerate(cells):
         match = _CELL.fullmatch(cell)
         if match is None:
-            message = f"bad role {cell!r}: expected one such as (A0*, * or *)"
+            message = f"bad {kind} {cell!r}: expected one such as (NP*, * or *)"
             raise FormatError(message, source, line + i)
-        labels = match[1].split("(")[1:]
-        if labels:
-            if opened or len(labels) > 1:
+        for label in match[1].split("(")[1:]:
+            if opened and kind == "role":
                 raise NestedRoles("a role within a role", source, line + i)
-            opened = i, labels[0]
-        if match[2]:
-            if not opened or len(match[2]) > 1:
-                raise FormatError("a role ends without a beginning", source, line + i)
-            spans.append((opened[0], i + 1, opened[1]))
-            opened = None
+            opened.append(len(spans))
+            spans.append((i, i, label))
+        for _ in match[2]:
+            if not opened:
+                raise FormatError(f"a {kind} ends without a beginning", source, line + i)
+            start, _, label = spans[opened[-1]]
+            spans[opened.pop()] = (start, i + 1, label)
     if opened:
-        raise FormatError(f"role {opened[1]} never ends", source, line + len(cells) - 1)
+        message = f"{kind} {spans[opened[-1]][2]} never ends"
+        raise FormatError(message, source, line + len(cells) - 1)
     return spans
 
 

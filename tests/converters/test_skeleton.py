@@ -59,10 +59,10 @@ def test_the_roleset_may_stand_on_a_later_piece():
 @pytest.mark.parametrize(
     ("bits", "line", "message"),
     [
-        (["(TOP*", "x*)"], 8, "bad parse bit 'x\\*\\)'"),
-        (["(TOP*)", "*)"], 8, "close more than they open"),
-        (["(TOP(S*", "*)"], 8, "leave 1 phrases open"),
-        (["((S*", "*)"], 7, "bad parse bit"),
+        (["(TOP*", "x*)"], 8, "bad phrase 'x\\*\\)'"),
+        (["(TOP*)", "*)"], 8, "a phrase ends without a beginning"),
+        (["(TOP(S*", "*)"], 8, "phrase TOP never ends"),
+        (["((S*", "*)"], 7, "bad phrase"),
     ],
 )
 def test_bad_parse_bits_are_located(bits, line, message):

@@ -140,7 +140,7 @@ def test_asterisks_among_words():
     [
         ("VBD\t(S", "VBD (S x", "x:4: expected 6 columns and one for each of 2 predicates, found"),
         ("(C-V*)", "*)", "x:7: a role ends without a beginning"),
-        ("(PRT*))", "PRT*))", r"x:7: bad parse bit 'PRT\*\)\)'"),
+        ("(PRT*))", "PRT*))", r"x:7: bad phrase 'PRT\*\)\)'"),
     ],
 )
 def test_bad_rows_are_located(old, new, message):
@@ -173,7 +173,7 @@ def rewrite(release, kind, change):
         ("props", lambda t: t.replace("(C-V*)", "C-V"), "{}:7: bad role 'C-V'"),
         ("props", lambda t: t.replace("  (V*)\n", "\n"), "{}:5: expected 1 column and one for eac"),
         ("synt", lambda t: t.replace("(PRT*)", "(PRT* *)"), "{}:7: expected tag and parse bit, f"),
-        ("synt", lambda t: t.replace("(PRT*)", "(PRT*"), "{}:8: parse bits leave 1 phrases open"),
+        ("synt", lambda t: t.replace("(PRT*)", "(PRT*"), "{}:8: phrase S1 never ends"),
         ("senses", lambda t: t.replace("\n\n", "\n"), "{}:1: 10 rows, but 8 in the same sentence"),
     ],
 )
