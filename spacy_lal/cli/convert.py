@@ -119,8 +119,6 @@ def command(format: type[Format]) -> Callable[..., None]:
 def _option(field: Field[Any], hint: Any) -> Parameter:
     """An option of a format; one without a default must be given."""
     default = Parameter.empty if field.default is MISSING else field.default
-    if field.default_factory is not MISSING:
-        default = field.default_factory()
     (help,) = hint.__metadata__
     parameter = Parameter(field.name, Parameter.KEYWORD_ONLY, default=default)
     return parameter.replace(annotation=Annotated[hint.__origin__, typer.Option(help=help)])

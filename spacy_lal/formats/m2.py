@@ -52,7 +52,7 @@ class Edit(NamedTuple):
     start, end: the words concerned; none are where something is missing before the word `start`.
     type: as the corpus has it, "" if it has none. correction: words with spaces between them, ""
     to leave the words out, None if the error was not corrected.
-    annotator: who says so. others: corrections that would do as well.
+    annotator: who says so.
     """
 
     start: int
@@ -60,7 +60,6 @@ class Edit(NamedTuple):
     type: str
     correction: str | None
     annotator: int = 0
-    others: tuple[str, ...] = ()
 
     @property
     def operation(self) -> str:
@@ -179,12 +178,11 @@ def _edit(line: str, length: int, source: str, number: int) -> Edit:
     elif not 0 <= start <= end <= length:
         message = f"an edit from {start} to {end} in a sentence of {length} words"
         raise FormatError(message, source, number)
-    first, *others = (
-        "" if correction == _NOTHING else correction
-        for correction in map(str.strip, fields[2].split("||"))
-    )
-    correction = None if fields[1] == UNKNOWN else first
-    return Edit(start, end, fields[1], correction, int(fields[5]), tuple(others))
+    # behind "||" are corrections that would do as well
+    correction: str | None = fields[2].split("||")[0].strip()
+    if fields[1] == UNKNOWN or correction == _NOTHING:
+        correction = None if fields[1] == UNKNOWN else ""
+    return Edit(start, end, fields[1], correction, int(fields[5]))
 
 
 def labels_of(sentence: M2Sentence, types: ErrorTypes = ErrorTypes.none) -> list[str]:

@@ -8,7 +8,7 @@ https://github.com/keisks/jfleg
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
@@ -26,9 +26,7 @@ SWAP = 1000
 class ParallelSentences(Corrections):
     """Learners' sentences, one a line, and --corrected files with the same lines."""
 
-    corrected: Annotated[list[Path], "A file of corrected sentences; repeat it for several."] = (
-        field(default_factory=list)
-    )
+    corrected: Annotated[list[Path], "A file of corrected sentences; repeat it for several."]
 
     def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
         files = list(super().sources(inputs))
@@ -47,12 +45,9 @@ def read_parallel(original: str | Path, corrected: Sequence[str | Path]) -> Iter
     """The sentences of one file, with edits from each corrected one, its annotators from 0.
 
     A line without words is a sentence, without words. The files may be compressed.
-    Raises FormatError for files with different numbers of lines, and without corrected ones.
+    Raises FormatError for files with different numbers of lines.
     """
     ours = _lines(original)
-    if not corrected:
-        message = "this file has no corrected file to be compared with: name one with --corrected"
-        raise FormatError(message, str(original), 1)
     theirs = [_lines(path) for path in corrected]
     for path, lines in zip(corrected, theirs, strict=True):
         if len(lines) != len(ours):

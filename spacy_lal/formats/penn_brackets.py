@@ -36,9 +36,7 @@ class Brackets(Files):
 
     pattern: Pattern = "*.mrg"
     encoding: Annotated[str, "Encoding of the files, e.g. gb18030."] = "utf-8-sig"
-    traces: Annotated[bool, "Keep traces as words."] = False
     functions: Annotated[bool, "Keep function tags and indices: NP-SBJ-1."] = False
-    features: Annotated[bool, "Keep ##features## on labels."] = False
     ptb_escapes: Annotated[bool, r"Undo \/ and \* and `` '' as well as brackets."] = False
     spaces: Annotated[bool, "Whether spaces separate the words."] = True
 
@@ -49,9 +47,7 @@ class Brackets(Files):
 
     def clean(self, tree: ConstituentTree) -> ConstituentTree | None:
         """The tree as it is converted, None if it has no words."""
-        return clean_tree(
-            tree, traces=self.traces, functions=self.functions, features=self.features
-        )
+        return clean_tree(tree, functions=self.functions)
 
     def write(self, doc: Doc) -> str:
         return "".join(f"{tree}\n" for tree in sentence_trees(doc) if tree.leaves)
@@ -112,16 +108,13 @@ def parse_sentences(text: str, *, source: str = "<string>") -> Iterator[Bracketi
             opened, start, line = not closes, mark.end(), end
 
 
-def clean_label(label: str, *, functions: bool = False, features: bool = False) -> str:
+def clean_label(label: str, *, functions: bool = False) -> str:
     """The bare category: `NP-SBJ-1` and `NP=2` are NP, `NP##case=nom##` is NP, -LRB- is itself.
 
-    functions, features: whether to keep them.
+    functions: whether to keep them: NP-SBJ-1.
     """
-    if not features:
-        label = _FEATURES.sub("", label)
-    if not functions and not label.startswith("-"):
-        label = _FUNCTION.sub("", label)
-    return label
+    label = _FEATURES.sub("", label)
+    return label if functions or label.startswith("-") else _FUNCTION.sub("", label)
 
 
 def fold(tree: ConstituentTree, make: Callable[[ConstituentTree, list[T]], T]) -> T:
@@ -138,24 +131,23 @@ def fold(tree: ConstituentTree, make: Callable[[ConstituentTree, list[T]], T]) -
 def clean_tree(
     tree: ConstituentTree,
     *,
-    traces: bool = False,
     functions: bool = False,
-    features: bool = False,
     null_words: re.Pattern[str] | None = None,
 ) -> ConstituentTree | None:
     """The tree that parsers are trained on: no traces (nor phrases left without words) and bare
-    labels, unless told to keep them. None if no word is left.
+    labels. None if no word is left.
 
-    null_words: what words are traces whatever their tags; others are by the tag TRACE.
+    functions: whether to keep them. null_words: words that are traces whatever their tags; others
+    are by the tag TRACE.
     """
 
     def cleaned(
         node: ConstituentTree, children: list[ConstituentTree | None]
     ) -> ConstituentTree | None:
-        label = clean_label(node.label, functions=functions, features=features)
+        label = clean_label(node.label, functions=functions)
         if node.word is not None:
             trace = node.label == TRACE or (null_words and null_words.fullmatch(node.word))
-            return None if trace and not traces else ConstituentTree(label, word=node.word)
+            return None if trace else ConstituentTree(label, word=node.word)
         kept = [child for child in children if child is not None]
         return ConstituentTree(label, kept) if kept else None
 

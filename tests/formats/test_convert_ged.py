@@ -190,7 +190,6 @@ def test_bad_input_is_one_line_that_names_the_place(run, tmp_path):
         ("tea.tsv", ["--block", "0/2"], "is not a block"),
         ("tea.tsv", ["--block", "half"], "is not a block"),
         ("tea.tsv", ["--types", "operations"], "don't say which operation"),
-        ("tea.txt", [], "name one with --corrected"),
     ],
 )
 def test_options_that_do_not_fit(run, name, options, message):

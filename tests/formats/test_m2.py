@@ -42,7 +42,7 @@ def test_sentences_and_edits():
         Edit(4, 4, "M:DET", "the"),
         Edit(5, 6, "U:ADV", ""),
         Edit(7, 7, "M:PUNCT", "."),
-        Edit(2, 6, "R:OTHER", "are boiling", 1, ("sing",)),
+        Edit(2, 6, "R:OTHER", "are boiling", 1),
         Edit(6, 7, "UNK", None, 1),
     ]
     assert tea.annotators == {0, 1, 2}
@@ -66,19 +66,12 @@ def test_no_blank_lines_and_other_line_ends_and_compression(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("field", "correction", "others"),
-    [
-        ("", "", ()),
-        ("-NONE-", "", ()),
-        ("a||b", "a", ("b",)),
-        ("||b", "", ("b",)),
-        ("a||", "a", ("",)),
-        ("a | b", "a | b", ()),
-    ],
+    ("field", "correction"),
+    [("", ""), ("-NONE-", ""), ("a||b", "a"), ("||b", ""), ("a||", "a"), ("a | b", "a | b")],
 )
-def test_alternatives(field, correction, others):
+def test_alternatives(field, correction):
     (sentence,) = parse_m2(f"S x y\nA 0 1|||R|||{field}|||REQUIRED|||-NONE-|||0\n")
-    assert sentence.edits == [Edit(0, 1, "R", correction, 0, others)]
+    assert sentence.edits == [Edit(0, 1, "R", correction, 0)]
 
 
 def test_labels_are_hand_worked(tea):

@@ -198,7 +198,7 @@ INPUTS: dict[str, Input] = {
     "brackets, heads": Input(
         TREES,
         "a.mrg",
-        _converted("brackets", heads=HeadRules.collins, traces=True, functions=True),
+        _converted("brackets", heads=HeadRules.collins, functions=True),
     ),
     "craft": Input(TREES, "a.tree", _converted(Craft)),
     "ptb": Input(TREES, "02/a.mrg", _parts("ptb", "02/a.mrg", ("22/a.mrg", "23/a.mrg"))),
