@@ -18,12 +18,13 @@ from typing import Annotated
 import typer
 from wasabi import msg
 
-from spacy_lal.formats.brackets import TRACE, read_treebank
 from spacy_lal.formats.conllu import read_conllu
 from spacy_lal.formats.docbins import read_spacy
-from spacy_lal.formats.docs import language_vocab
 from spacy_lal.formats.files import OPENERS, read_text
-from spacy_lal.formats.gold_conll import read_gold_conll
+from spacy_lal.formats.penn_brackets import TRACE, read_treebank
+from spacy_lal.formats.props import column_rows
+from spacy_lal.formats.treebank_sentence import language_vocab
+from spacy_lal.trees.brackets import ptb_unescape
 
 LEAST_WORDS = 6
 """Shorter sentences are everybody's."""
@@ -150,7 +151,8 @@ def sentences(path: Path) -> Iterator[str]:
             spaces = (" " if space else "" for space in read.spaces)
             yield "".join(map("".join, zip(read.words, spaces, strict=True)))
     elif ".gold_conll" in kinds:
-        yield from (" ".join(found.sentence.words) for found in read_gold_conll(path))
+        for _, rows in column_rows(read_text(path)):  # MASC's: document, sentence, token, word, tag
+            yield " ".join(ptb_unescape(row[3]) for row in rows if row[4] not in ("CODE", "SU"))
     elif {".brackets", ".mrg", ".tree", ".ptb"}.intersection(kinds):
         for tree in read_treebank(path):
             yield " ".join(word for word, tag in tree.tagged if tag != TRACE)

@@ -37,7 +37,7 @@ from wasabi import msg
 from spacy_lal.annotations.constituents import get_constituents
 from spacy_lal.annotations.frames import Frame, FrameSpans, get_frames
 from spacy_lal.formats.docbins import read_spacy
-from spacy_lal.formats.docs import TreebankSentence, language_vocab, write_docs
+from spacy_lal.formats.treebank_sentence import TreebankSentence, language_vocab, write_docs
 from spacy_lal.trees.tree import LabelledSpan
 
 GIVE = """

@@ -12,7 +12,7 @@ from typing import Any
 import srsly
 from spacy.language import Language
 
-from ..formats.files import remove_unfinished, whole_file
+from ..formats.whole_files import remove_unfinished, whole_file
 
 SETTINGS = "annotate.json"
 """The file in the output folder with the settings that it was made with."""

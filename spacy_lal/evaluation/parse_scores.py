@@ -24,7 +24,7 @@ from ..annotations.constituents import CONSTITUENTS_KEY, get_constituents, set_c
 from ..annotations.frames import FRAMES_KEY
 from ..annotations.words import bare_doc
 from ..formats.docbins import read_spacy
-from ..formats.running_text import join_sentences, paragraphs
+from ..training.noise import join_sentences, paragraphs
 from ..parsing.scorer import score_constituency
 from ..scoring.attachment import score_attachment
 from ..scoring.raw_text import RawTextScores

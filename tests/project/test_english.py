@@ -12,7 +12,7 @@ import spacy
 import srsly
 import torch
 
-from spacy_lal.annotations.constituents import get_constituents
+from spacy_lal.annotations import get_constituents
 from spacy_lal.bridge.shim import torch_shim, torch_shims
 from spacy_lal.training.paragraphs import Paragraphs
 from tests.pipeline.toy import headed_examples
