@@ -28,7 +28,7 @@ from ..parsing.scorer import score_constituency
 from ..scoring.attachment import score_attachment
 from ..scoring.raw_text import RawTextScores
 from ..training.corpus import Corpus
-from ..training.noise import join_sentences, paragraphs
+from ..annotations.retokenized import join_sentences, paragraphs
 
 ATTACHMENT = ("dep_uas", "dep_las", "ptb_uas", "ptb_las", "conll18_uas", "conll18_las")
 """The scores of heads that a report has."""
