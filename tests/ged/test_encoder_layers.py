@@ -60,7 +60,9 @@ def with_word_layer(bert: Path, docs: list[Doc]) -> Model:
         word_width=8, affix_width=4, min_count=1, word_dropout=0.0, feature_dropout=0.0
     )
     model = build_with_word_layer_v1(
-        build_encoder_layers_v1(build_pretrained_encoder_v1(path=str(bert), output="all")), embed, 16
+        build_encoder_layers_v1(build_pretrained_encoder_v1(path=str(bert), output="all")),
+        embed,
+        16,
     )
     learn_vocabulary(model, docs)
     model.initialize(X=docs)
