@@ -108,10 +108,11 @@ class ParserNetwork(nn.Module):
         """Tag scores [B, n, T], annotations [B, n+2, d] of START, words, STOP; fenceposts
         [B, n+1, d]."""
         rows, tags = self.input_encoder(x, lengths)
+        n = rows.shape[1] - 2
         if tags is None:
             # as of a treebank without tags: one for all words, with nothing to learn
-            tags = x.new_zeros(*x.shape[:2], 1)
-        annotations = self.encoder(rows, row_mask(lengths, x.shape[1]))
+            tags = rows.new_zeros(len(rows), n, 1)
+        annotations = self.encoder(rows, row_mask(lengths, n))
         return tags, annotations, self.encoder.fenceposts(annotations)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Scores:
@@ -135,7 +136,7 @@ def build_network(header: Header) -> ParserNetwork:
 
 
 NAMES = ("labels", "tags", "relations")
-"""What the model has outputs for, in the header and among the model's attributes."""
+"""The kinds of names that have an output each, in the header and among the model's attributes."""
 
 
 def parser_model(
