@@ -22,13 +22,13 @@ from spacy.training import Example
 
 from ..annotations.constituents import CONSTITUENTS_KEY, get_constituents, set_constituents
 from ..annotations.frames import FRAMES_KEY
+from ..annotations.retokenized import join_sentences, paragraphs
 from ..annotations.words import bare_doc
 from ..formats.docbins import read_spacy
 from ..parsing.scorer import score_constituency
 from ..scoring.attachment import score_attachment
 from ..scoring.raw_text import RawTextScores
 from ..training.corpus import Corpus
-from ..annotations.retokenized import join_sentences, paragraphs
 
 ATTACHMENT = ("dep_uas", "dep_las", "ptb_uas", "ptb_las", "conll18_uas", "conll18_las")
 """The scores of heads that a report has."""
