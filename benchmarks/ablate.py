@@ -38,8 +38,8 @@ from thinc.api import Config
 from wasabi import msg
 
 from spacy_lal.bridge.shim import torch_shims
-from spacy_lal.evaluation import errors, roles
-from spacy_lal.evaluation.parses import measure
+from spacy_lal.evaluation import evaluate
+from spacy_lal.evaluation.parse_scores import measure_parses
 from spacy_lal.training.corpus import Corpus
 
 ROOT = Path(__file__).parents[1]
@@ -195,16 +195,21 @@ def main(
     def scored(folder: Path, factory: str) -> dict[str, Any]:
         best = folder / "model-best"
         if factory == "gec_detector":
-            return errors.evaluate(str(folder / "model-last"), [test], dev)
+            report = evaluate(spacy.load(folder / "model-last"), [test], tune=dev)
+            row = results.in_percent(report["results"][0])
+            row |= {key: row[f"ged_{key}"] for key in ("p", "r", "f05")}
+            return {"threshold": report["threshold"], "results": [row]}
         if factory == "lisa_srl":
             model = spacy.load(best).config["components"]["lisa_srl"]["model"]
             given = ["model", *parses.split(",")] if model["syntax_layer"] else ["model"]
             decoders = ["probabilities", "viterbi", "valid", "greedy"]
-            return roles.evaluate(str(best), test, given, ["model", "gold"], decoders)
+            how = {"parses": given, "decoders": decoders}
+            (found,) = evaluate(spacy.load(best), [test], roles=how)["results"]
+            return {"results": [results.in_percent(row) for row in found["roles"]]}
         nlp = spacy.load(best)
-        scores, speed = measure(nlp, list(Corpus(test)(nlp)), prm)
+        scores = measure_parses(nlp, list(Corpus(test)(nlp)), prm)
         kept = {key: round(scores[key], 5) for key in OF_TEST if scores.get(key) is not None}
-        return {"test": kept, "test_words_per_cpu_second": speed["words_per_cpu_second"]}
+        return {"test": kept, "test_words_per_cpu_second": scores["words_per_cpu_second"]}
 
     try:
         paths = {"paths.train": train_path, "paths.dev": str(dev)}

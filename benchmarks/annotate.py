@@ -44,12 +44,9 @@ import typer
 from spacy.language import Language
 
 from spacy_lal.annotate import shards as work
-from spacy_lal.annotate import writers
-from spacy_lal.annotate.batches import annotated
-from spacy_lal.annotate.loading import load
-from spacy_lal.annotate.pieces import pieces
-from spacy_lal.annotate.readers import Texts
+from spacy_lal.annotate.annotating import load, through_pipeline
 from spacy_lal.annotate.records import doc_record
+from spacy_lal.annotate.texts import Texts, pieces
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 NOUNS = [
@@ -133,14 +130,14 @@ def annotate(nlp: Language, text: Path, output: Path, spent: dict[str, float]) -
     """All shards, in this process. Returns the words."""
     settings = work.AnnotateSettings()
     words = 0
-    shards = work.shards(Texts(str(text)), settings)
+    shards = work.cut_shards(Texts(str(text)), settings)
     while True:
         begun = time.process_time()
         shard = next(shards, None)
         spent["reading"] += time.process_time() - begun
         if shard is None:
             return words
-        words += work.annotate_shard(nlp, shard, output, settings)["words"]
+        words += work.make_shard(nlp, shard, output, settings)["words"]
 
 
 def clocked(nlp: Language, spent: dict[str, float]) -> None:
@@ -159,7 +156,7 @@ def clocked(nlp: Language, spent: dict[str, float]) -> None:
     pipe = nlp.pipe
     nlp.make_doc = clock("tokenizer", nlp.make_doc)  # type: ignore[method-assign]
     nlp.pipe = clock("pipeline", lambda *a, **n: list(pipe(*a, **n)))  # type: ignore
-    lines: Any = writers.LinesShard
+    lines: Any = work.TextWriter
     lines.add = clock("record", lines.add)
 
 
@@ -282,13 +279,15 @@ def memory(model: str, sentences: int = 20_000, size: float = 1.0, threads: int 
         before = status("VmRSS")
         Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from here
         records = (piece for text in texts for piece in pieces({"text": text}))
-        found = annotated(nlp, records, lambda record, doc: len(doc_record(record, doc)["words"]))
+        found = through_pipeline(
+            nlp, records, lambda record, doc: len(doc_record(record, doc)["words"])
+        )
         sizes = [one.value or 0 for one in found]
         row = {"text": name, "records": len(sizes), "words": sum(sizes)}
         rows.append(row | {"MB before": before, "MB at most": status("VmHWM")})
     print(measure.table(rows))
     texts = (f"{words(draw, draw.randint(3, 12)).capitalize()}." for _ in range(sentences))
-    found = annotated(nlp, ({"text": text} for text in texts), doc_record)
+    found = through_pipeline(nlp, ({"text": text} for text in texts), doc_record)
     rows = []
     for number in range(1, 21):
         for one in islice(found, sentences // 20):

@@ -1,8 +1,8 @@
 """Speed of the two-stage CRF parsers, training and predicting, in supar's sizes.
 
     python benchmarks/crf_speed.py [--train projects/ewt/corpus/train.spacy]
-        [--test projects/ewt/corpus/test.spacy] [--size reduced default]
-        [--variant crf spanformer] [--batch-words 1131] [--train-words 20000] [--repeats 3]
+        [--test projects/ewt/corpus/test.spacy] [--batch-words 1131] [--train-words 20000]
+        [--repeats 3]
 
 The parsers of crf_rows.json in the sizes of peer_supar.py: "crf", a BiLSTM and biaffine spans;
 "spanformer", the same with a transformer layer over spans. Their layers are as wide and as many as
@@ -19,7 +19,7 @@ trained. CPU seconds are those of all threads; one warm-up each, variants in tur
 
 from __future__ import annotations
 
-import copy
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,7 @@ VARIANTS = ("crf", "spanformer")
 
 
 def model_config(size: str, variant: str) -> dict[str, Any]:
-    parts = copy.deepcopy(SIZES[size])
+    parts = SIZES[size]
     kind = "Transformer" if variant == "spanformer" else "Biaffine"
     return {
         "@architectures": "spacy-lal.TwoStageParser.v1",
@@ -81,73 +81,63 @@ def batches_of(examples: list[Example], batch_words: int, sample_words: int) -> 
     return batches[every // 2 :: every]
 
 
-class Measured:
-    """One parser, and what its steps took."""
+def pipeline(size: str, variant: str, vocab: Any, examples: list[Example]) -> Language:
+    """A parser with random weights, its vocabulary and labels those of the examples."""
+    fix_random_seed(0)
+    nlp = spacy.blank("en", vocab=vocab)
+    factory = "spanformer" if variant == "spanformer" else "lal_constituency"
+    nlp.add_pipe(factory, config={"model": model_config(size, variant)})
+    nlp.initialize(lambda: examples)
+    return nlp
 
-    def __init__(self, size: str, variant: str, examples: list[Example], test: list[Any]) -> None:
-        self.about = {"size": size, "variant": variant}
-        self.runs: dict[str, list[dict[str, float]]] = {}
-        self.test = test
-        self.sgd = Adam(2e-3, beta1=0.9, beta2=0.9, eps=1e-12, L2=0.0, grad_clip=5.0)
-        fix_random_seed(0)
-        self.nlp: Language = spacy.blank("en", vocab=test[0].vocab)
-        factory = "spanformer" if variant == "spanformer" else "lal_constituency"
-        self.nlp.add_pipe(factory, config={"model": model_config(size, variant)})
-        self.nlp.initialize(lambda: examples)
 
-    def train(self, batches: list[list[Example]]) -> None:
+def steps(
+    nlp: Language, batches: list[list[Example]], test: list[Any]
+) -> dict[str, Callable[[], None]]:
+    """What is timed."""
+    sgd = Adam(2e-3, beta1=0.9, beta2=0.9, eps=1e-12, L2=0.0, grad_clip=5.0)
+
+    def train() -> None:
         for batch in batches:
-            self.nlp.update(batch, drop=DROPOUT, sgd=self.sgd)
+            nlp.update(batch, drop=DROPOUT, sgd=sgd)
 
-    def predict(self, docs: list[Any]) -> None:
-        for doc in self.nlp.pipe(docs, batch_size=len(docs)):
+    def predict() -> None:
+        for doc in nlp.pipe(bare(test), batch_size=len(test)):
             if "constituents" not in doc.spans:
                 raise AssertionError("a Doc came back without a parse")
 
-    def run(self, batches: list[list[Example]]) -> None:
-        docs = bare(self.test)
-        for what, step in (
-            ("train", lambda: self.train(batches)),
-            ("predict", lambda: self.predict(docs)),
-            ("from words", lambda: self.predict(bare(self.test))),
-        ):
-            self.runs.setdefault(what, []).append(timed(step))
-
-    def rows(self, trained: int) -> list[dict[str, Any]]:
-        """Medians. trained: words of the training steps."""
-        words = {"train": trained} | dict.fromkeys(
-            ("predict", "from words"), sum(map(len, self.test))
-        )
-        return [
-            {**self.about, "what": what, **speed(words[what], runs)}
-            for what, runs in self.runs.items()
-        ]
+    return {"train": train, "predict": predict}
 
 
 def main() -> None:
     parser = options(__doc__, repeats=3)
     parser.add_argument("--train", type=Path, default=Path("projects/ewt/corpus/train.spacy"))
     parser.add_argument("--test", type=Path, default=Path("projects/ewt/corpus/test.spacy"))
-    parser.add_argument("--size", nargs="+", choices=SIZES, default=list(SIZES))
-    parser.add_argument("--variant", nargs="+", choices=VARIANTS, default=list(VARIANTS))
     parser.add_argument("--batch-words", type=int, default=1131)
     parser.add_argument("--train-words", type=int, default=20_000)
     arguments = parsed(parser)
-    report = machine(arguments, "spacy", "thinc", "torch", "numpy", "spacy-lal") | {"rows": []}
+    report = machine(arguments, "spacy", "thinc", "torch", "numpy", "spacy-lal")
     nlp = spacy.blank("en")
     examples = read_examples(arguments.train, nlp)
     test = [example.reference for example in read_examples(arguments.test, nlp)]
     batches = batches_of(examples, arguments.batch_words, arguments.train_words)
-    words = sum(len(example.reference) for batch in batches for example in batch)
-    for size in arguments.size:
-        measured = [Measured(size, variant, examples, test) for variant in arguments.variant]
-        for each in measured:  # warms up
-            each.train(batches[::5])
-            each.predict(bare(test))
-        for _ in range(arguments.repeats):
-            for each in measured:
-                each.run(batches)
-        report["rows"] += [row for each in measured for row in each.rows(words)]
+    words = {
+        "train": sum(len(example.reference) for batch in batches for example in batch),
+        "predict": sum(map(len, test)),
+    }
+    runs: dict[tuple[str, str, str], list[dict[str, float]]] = {}
+    for size in SIZES:
+        of = {v: steps(pipeline(size, v, nlp.vocab, examples), batches, test) for v in VARIANTS}
+        for repeat in range(1 + arguments.repeats):  # the first warms up
+            for variant, named in of.items():
+                for what, step in named.items():
+                    found = timed(step)
+                    if repeat:
+                        runs.setdefault((size, variant, what), []).append(found)
+    report["rows"] = [
+        {"size": size, "variant": variant, "what": what, **speed(words[what], found)}
+        for (size, variant, what), found in runs.items()
+    ]
     print(table(report["rows"]))
     write(arguments.json, report)
 

@@ -14,7 +14,7 @@ from spacy.util import minibatch
 
 from spacy_lal.annotations.grammar_errors import CORRECT, get_errors
 from spacy_lal.drawing.charts import layer_attention_svg
-from spacy_lal.evaluation.errors import detector_of
+from spacy_lal.evaluation.detection_scores import detector_of
 from spacy_lal.ged.network import layer_attention
 from spacy_lal.pipeline.pipes import pipes_before, run_pipes
 from spacy_lal.training.corpus import Corpus

@@ -100,11 +100,11 @@ def main(model: str, times: int = 40, rounds: int = 5) -> None:
     torch.set_num_threads(1)
     nlp = spacy.load(model)
     for view in VIEWS:
-        said = percentiles(lambda: answer(nlp, Question(SENTENCE, view)), time.process_time, times)  # noqa: B023
-        print(f"{view or 'no picture'}: {said} of CPU time")
+        ask = partial(answer, nlp, Question(SENTENCE, view))
+        print(f"{view or 'no picture'}: {percentiles(ask, time.process_time, times)} of CPU time")
     with serving(model) as server:
         for view in VIEWS:
-            said = percentiles(lambda: post(server, SENTENCE, view), time.perf_counter, times)  # noqa: B023
+            said = percentiles(partial(post, server, SENTENCE, view), time.perf_counter, times)
             print(f"{view or 'no picture'}, over HTTP: {said}")
         print(f"memory of the server: {memory(server):.0f} MB")
         for k in range(rounds):

@@ -11,7 +11,7 @@ those of `heads` are CoNLL-U files. Nothing of supar is patched.
 `speed` times supar's own inner loops on its own batches: `_train` (padding, scores, loss, backward
 pass, clipping, Adam; supar computes marginals in every step, though the loss doesn't need them) and
 `_predict` (padding, scores, marginals, minimum Bayes risk decoding, trees), from sentences in
-memory. `from words` is prediction with looking up and batching. Batches aim at `--batch-words`; of
+memory. Batches aim at `--batch-words`; of
 an epoch, every k-th is taken, about `--train-words` in all. crf_speed.py measures ours.
 
 `trees` trains the CRF parser (Zhang et al. 2020), `heads` the biaffine parser (Dozat and Manning
@@ -112,22 +112,10 @@ def measured_speed(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     parser.transform.eval()
     data = read(parser, arguments.test)
     total = sum(len(sentence) for sentence in data.words)
-    words_alone = [list(sentence) for sentence in data.words]
-    ways: dict[str, Callable[[], Any]] = {
-        "predict": lambda: parser._predict(data.loader),
-        "from words": lambda: parser._predict(read_words(parser, words_alone).loader),
-    }
-    for what, run in ways.items():
-        run()
-        runs = [timed(run) for _ in range(arguments.repeats)]
-        rows.append({"what": what, **speed(total, runs), "peak_mb": peak_mb()})
+    parser._predict(data.loader)
+    runs = [timed(lambda: parser._predict(data.loader)) for _ in range(arguments.repeats)]
+    rows.append({"what": "predict", **speed(total, runs), "peak_mb": peak_mb()})
     return rows
-
-
-def read_words(parser: Any, sentences: list[list[str]]) -> Dataset:
-    data = Dataset(parser.transform, sentences)
-    data.build(TEST_WORDS, TEST_BUCKETS)
-    return data
 
 
 def trained(parser: Any, arguments: argparse.Namespace, score: Callable[[Dataset], float]) -> Any:

@@ -4,8 +4,8 @@ A run's first line has its name, `run`, and what holds for all of it: settings, 
 Every other line is one evaluation of it: of a curve ("part": "curve") one step, of "results" one
 way to decode, and so on. In Python a run is one dict, in which each part is a list of such lines.
 
-`python benchmarks/results.py NAME FILE.json` adds what a benchmark, `lal evaluate` (--json,
---output) or spaCy's console logger (FILE.jsonl, the curve of a training) wrote.
+`python benchmarks/results.py NAME FILE.json` adds what a benchmark, `lal evaluate` (--json)
+or spaCy's console logger (FILE.jsonl, the curve of a training) wrote.
 """
 
 from __future__ import annotations
@@ -19,6 +19,18 @@ import typer
 
 TABLE = Path(__file__).parents[1] / "docs/training/results.jsonl"
 Result = dict[str, Any]
+
+
+def in_percent(result: Result) -> Result:
+    """A row whose fractions are percentages, as the table has those of roles and errors."""
+    return {
+        key: in_percent(value)
+        if isinstance(value, dict)
+        else round(100 * value, 2)
+        if isinstance(value, float) and value <= 1
+        else value
+        for key, value in result.items()
+    }
 
 
 def lines_of(run: str, result: Result) -> list[Result]:

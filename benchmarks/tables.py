@@ -149,7 +149,7 @@ def detectors(name: str, setting: str, values: list[str], table: Path = TABLE) -
     """A row for every value: the mean over seeds and its standard deviation."""
     lines = []
     for value in values:
-        runs = results.read(table, f"ged/{name}-{setting}-{value}-").values()
+        runs = results.read(table, f"ged/{name}/{setting}-{value}-").values()
         found = [run["results"][0] for run in runs]
         scores = [spread([r[key] for r in found]) for key in ("f05", "p", "r", "best_f05")]
         lines.append([POOLINGS.get(value, value), str(len(found)), *scores])

@@ -30,7 +30,7 @@ from spacy.util import load_config, registry
 from thinc.api import Config
 from wasabi import msg
 
-from spacy_lal.evaluation.parses import measure
+from spacy_lal.evaluation.parse_scores import measure_parses
 from spacy_lal.parsing.decoders import HEAD_DECODERS
 from spacy_lal.parsing.dependency import LabelAttentionDependency
 from spacy_lal.structure.arborescence import is_projective
@@ -44,6 +44,13 @@ CHECKS = 5
 """How often the development set is scored, the last time in the end; the best weights are taken."""
 CHECK_SENTENCES = 300
 SCORES = ("conll18_uas", "conll18_las", "dep_uas", "dep_las", "tag_acc")
+COUNTS = (
+    "sentences",
+    "words",
+    "nonprojective_gold",
+    "nonprojective_predicted",
+    "words_per_cpu_second",
+)
 PACKAGES = ("spacy-lal", "spacy", "thinc", "torch", "numpy")
 
 
@@ -153,9 +160,15 @@ def scored(nlp: Language, test: Path) -> list[dict[str, Any]]:
     for decoder in (*HEAD_DECODERS,) if pipes else ("transitions",):
         for pipe in pipes:
             pipe.decoder = decoder
-        scores, counts = measure(nlp, list(Corpus(test)(nlp)))
+        scores = measure_parses(nlp, list(Corpus(test)(nlp)))
         kept = {key: round(scores[key], 5) for key in SCORES}
-        found.append({"decoder": decoder, **kept, **counts})
+        found.append(
+            {
+                "decoder": decoder,
+                **kept,
+                **{key: scores[key] for key in COUNTS},
+            }
+        )
     return found
 
 

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from spacy_lal.annotations import set_frames
 from spacy_lal.annotations.grammar_errors import set_errors
 from spacy_lal.cli import app
-from spacy_lal.formats.docs import language_vocab
+from spacy_lal.formats.treebank_sentence import language_vocab
 from tests.pipeline import toy_errors
 from tests.pipeline.toy import examples as toy_examples
 from tests.pipeline.toy import tiny_pipeline
@@ -30,8 +30,6 @@ CONLL12 = (
     "a 0 0 She PRP (TOP(S* - - - - * * -\n"
     "a 0 1 ate VBD *)) eat 01 - - * (V*) -\n\n#end document\n"
 )
-SKELETON = "x 0 0 [WORD] UH (TOP* - -\nx 0 1 [WORD] . *) - -\n"
-GOLD_CONLL = "a 0 0 She PRP (TOP(S* - - (A0*)\na 0 1 ate VBD *)) eat eat.01 (V*)\n\n"
 PROPS = "- (A0*)\neat (V*)\n\n"
 TSV = "She\tc\nate\ti\n\n"
 M2 = "S She ate\nA 1 2|||R:VERB|||eats|||REQUIRED|||-NONE-|||0\n\n"
@@ -44,26 +42,23 @@ WRITING = {
     "conllu": (CONLLU, "convert conllu IN OUT"),
     "conll05": (CONLL05, "convert conll05 IN OUT"),
     "conll12": (CONLL12, "convert conll12 IN OUT"),
-    "gold-conll": (GOLD_CONLL, "convert gold-conll IN OUT"),
-    "propbank": (SKELETON, "convert propbank IN OUT --words WORDS"),
-    "words": ("Yes !\n", "convert propbank SKELETON OUT --words IN"),
-    "tsv": (TSV, "convert ged IN OUT --format tsv"),
-    "m2": (M2, "convert ged IN OUT --format m2"),
-    "json": (JSON, "convert ged IN OUT --format json --lang en"),
-    "parallel": ("She eat\n", "convert ged IN OUT --corrected CORRECTED"),
-    "corrected": ("She ate\n", "convert ged CORRECTED OUT --corrected IN"),
+    "tsv": (TSV, "convert tsv IN OUT"),
+    "m2": (M2, "convert m2 IN OUT"),
+    "json": (JSON, "convert character-edits IN OUT --lang en"),
+    "parallel": ("She eat\n", "convert parallel IN OUT --corrected CORRECTED"),
+    "corrected": ("She ate\n", "convert parallel CORRECTED OUT --corrected IN"),
     "corrupt": ("She ate it .\n", "corrupt IN OUT --model MODEL"),
     "model": (None, "corrupt WORDS OUT --model IN"),
-    "error-model": ("She ate it .\n", "error-model IN OUT"),
-    "corrections": ("She eat\n", "error-model --corrections IN CORRECTED OUT"),
-    "error-model m2": (M2, "error-model --m2 IN OUT"),
-    "export-ged": (None, "export-ged IN OUT"),
-    "export-props": (None, "export-props IN OUT"),
+    "learn": ("She ate it .\n", "corrupt --learn IN OUT"),
+    "corrections": ("She eat\n", "corrupt --learn --corrections IN CORRECTED OUT"),
+    "learn m2": (M2, "corrupt --learn --m2 IN OUT"),
+    "write tsv": (None, "convert tsv IN OUT"),
+    "write props": (None, "convert props IN OUT"),
 }
 READING = {
-    "evalb": (TREE, "evalb IN IN"),
-    "srl-eval": (PROPS, "srl-eval IN IN"),
-    "ged-eval": (TSV, "ged-eval IN IN"),
+    "trees": (TREE, "score trees IN IN"),
+    "roles": (PROPS, "score roles IN IN"),
+    "errors": (TSV, "score errors IN IN"),
 }
 
 
@@ -83,7 +78,7 @@ def refused(result, *parts) -> None:
 def error_model(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("error_model")
     (folder / "text").write_text("She ate it . He eats them .\n" * 5)
-    assert run(["error-model", str(folder / "text"), str(folder / "model")]).exit_code == 0
+    assert run(["corrupt", "--learn", str(folder / "text"), str(folder / "model")]).exit_code == 0
     return (folder / "model").read_text()
 
 
@@ -92,7 +87,6 @@ def files(tmp_path: Path, error_model: str) -> dict[str, str]:
     """Small files of every kind, and what stands for them."""
     contents = {
         "WORDS": "Yes !\n",
-        "SKELETON": SKELETON,
         "CORRECTED": "She ate\n",
         "MODEL": error_model,
     }
@@ -110,7 +104,7 @@ def docs_file(path: Path) -> None:
 
 def prepared(command: str, files: dict[str, str], tmp_path: Path) -> tuple[Path, list[str]]:
     content, line = (WRITING | READING)[command]
-    source = tmp_path / "input.spacy" if command.startswith("export") else tmp_path / "input"
+    source = tmp_path / "input.spacy" if command.startswith("write") else tmp_path / "input"
     if content is not None:
         source.write_text(content)
     elif command == "model":
@@ -140,9 +134,8 @@ def test_no_input_is_overwritten(command: str, name: str, files, tmp_path: Path)
     refused(result, "would overwrite the input", source)
     assert source.read_bytes() == before
     other = [str(tmp_path / "out.spacy") if word == "OUT" else word for word in arguments]
-    if command not in ("propbank", "words"):
-        assert run(other).exit_code == 0
-    if arguments[0] == "convert":
+    assert run(other).exit_code == 0
+    if arguments[0] == "convert" and not command.startswith("write"):
         refused(run([*other, "--report", str(output)]), "would overwrite the input", source)
         assert source.read_bytes() == before
         refused(run([*other, "--report", str(tmp_path / "out.spacy")]), "written twice")
@@ -170,10 +163,10 @@ def test_comments_alone_are_no_sentences(command: str, files, tmp_path: Path) ->
     refused(run([str(tmp_path / "o") if word == "OUT" else word for word in arguments]), source)
 
 
-@pytest.mark.parametrize("command", ["export-ged", "export-props"])
+@pytest.mark.parametrize("command", ["tsv", "props"])
 def test_files_without_docs_are_refused(command: str, tmp_path: Path) -> None:
     DocBin().to_disk(tmp_path / "none.spacy")
-    result = run([command, str(tmp_path / "none.spacy"), str(tmp_path / "out")])
+    result = run(["convert", command, str(tmp_path / "none.spacy"), str(tmp_path / "out")])
     refused(result, tmp_path / "none.spacy")
 
 
@@ -278,20 +271,22 @@ def test_what_is_lost_of_a_treebank_is_reported(tmp_path: Path) -> None:
     assert counts["empty elements removed"] == counts["phrases removed that had no words"] == 1
 
 
-MEASURING = ["evaluate", "evaluate-raw", "evaluate-srl", "evaluate-ged"]
+MEASURING = ["", "--raw", "--calibrate"]
 
 
-@pytest.mark.parametrize("command", MEASURING)
-def test_corpora_that_are_measured_are_not_overwritten(command: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", MEASURING)
+def test_corpora_that_are_measured_are_not_overwritten(how: str, tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.spacy"
     docs_file(corpus)
     before = corpus.read_bytes()
+    command = ["evaluate", "none", *how.split()]
     for corpora in (corpus, tmp_path):
-        result = run([command, "none", str(corpora), "--output", str(corpus)])
-        refused(result, f"{command}: ", "would overwrite the input", corpus)
+        result = run([*command, str(corpora), "--json", str(corpus)])
+        refused(result, "evaluate: ", "would overwrite the input", corpus)
     assert corpus.read_bytes() == before
-    refused(run([command, "none", str(corpus), "--output", str(tmp_path)]), "can't write", tmp_path)
-    refused(run([command, "none", str(corpus)]), f"{command}: ", "none")
+    refused(run([*command, str(corpus), "--json", str(tmp_path)]), "can't write", tmp_path)
+    refused(run([*command, str(corpus)]), "evaluate: ", "none")
+    refused(run(command), "evaluate: give corpora")
 
 
 @pytest.fixture
@@ -300,25 +295,25 @@ def pipeline(tmp_path: Path) -> Path:
     return tmp_path / "en_x"
 
 
-@pytest.mark.parametrize("command", MEASURING)
-def test_empty_corpora_are_refused(command: str, pipeline: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", MEASURING)
+def test_empty_corpora_are_refused(how: str, pipeline: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty.spacy"
     DocBin().to_disk(empty)
     output = tmp_path / "out.json"
-    result = run([command, str(pipeline), str(empty), "--output", str(output)])
-    refused(result, f"{command}: ")
+    command = ["evaluate", str(pipeline), str(empty), *how.split()]
+    refused(run([*command, "--json", str(output)]), "evaluate: ")
     assert not output.exists()
 
 
-@pytest.mark.parametrize("command", ["package", "threshold", "settings"])
+@pytest.mark.parametrize("command", ["package", "find-threshold", "edit"])
 def test_pipelines_are_not_overwritten(command: str, pipeline: Path, tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.spacy"
     docs_file(corpus)
     (tmp_path / "link").symlink_to(tmp_path)
     more = {
         "package": ["--name", "x"],
-        "threshold": [str(corpus)],
-        "settings": ["--nlp.batch_size", "8"],
+        "find-threshold": [str(corpus)],
+        "edit": ["--set", "nlp.batch_size=8", "--mean-with", "none"],
     }[command]
     before = {path: path.read_bytes() for path in pipeline.rglob("*") if path.is_file()}
     for output in (pipeline, tmp_path / "link/en_x"):
@@ -333,12 +328,13 @@ def test_settings_are_stored(tmp_path: Path) -> None:
     nlp = tiny_pipeline()
     nlp.initialize(lambda: toy_examples(nlp))
     nlp.to_disk(tmp_path / "model")
-    sentences, output = "--components.lal_constituency.sentences", tmp_path / "changed"
-    command = ["settings", str(tmp_path / "model")]
-    assert run([*command, str(output), sentences, "doc", "--nlp.batch_size", "8"]).exit_code == 0
+    sentences, output = "components.lal_constituency.sentences", tmp_path / "changed"
+    command = ["edit", str(tmp_path / "model")]
+    both = ["--set", f"{sentences}=doc", "--set", "nlp.batch_size=8"]
+    assert run([*command, str(output), *both]).exit_code == 0
     changed = spacy.load(output)
     assert changed.config["components"]["lal_constituency"]["sentences"] == "doc"
-    assert changed.get_pipe("lal_constituency").settings["sentences"] == "doc"
+    assert changed.get_pipe("lal_constituency").reading.sentences == "doc"
     assert changed.batch_size == 8
     mine, theirs = (
         (folder / "lal_constituency/model.safetensors").read_bytes()
@@ -346,15 +342,16 @@ def test_settings_are_stored(tmp_path: Path) -> None:
     )
     assert mine == theirs
     for wrong, says in (
-        ([], "no settings: name some"),
-        (["--components.nobody.sentences", "doc"], "components -> nobody -> sentences"),
-        ([sentences[:-1], "doc"], "sentence"),
-        ([sentences, "maybe"], "sentences"),
-        (["--training.seed", "1"], "training.seed: only settings of [components] and [nlp]"),
-        (["--components.lal_constituency.model.hidden_width", "7"], "stored with the weights"),
+        ("", "nothing to change: give --set"),
+        (sentences, "write a setting and its value"),
+        ("components.nobody.sentences=doc", "components -> nobody -> sentences"),
+        (f"{sentences[:-1]}=doc", "sentence"),
+        (f"{sentences}=maybe", "sentences"),
+        ("training.seed=1", "training.seed: only settings of [components] and [nlp]"),
+        ("components.lal_constituency.model.hidden_width=7", "stored with the weights"),
     ):
-        result = run([*command, str(tmp_path / "no"), *wrong])
-        refused(result, "settings: ", says)
+        result = run([*command, str(tmp_path / "no"), *(["--set", wrong] if wrong else [])])
+        refused(result, "edit: ", says)
         assert "<spacy." not in result.stderr  # of the whole config
     assert not (tmp_path / "no").exists()
 
@@ -367,12 +364,14 @@ def test_evaluating_what_is_not_there(tmp_path: Path) -> None:
     for name, doc in (("bare", bare), ("tagged", tagged)):
         DocBin(docs=[doc]).to_disk(tmp_path / f"{name}.spacy")
     blank = ["evaluate", str(tmp_path / "blank"), str(tmp_path / "tagged.spacy")]
-    refused(run(blank), "evaluate: ", "neither constituents nor heads nor tags")
+    refused(run(blank), "evaluate: ", "has no gold of what the pipeline finds")
     nlp = tiny_pipeline()
     nlp.initialize(lambda: toy_examples(nlp))
     nlp.to_disk(tmp_path / "model")
     command = ["evaluate", str(tmp_path / "model")]
     refused(run([*command, str(tmp_path / "bare.spacy")]), "nothing to compare")
+    roles = [*command, str(tmp_path / "tagged.spacy"), "--parses", "gold"]
+    refused(run(roles), "has no component lisa_srl")
     wrong = [*command, str(tmp_path / "tagged.spacy"), "--prm", "nowhere"]
     refused(run(wrong), "EVALB parameter file not found: nowhere")
 
@@ -383,10 +382,8 @@ def test_the_threshold_is_a_setting(tmp_path: Path) -> None:
     nlp.add_pipe("gec_detector", config={"model": toy_errors.MODEL})
     nlp.initialize(lambda: toy_errors.agreement_examples(nlp, 20))
     nlp.to_disk(tmp_path / "model")
-    threshold = ["--components.gec_detector.threshold", "0.9"]
-    assert (
-        run(["settings", str(tmp_path / "model"), str(tmp_path / "new"), *threshold]).exit_code == 0
-    )
+    command = ["edit", str(tmp_path / "model"), str(tmp_path / "new")]
+    assert run([*command, "--set", "components.gec_detector.threshold=0.9"]).exit_code == 0
     assert spacy.load(tmp_path / "new").get_pipe("gec_detector").cfg["threshold"] == 0.9
 
 

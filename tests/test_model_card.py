@@ -11,9 +11,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_lal.annotations.constituents import set_constituents
-from spacy_lal.cli.card import LEAST, model_card, write_card
-from spacy_lal.cli.package import performance
-from spacy_lal.evaluation.parses import measure
+from spacy_lal.cli.package import LEAST, model_card, performance, write_card
+from spacy_lal.evaluation.parse_scores import measure_parses
 
 META = {
     "lang": "en",
@@ -48,36 +47,39 @@ def test_scores_by_label() -> None:
     """By hand: two sentences, one with a second NP."""
     nlp = spacy.blank("en")
     nlp.add_pipe("test_model_card_parser")
-    scores, counts = measure(nlp, [gold(nlp, "NP"), gold(nlp, "ADVP")])
-    assert counts["by_label"]["constituents"] == {
+    scores = measure_parses(nlp, [gold(nlp, "NP"), gold(nlp, "ADVP")])
+    assert scores["by_label"]["constituents"] == {
         "ADVP": {"p": 0.0, "r": 0.0, "f": 0.0, "gold": 1},
-        "NP": {"p": 100.0, "r": pytest.approx(66.67), "f": 80.0, "gold": 3},
-        "S": {"p": 100.0, "r": 100.0, "f": 100.0, "gold": 2},
+        "NP": {"p": 1.0, "r": pytest.approx(2 / 3), "f": pytest.approx(0.8), "gold": 3},
+        "S": {"p": 1.0, "r": 1.0, "f": 1.0, "gold": 2},
         "VP": {"p": 0.0, "r": 0.0, "f": 0.0, "gold": 2},
     }
-    assert counts["by_label"]["relations"] == {
+    assert scores["by_label"]["relations"] == {
         "dep": {"p": 0.0, "r": 0.0, "f": 0.0, "gold": 2},
-        "obj": {"p": 50.0, "r": 100.0, "f": pytest.approx(66.67), "gold": 2},
-        "root": {"p": 100.0, "r": 100.0, "f": 100.0, "gold": 2},
+        "obj": {"p": 0.5, "r": 1.0, "f": pytest.approx(2 / 3), "gold": 2},
+        "root": {"p": 1.0, "r": 1.0, "f": 1.0, "gold": 2},
     }
-    stored = performance(scores | counts)
+    stored = performance({"results": [scores]})
     assert stored["spans_constituents_per_type"]["NP"]["p"] == 1.0
     assert stored["dep_las_per_type"]["obj"]["r"] == 1.0
     assert "by_label" not in stored
 
 
 def of(count: int) -> dict[str, float]:
-    return {"p": 12.34, "r": 100.0, "f": 21.97, "gold": count}
+    return {"p": 0.1234, "r": 1.0, "f": 0.2197, "gold": count}
 
 
 def test_card(tmp_path: Path) -> None:
     """Frequent labels first, rare ones left out; texts of meta.json before the tables."""
-    parses = {"by_label": {"constituents": {"VP": of(LEAST), "NP": of(1234), "X": of(LEAST - 1)}}}
-    roles = {"results": [{"by_label": {"roles": {"ARG0": of(99)}}}, {"by_label": {"roles": {}}}]}
-    few = {"by_label": {"relations": {"obj": of(1)}}}
-    row = {"pairs": 8, "found": 25.0, "marked_elsewhere": 0.0, "right_marked": 12.5}
+    labels = {
+        "constituents": {"VP": of(LEAST), "NP": of(1234), "X": of(LEAST - 1)},
+        "roles": {"ARG0": of(99)},
+        "relations": {"obj": of(1)},
+    }
+    parses = {"results": [{"by_label": labels}, {"by_label": {"roles": {}}}]}
+    row = {"pairs": 8, "found": 0.25, "marked_elsewhere": 0.0, "right_marked": 0.125}
     errors = {"kinds": {"articles": row}, "all": row}
-    card = model_card(META, [parses, few, roles, errors])
+    card = model_card(META, [parses, errors])
     assert card.index("What it gets wrong") < card.index("### Constituents by label")
     assert (
         "| `NP` | 1,234 | 12.3 | 100.0 | 22.0 |\n| `VP` | 20 | 12.3 | 100.0 | 22.0 |\n\n###" in card
@@ -85,7 +87,7 @@ def test_card(tmp_path: Path) -> None:
     assert "| `ARG0` | 99 |" in card
     assert "`X`" not in card
     assert "Relations" not in card
-    assert card.endswith("| articles | 8 | 25.0 % | 12.5 % |\n| all | 8 | 25.0 % | 12.5 % |\n")
+    assert card.endswith("| articles | 8 | 25.0% | 12.5% |\n| all | 8 | 25.0% | 12.5% |\n")
     inside = tmp_path / "en_toy/en_toy-1.0"
     inside.mkdir(parents=True)
     (inside / "README.md").write_text("old")
@@ -96,8 +98,7 @@ def test_card(tmp_path: Path) -> None:
 
 def test_scores_of_roles_and_errors_for_meta() -> None:
     keys = [f"srl_{part}{key}" for part in ("", "pred_") for key in "prf"]
-    first = dict.fromkeys(keys, 50.0) | {"by_label": {"roles": {"ARG0": of(9)}}}
-    stored = performance({"results": [first]})
-    assert stored["srl_f"] == 0.5
-    assert stored["srl_per_type"] == {"ARG0": {"p": 0.1234, "r": 1.0, "f": 0.2197}}
+    first = dict.fromkeys([*keys, "ged_f05"], 0.5) | {"roles": [], "ged_p": None, "words": 3}
+    stored = performance({"results": [first, {"srl_f": 1.0}]})
+    assert stored == dict.fromkeys([*keys, "ged_f05"], 0.5)
     assert performance({"kinds": {}, "all": {}}) == {}

@@ -16,7 +16,6 @@ from spacy.util import registry
 
 NAMES = {
     "architectures": [
-        "spacy-lal.BeneparParser.v1",
         "spacy-lal.BiLSTMLayers.v1",
         "spacy-lal.EncoderLayers.v1",
         "spacy-lal.LISA.v1",
@@ -60,9 +59,7 @@ NAMES = {
         "spacy-lal.srl_scorer.v1",
     ],
 }
-ENCODERS = [
-    f"spacy-lal.{name}.v1" for name in ("BeneparParser", "PretrainedEncoder", "ReleasedParser")
-]
+ENCODERS = [f"spacy-lal.{name}.v1" for name in ("PretrainedEncoder", "ReleasedParser")]
 FACTORIES = [
     "gec_detector",
     "lal_constituency",

@@ -1,5 +1,5 @@
 """Text by the million lines: read, annotated in bounded memory, written in shards that resume."""
 
-from .records import annotate_batch
+from .annotating import annotate_batch
 
 __all__ = ["annotate_batch"]

@@ -1,15 +1,16 @@
-"""Annotated texts as plain dicts, for whatever engine carries them: Python objects in and out."""
+"""Annotated texts as plain dicts: the one description of their fields, and from Docs and back.
+
+The JSON lines and Parquet columns of `annotate`, the answers of the page, and records written by
+hand for pictures are all of this form; their schemas and checks follow from `AnnotatedText`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from pathlib import Path
-from threading import RLock
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from spacy.language import Language
-from spacy.tokens import Doc, SpanGroup
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ..annotations import CONSTITUENTS_KEY, set_constituents, set_dependencies
@@ -22,115 +23,164 @@ from ..annotations.grammar_errors import (
     set_errors,
 )
 from ..annotations.span_groups import span_scores
-from .batches import BATCH_TOKENS, Found, annotated
-from .loading import load
-from .pieces import MAX_CHARS, Record, pieces
 
+Record = dict[str, Any]
+"""A text and what is known of it: "text", "id", "offset" (its characters that come before), the
+fields that are carried through, and the layers of an `AnnotatedText`."""
 DIGITS = 6
-"""Of scores; a processor's threads make a difference from the seventh on."""
-
+"""Decimals of scores; a processor's threads make a difference from the seventh on."""
 WORDS = {"tags": "TAG", "pos": "POS", "lemmas": "LEMMA"}
 """Layers with one string a token, and what spaCy calls them."""
 
-FIELDS = (
-    *("id", "offset", "text", "words", "starts", "sentences", *WORDS, "heads", "relations"),
-    *("constituents", "unparsed", "frames", "errors", "error_scores", "error"),
-)
-"""What records of annotated texts have, besides fields that are carried through."""
+
+class Part(BaseModel):
+    """A part of a record: values must be of the fields' types, further fields may be there."""
+
+    model_config = ConfigDict(strict=True, extra="allow")
 
 
-def annotate_batch(
-    records: Iterable[Record],
-    model: str | Path | Language,
-    *,
-    max_chars: int = MAX_CHARS,
-    batch_tokens: int = BATCH_TOKENS,
-) -> list[Record]:
-    """Records with a "text", annotated (see `doc_record`), in order; fields are carried through.
+class Place(Part):
+    """Tokens from start to end."""
 
-    model: a pipeline, or its name or folder, which is loaded once a process. A text of more than
-    `max_chars` characters becomes several records (see `pieces`). A text that fails comes back as
-    it is, with the "error", and so does a record without a text. Threads of a process take turns.
+    start: int
+    end: int
+
+
+class LabelledPlace(Place):
+    """A span with its label, and how probable it is."""
+
+    label: str
+    score: float | None = None
+
+
+class FrameRecord(Part):
+    """A predicate's token and roleset; the spans of its roles, V among them."""
+
+    predicate: int
+    roleset: str = ""
+    spans: Sequence[LabelledPlace]
+
+
+class AnnotatedText(Part):
+    """A text with its annotation; a layer that nobody annotated is not there.
+
+    words: all tokens, whitespace, too. starts: the character of the text at which each begins.
+    heads: of every token, in tokens, a root its own. unparsed: sentences without a tree because the
+    parser left them alone. error_scores: the probability of every token to be wrong.
     """
-    with _ONE_AT_A_TIME:
-        nlp = model if isinstance(model, Language) else _load(str(model))
-        # all at once: what makes the records may use the pipeline, whose batches free their strings
-        parts = [part for record in records for part in _pieces(record, max_chars)]
-        texts = (part for part in parts if "error" not in part)
-        found = annotated(nlp, texts, doc_record, batch_tokens=batch_tokens)
-        return [part if "error" in part else _result(next(found)) for part in parts]
+
+    id: str | int | None = None
+    offset: int = 0
+    text: str = ""
+    words: Sequence[str]
+    starts: Sequence[int] | None = None
+    sentences: Sequence[Place] | None = None
+    tags: Sequence[str] | None = None
+    pos: Sequence[str] | None = None
+    lemmas: Sequence[str] | None = None
+    heads: Sequence[int] | None = None
+    relations: Sequence[str] | None = None
+    constituents: Sequence[LabelledPlace] | None = None
+    unparsed: Sequence[Place] | None = None
+    frames: Sequence[FrameRecord] | None = None
+    errors: Sequence[LabelledPlace] | None = None
+    error_scores: Sequence[float] | None = None
+
+    @model_validator(mode="after")
+    def _check_places(self) -> AnnotatedText:
+        words = len(self.words)
+        for name in ("starts", *WORDS, "heads", "relations", "error_scores"):
+            values = getattr(self, name)
+            if values is not None and len(values) != words:
+                raise ValueError(f"'{name}' has {len(values)} values for {words} words")
+        if self.heads is not None and self.relations is None:
+            raise ValueError("'heads' need 'relations'")
+        tokens = [(f"heads[{i}]", head) for i, head in enumerate(self.heads or ())]
+        spans: list[tuple[str, Place]] = []
+        for name in ("sentences", "constituents", "unparsed", "errors"):
+            spans += [(f"{name}[{i}]", s) for i, s in enumerate(getattr(self, name) or ())]
+        for i, frame in enumerate(self.frames or ()):
+            tokens.append((f"frames[{i}].predicate", frame.predicate))
+            spans += [(f"frames[{i}].spans[{k}]", span) for k, span in enumerate(frame.spans)]
+        for place, token in tokens:
+            if not 0 <= token < words:
+                raise ValueError(f"{place} must be a word's place, from 0 to {words - 1}: {token}")
+        for place, span in spans:
+            if not 0 <= span.start < span.end <= words:
+                outside = f"span {span.start}-{span.end} is empty or outside {words} words"
+                raise ValueError(f"{place}: {outside}")
+        return self
 
 
-def _pieces(record: Record, max_chars: int) -> Iterable[Record]:
-    if not isinstance(record.get("text"), str):
-        return [{**record, "error": "no text in 'text'"}]
-    return pieces({name: record[name] for name in record if name != "error"}, max_chars)
+FIELDS = (*AnnotatedText.model_fields, "error")
+"""Fields of records, without those carried through; "error" is there if a text failed."""
 
 
-def _result(found: Found[Record]) -> Record:
-    return {**found.record, "error": found.error} if found.value is None else found.value
-
-
-# Strings are freed at the end of a batch, from a vocabulary that all threads share.
-_ONE_AT_A_TIME = RLock()
-
-
-@lru_cache(maxsize=1)
-def _load(model: str) -> Language:
-    return load(model)
+def check_record(record: Mapping[str, Any]) -> None:
+    """Raise ValueError, which names the first field that is not as `AnnotatedText` has it."""
+    try:
+        AnnotatedText.model_validate(dict(record))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in first["loc"])
+        said = first["msg"].removeprefix("Value error, ")
+        raise ValueError(f"a record: {place.removeprefix('.')}: {said}") from None
 
 
 def doc_record(record: Record, doc: Doc) -> Record:
-    """The record with what its Doc has; a layer that nobody annotated is not there.
+    """The record as an `AnnotatedText`, with the layers that its Doc has.
 
-    "words" are all tokens, whitespace too, and "starts" where they begin in "text", in characters;
-    "sentences", "constituents", "errors" and the spans of "frames" are {"start", "end"} in tokens
-    with, except for sentences, "label" and "score" (None where there is none); "unparsed", if there
-    are any, are sentences without a tree because the parser left them alone; "heads" are tokens, a
-    root its own. Entities, morphology and whatever else a Doc may have are not in a record.
+    Entities, morphology and whatever else a Doc may have are not in a record.
     """
-    found: Record = {
+    return {
         **record,
         "words": [token.text for token in doc],
         "starts": [token.idx for token in doc],
+        **dict(_layers(doc)),
     }
+
+
+def _layers(doc: Doc) -> Iterator[tuple[str, list[Any]]]:
     if doc.has_annotation("SENT_START"):
-        found["sentences"] = [{"start": sent.start, "end": sent.end} for sent in doc.sents]
+        yield "sentences", [{"start": sent.start, "end": sent.end} for sent in doc.sents]
     for layer, attribute in WORDS.items():
         if doc.has_annotation(attribute):
-            found[layer] = [getattr(token, f"{attribute.lower()}_") for token in doc]
+            yield layer, [getattr(token, f"{attribute.lower()}_") for token in doc]
     if doc.has_annotation("DEP"):
-        found["heads"] = [token.head.i for token in doc]
-        found["relations"] = [token.dep_ for token in doc]
+        yield "heads", [token.head.i for token in doc]
+        yield "relations", [token.dep_ for token in doc]
     if CONSTITUENTS_KEY in doc.spans:
         group = doc.spans[CONSTITUENTS_KEY]
-        found["constituents"] = _constituents(group)
+        spans = map(_span, group, span_scores(group))
+        # in preorder, see `get_constituents`
+        yield "constituents", sorted(spans, key=lambda span: (span["start"], -span["end"]))
         if unparsed := group.attrs.get("unparsed"):
-            found["unparsed"] = [{"start": start, "end": end} for start, end in unparsed]
+            yield "unparsed", [{"start": start, "end": end} for start, end in unparsed]
     if FRAMES_KEY in doc.spans:
-        found["frames"] = [
-            {
-                "predicate": frame.predicate.i,
-                "roleset": frame.roleset,
-                "spans": [
-                    _span(span.start, span.end, span.label_, score)
-                    for span, score in zip(
-                        (frame.verb, *frame.arguments),
-                        (frame.verb_score, *frame.scores),
-                        strict=True,
-                    )
-                ],
-            }
-            for frame in get_frames(doc)
-        ]
+        yield (
+            "frames",
+            [
+                {
+                    "predicate": frame.predicate.i,
+                    "roleset": frame.roleset,
+                    "spans": [
+                        _span(frame.verb, frame.verb_score),
+                        *map(_span, frame.arguments, frame.scores),
+                    ],
+                }
+                for frame in get_frames(doc)
+            ],
+        )
     if ERRORS_KEY in doc.spans:
-        found["errors"] = [
-            _span(error.span.start, error.span.end, error.label, error.score)
-            for error in grammar_errors(doc)
-        ]
+        errors = grammar_errors(doc)
+        yield "errors", [_span(e.span, e.score) | {"label": e.label} for e in errors]
         if (scores := error_scores(doc)) is not None:
-            found["error_scores"] = [round(float(score), DIGITS) for score in scores]
-    return found
+            yield "error_scores", [round(float(score), DIGITS) for score in scores]
+
+
+def _span(span: Any, score: float | None) -> Record:
+    score = None if score is None else round(float(score), DIGITS)
+    return {"start": span.start, "end": span.end, "label": span.label_, "score": score}
 
 
 def record_doc(record: Record, vocab: Vocab) -> Doc:
@@ -174,20 +224,6 @@ def record_doc(record: Record, vocab: Vocab) -> Doc:
             labels[error["start"] : error["end"]] = [error["label"]] * count
         set_errors(doc, labels, record.get("error_scores"))
     return doc
-
-
-def _constituents(group: SpanGroup) -> list[Record]:
-    """In preorder, see `get_constituents`."""
-    found = [
-        _span(span.start, span.end, span.label_, score)
-        for span, score in zip(group, span_scores(group), strict=True)
-    ]
-    return sorted(found, key=lambda span: (span["start"], -span["end"]))
-
-
-def _span(start: int, end: int, label: str, score: float | None) -> Record:
-    score = None if score is None else round(float(score), DIGITS)
-    return {"start": start, "end": end, "label": label, "score": score}
 
 
 def _spans(spans: Sequence[Record]) -> tuple[list[tuple[int, int, str]], list[Any]]:

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+import signal
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from importlib.metadata import version
+from itertools import islice
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, NamedTuple
+from threading import Thread
+from typing import Any, NamedTuple, cast
 
 from spacy.language import Language
 
-from ..formats.files import alone_in
-from .loading import load
+from ..formats.whole_files import alone_in
+from .annotating import load
 from .manifest import SETTINGS, Counts, Manifest, check_same, describe
 from .on_ray import on_ray
-from .processes import in_processes
-from .readers import Texts
-from .shards import AnnotateSettings, Shard, annotate_shard, check_finds, shard_name
-from .shards import shards as shards_of
-
-ENGINES = ("processes", "ray")
-"""What may make shards: processes of this machine, or actors of Ray."""
-Engine = Callable[[Iterable[Shard]], Iterator[tuple[Shard, Counts]]]
+from .shards import (
+    AnnotateSettings,
+    Shard,
+    Workers,
+    check_finds,
+    cut_shards,
+    make_shard,
+    shard_name,
+)
+from .texts import Texts, told
 
 
 class Done(NamedTuple):
@@ -33,30 +41,7 @@ class Done(NamedTuple):
     position: int
 
 
-@dataclass(frozen=True)
-class Workers:
-    """Who annotates; it makes no difference to what is found.
-
-    processes: 1 for this one. threads: of torch in each; 0 for its own choice, and for an even
-    share of the cores where there are several processes. gpu: which, -1 for none. engine:
-    "processes" of this machine, or "ray", where these are actors, of one thread unless told
-    otherwise and with a GPU each, whichever Ray gives them, unless `gpu` is -1.
-    """
-
-    processes: int = 1
-    threads: int = 0
-    gpu: int = -1
-    engine: str = "processes"
-
-    def __post_init__(self) -> None:
-        """Raises ValueError if there is no such engine."""
-        if self.engine not in ENGINES:
-            raise ValueError(
-                f"unknown engine {self.engine!r}: expected one of {', '.join(ENGINES)}"
-            )
-
-
-def annotate(
+def annotate_texts(
     model: str, texts: Texts, output: Path, settings: AnnotateSettings, workers: Workers
 ) -> Iterator[Done]:
     """Annotate the texts into files of `output`; yields what is in each, as they are done.
@@ -70,74 +55,43 @@ def annotate(
     check_finds(nlp, settings)
     described = _described(nlp, texts, settings)
     check_same(output, SETTINGS, described)
-    engine = _engine(nlp, model, described["pipeline"], output, settings, workers)
-    del nlp
+    here = nlp if workers.engine == "processes" and workers.processes == 1 else None
+    del nlp  # of which the others have their own
+
+    def make(shards: Iterable[Shard]) -> Iterator[tuple[Shard, Counts]]:
+        if here is not None:
+            return ((shard, make_shard(here, shard, output, settings)) for shard in shards)
+        if workers.engine == "ray":
+            return on_ray(model, shards, output, settings, workers, described["pipeline"])
+        return in_processes(model, shards, output, settings, workers)
+
     with alone_in(output):
-        yield from _made(engine, texts, output, settings)
+        manifest = Manifest(output)
+        there: list[Done] = []
+        last = -1
 
+        def new() -> Iterator[Shard]:
+            nonlocal last
+            for shard in cut_shards(texts, settings):
+                last = shard.number
+                if (counts := manifest.shards.get(shard.number)) is None:
+                    yield shard
+                else:
+                    _check_there(counts, shard, output, settings)
+                    there.append(Done(counts, True, shard.position))
 
-def _made(engine: Engine, texts: Texts, output: Path, settings: AnnotateSettings) -> Iterator[Done]:
-    manifest = Manifest(output)
-    there: list[Done] = []
-    last = -1
-
-    def new() -> Iterator[Shard]:
-        nonlocal last
-        for shard in shards_of(texts, settings):
-            last = shard.number
-            if (counts := manifest.shards.get(shard.number)) is None:
-                yield shard
-            else:
-                _check_there(counts, shard, output, settings)
-                there.append(Done(counts, True, shard.position))
-
-    for shard, counts in engine(new()):
+        for shard, counts in make(new()):
+            yield from there
+            there.clear()
+            manifest.add(counts)
+            yield Done(counts, False, shard.position)
         yield from there
-        there.clear()
-        manifest.add(counts)
-        yield Done(counts, False, shard.position)
-    yield from there
-    if more := [number for number in manifest.shards if number > last]:
-        raise ValueError(
-            f"{output} has {shard_name(more[0], settings)}, made of text that the input no "
-            "longer has: the input has changed"
-        )
-    manifest.finish()
-
-
-def _engine(
-    nlp: Language,
-    model: str,
-    pipeline: str,
-    output: Path,
-    settings: AnnotateSettings,
-    workers: Workers,
-) -> Engine:
-    if workers.engine == "ray":
-        return lambda shards: on_ray(
-            model,
-            shards,
-            output,
-            settings,
-            pipeline=pipeline,
-            actors=workers.processes,
-            threads=workers.threads or 1,
-            gpu=workers.gpu >= 0,
-        )
-    if workers.processes == 1:
-        return lambda shards: (
-            (shard, annotate_shard(nlp, shard, output, settings)) for shard in shards
-        )
-    threads = workers.threads or max(1, (os.cpu_count() or 1) // workers.processes)
-    return lambda shards: in_processes(
-        model,
-        shards,
-        output,
-        settings,
-        processes=workers.processes,
-        threads=threads,
-        gpu=workers.gpu,
-    )
+        if more := [number for number in manifest.shards if number > last]:
+            raise ValueError(
+                f"{output} has {shard_name(more[0], settings)}, made of text that the input no "
+                "longer has: the input has changed"
+            )
+        manifest.finish()
 
 
 def _described(nlp: Language, texts: Texts, settings: AnnotateSettings) -> dict[str, Any]:
@@ -162,3 +116,112 @@ def _check_there(counts: Counts, shard: Shard, output: Path, settings: AnnotateS
         raise ValueError(
             f"{output / name} is gone, but it was complete before: begin in another folder"
         )
+
+
+def in_processes(
+    model: str,
+    shards: Iterable[Shard],
+    output: Path,
+    settings: AnnotateSettings,
+    workers: Workers,
+) -> Iterator[tuple[Shard, Counts]]:
+    """Annotate each shard; yields them with what is in each, in the order in which they are done.
+
+    Every process loads the model. As many shards as processes are in memory here. Raises
+    ChildProcessError, which says why, if a process ends or can't go on; what ends this process ends
+    them.
+    """
+    context = multiprocessing.get_context("spawn")  # torch's threads don't survive a fork
+    left = iter(shards)
+    first = list(islice(left, workers.processes))
+    threads = workers.threads or max(1, (os.cpu_count() or 1) // workers.processes)
+    busy: dict[Connection, tuple[Any, Shard]] = {}
+    started: list[Any] = []
+    try:
+        with _threads_of_children(threads):
+            for shard in first:
+                ours, theirs = context.Pipe()
+                arguments = (theirs, model, output, settings, threads, workers.gpu)
+                worker = context.Process(target=_work, args=arguments, daemon=True)
+                worker.start()
+                theirs.close()
+                started.append(worker)
+                busy[ours] = worker, shard
+        for connection, (_, shard) in busy.items():
+            _send(connection, shard)
+        while busy:
+            for ready in wait(list(busy)):
+                connection = cast(Connection, ready)
+                worker, shard = busy.pop(connection)
+                counts = _received(connection, worker)
+                yield shard, counts  # before more is read: that may raise an error
+                if (following := next(left, None)) is not None:
+                    _send(connection, following)
+                    busy[connection] = worker, following
+    finally:
+        for worker in started:
+            worker.terminate()
+            worker.join()
+
+
+def _send(connection: Connection, shard: Shard) -> None:
+    with suppress(ConnectionError):  # one that ended says so when it is listened to
+        connection.send(shard)
+
+
+def _received(connection: Connection, worker: Any) -> Counts:
+    try:
+        answer = connection.recv()
+    except (EOFError, ConnectionError):
+        worker.join()
+        raise ChildProcessError(
+            f"a process ended with status {worker.exitcode}; -9 mostly means that memory ran out"
+        ) from None
+    if isinstance(answer, str):
+        raise ChildProcessError(f"an error in a worker process: {answer}")
+    return answer
+
+
+@contextmanager
+def _threads_of_children(threads: int) -> Iterator[None]:
+    """Sets the number of threads of all libraries in processes that are started within."""
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(dict.fromkeys(names, str(threads)))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _work(
+    connection: Connection,
+    model: str,
+    output: Path,
+    settings: AnnotateSettings,
+    threads: int,
+    gpu: int,
+) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, too, and ends this process
+    Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        nlp = load(model, threads, gpu)
+        while True:
+            try:
+                shard = connection.recv()
+            except EOFError:
+                return
+            connection.send(make_shard(nlp, shard, output, settings))
+    except Exception as error:
+        connection.send(told(error))
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os._exit(1)

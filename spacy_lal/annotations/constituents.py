@@ -155,7 +155,7 @@ class _Phrases:
         return [span for span in candidates if span[1] <= end]
 
     def _log_prob(self, start: int, end: int) -> float | None:
-        """That of the sentence's tree: the sum of its pieces', if they cover it and no more."""
+        """Log-probability of a sentence's tree: the sum of its pieces', if they cover it."""
         log_probs = self.attrs.get("log_probs", [])
         first = bisect_left(log_probs, start, key=itemgetter(0))
         pieces = log_probs[first : bisect_left(log_probs, end, key=itemgetter(0))]

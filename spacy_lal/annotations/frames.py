@@ -28,7 +28,7 @@ FRAMES_KEY = "srl"
 PREDICATE = "V"
 """The label of a frame's predicate."""
 CONTINUATION = "C-"
-"""What the label of an argument's later piece begins with."""
+"""Beginning of the label of an argument's later piece."""
 
 _SENSE = re.compile(r"(?<=.)\.(?:\d+|[A-Z]+)$")
 
@@ -224,7 +224,7 @@ def frame_at(group: SpanGroup, positions: Iterable[int]) -> Frame:
 
 
 def _group(spans: Sequence[Span]) -> list[list[int]]:
-    """Where the spans of each frame are, V first."""
+    """Places of each frame's spans, V first."""
     found: list[list[int]] = []
     latest: dict[int, list[int]] = {}
     for i, span in enumerate(spans):

@@ -1,5 +1,4 @@
-"""Span groups, in which all annotations of this package are: their scores, and looking into them
-again and again."""
+"""Scores in span groups, and repeated looks into a group."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ def span_scores(group: SpanGroup) -> Sequence[float | None]:
 
 
 class LoopIndex(Generic[T]):
-    """What `read` makes of a Doc's group, kept for a loop over its tokens from left to right.
+    """Index that `read` makes of a Doc's group, kept for a loop over tokens from left to right.
 
     A group doesn't say when it was changed. So it is read again for another group or Doc, after
     spans were added or taken away or tokens split or merged, and for a token that is not behind

@@ -5,6 +5,6 @@ Syntactic Patterns" (BEA): the part that replays error patterns in proportion to
 """
 
 from .corrupt import corrupt_words
-from .error_model import ErrorKind, ErrorModel, Insertion
+from .error_model import ErrorKind, ErrorModel, Insertion, Noise
 
-__all__ = ["ErrorKind", "ErrorModel", "Insertion", "corrupt_words"]
+__all__ = ["ErrorKind", "ErrorModel", "Insertion", "Noise", "corrupt_words"]

@@ -11,24 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from ..formats.m2 import Edit, words_of
-from .confusion import FORM, TextCounts, calibrated, families_of, vowel_letters
-from .error_model import (
-    ANY,
-    CAPITAL,
-    DOUBLE,
-    LOWER,
-    NOISE,
-    OMIT,
-    START,
-    SUBSTITUTE,
-    SWAP,
-    TRANSPOSE,
-    ErrorKind,
-    ErrorModel,
-    Insertion,
-)
-from .letters import SHORTEST
-from .sites import key_of
+from .clean_text import FORM, TextCounts, calibrated, families_of
+from .error_model import ANY, START, ErrorKind, ErrorModel, Insertion, Noise, key_of
+from .sites import SHORTEST
 
 CORRECTIONS = "corrections"
 """The one kind of errors that are learned from corrections."""
@@ -41,7 +26,7 @@ _MOST_INSERTED = 50
 
 
 class CorrectionCounts:
-    """What corrected sentences say, read one at a time.
+    """Counts of the errors in corrected sentences, read one at a time.
 
     text: the corrected sentences, as clean text. errors: how many there were.
     """
@@ -54,8 +39,7 @@ class CorrectionCounts:
         self._replaced: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._inserted: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
         self._after: Counter[str] = Counter()
-        self._before: Counter[str] = Counter()
-        self._noise: Counter[str] = Counter()
+        self._noise: Counter[Noise] = Counter()
 
     def add(self, original: Sequence[str], edits: Iterable[Edit]) -> None:
         """Count a sentence as it was written, with the edits of one annotator.
@@ -89,7 +73,6 @@ class CorrectionCounts:
                 self._phrases[" ".join(keys[at : at + length])] += 1
         around = [START, *keys]
         self._after.update(around[:-1])
-        self._before.update(keys)
         for place in places:
             for error in _minimal(*place, corrected):
                 self._count(*error, corrected, around)
@@ -105,16 +88,15 @@ class CorrectionCounts:
         wrong = " ".join(map(key_of, written))
         key = " ".join(map(key_of, right))
         if not right:
-            following = keys[at + 1] if at + 1 < len(keys) else ""
-            if following:
-                self._inserted[wrong][keys[at], following] += 1
+            if at + 1 < len(keys):
+                self._inserted[wrong][keys[at], keys[at + 1]] += 1
         elif key != wrong:
             if len(right) == 2 and written == right[::-1]:
-                self._noise[SWAP] += 1
+                self._noise[Noise.SWAP] += 1
             else:
                 self._replaced[key][wrong] += 1
         elif at and right[0][:1] != written[0][:1]:  # not by quotes alone
-            self._noise[LOWER if right[0][:1].isupper() else CAPITAL] += 1
+            self._noise[Noise.LOWER if right[0][:1].isupper() else Noise.CAPITAL] += 1
 
     def model(self, lang: str, text: TextCounts | None = None) -> ErrorModel:
         """The errors that were corrected, and others of the same sorts.
@@ -130,8 +112,8 @@ class CorrectionCounts:
         families = families_of(self.text, closed)
         if text is not self.text:
             families |= families_of(text, closed)
-        counts: Counter[str] = Counter(self._noise)
-        letters: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        counts = Counter[str](self._noise)
+        letters: dict[str, dict[str, float]] = {}
         table: dict[str, dict[str, float]] = {}
         known = self.text.counts
         for right, others in self._replaced.items():
@@ -141,8 +123,9 @@ class CorrectionCounts:
                 elif wrong and wrong not in known and _is_misspelling(right, wrong):
                     how, old, new = _letters_changed(right, wrong)
                     counts[how] += count
-                    if how == SUBSTITUTE and old:
-                        letters[old][new] += count
+                    if how == Noise.SUBSTITUTE and old:
+                        of_old = letters.setdefault(old, {})
+                        of_old[new] = of_old.get(new, 0.0) + count
                     if count > 1:
                         _add(table, right, wrong, count / (self._phrases[right] + _SMOOTHING))
                 elif count > 1 or _is_usual(right, wrong):
@@ -152,14 +135,11 @@ class CorrectionCounts:
         counts[CORRECTIONS] += sum(self._inserted[word].total() for word in insertions)
         model = ErrorModel(
             lang,
-            {
-                CORRECTIONS: ErrorKind(1.0, table, insertions),
-                FORM: ErrorKind(1.0, families),
-            },
-            noise=dict.fromkeys(NOISE, 1.0),
+            {CORRECTIONS: ErrorKind(1.0, table, insertions), FORM: ErrorKind(1.0, families)},
+            noise=dict.fromkeys(Noise, 1.0),
             words=self.text.well_known() | text.well_known(),
             closed=closed,
-            letters={old: dict(new) for old, new in letters.items()} or vowel_letters(text.counts),
+            letters=letters or text.vowel_letters,
         )
         shares = {name: 100 * count / self._tokens for name, count in counts.items()}
         return calibrated(model, self.text.sample, shares)
@@ -183,7 +163,7 @@ class CorrectionCounts:
                 before[following] += count
             found[word] = Insertion(
                 {ANY: 0.5 * base, **_lifted(after, self._after, base, base)},
-                _lifted(before, self._before, base, 1.0) | ({ANY: 0.5} if total >= 20 else {}),
+                _lifted(before, self._phrases, base, 1.0) | ({ANY: 0.5} if total >= 20 else {}),
             )
         return found
 
@@ -217,7 +197,7 @@ def _minimal(
     swapped = len(written) == 2 and tuple(corrected[at:until]) == written[::-1]
     pairs = list(zip(corrected[at:until], written, strict=False))
     by_word = until - at == len(written) and all(
-        one == two or _is_like(one, two) for one, two in pairs
+        one == two or _is_like(one, two, 0.5) for one, two in pairs
     )
     if by_word and not swapped:
         for place, (right, wrong) in enumerate(pairs, start=at):
@@ -236,35 +216,36 @@ def _is_usual(right: str, wrong: str) -> bool:
     return " " not in right + wrong and (not wrong or right.isalpha() == wrong.isalpha())
 
 
-def _is_like(right: str, wrong: str) -> bool:
-    return SequenceMatcher(None, right, wrong, autojunk=False).ratio() >= 0.5
+def _is_like(right: str, wrong: str, least: float) -> bool:
+    return SequenceMatcher(None, right, wrong, autojunk=False).ratio() >= least
 
 
 def _is_misspelling(right: str, wrong: str) -> bool:
-    if not (right.isalpha() and wrong.isalpha() and len(right) >= SHORTEST):
-        return False
-    return SequenceMatcher(None, right, wrong, autojunk=False).ratio() >= 0.7
+    plain = right.isalpha() and wrong.isalpha() and len(right) >= SHORTEST
+    return plain and _is_like(right, wrong, 0.7)
 
 
-def _letters_changed(right: str, wrong: str) -> tuple[str, str, str]:
+def _letters_changed(right: str, wrong: str) -> tuple[Noise, str, str]:
     """Which noise of letters it is, and which letters were written for which if it is SUBSTITUTE.
 
     More than one change has no letters.
     """
-    start = 0
-    while start < min(len(right), len(wrong)) and right[start] == wrong[start]:
-        start += 1
-    end = 0
-    while end < min(len(right), len(wrong)) - start and right[-1 - end] == wrong[-1 - end]:
-        end += 1
+    start = _in_common(right, wrong)
+    end = _in_common(right[start:][::-1], wrong[start:][::-1])
     old, new = right[start : len(right) - end], wrong[start : len(wrong) - end]
+    before, after = right[start - 1 : start], right[start : start + 1]
     if len(old) == 2 and new == old[::-1]:
-        return TRANSPOSE, "", ""
+        return Noise.TRANSPOSE, "", ""
     if len(old) == 1 and not new:
-        return OMIT, "", ""
+        return Noise.OMIT, "", ""
     if not old and len(new) == 1:
-        if new in (right[start - 1 : start], right[start : start + 1]):
-            return DOUBLE, "", ""
-        before = right[start - 1 : start]
-        return SUBSTITUTE, before, before + new
-    return SUBSTITUTE, *((old, new) if max(len(old), len(new)) <= 3 else ("", ""))
+        if new in (before, after):
+            return Noise.DOUBLE, "", ""
+        return Noise.SUBSTITUTE, before, before + new
+    return Noise.SUBSTITUTE, *((old, new) if max(len(old), len(new)) <= 3 else ("", ""))
+
+
+def _in_common(one: str, two: str) -> int:
+    """How many letters both begin with."""
+    pairs = enumerate(zip(one, two, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(two)))

@@ -20,7 +20,7 @@ from spacy.vocab import Vocab
 
 from ..annotations.grammar_errors import CORRECT, ERROR, set_errors
 from .error_model import ErrorModel
-from .sites import Change, Site, change_at, find_sites, first_word
+from .sites import Change, Site, change_at, find_sites, first_word, uncapitalised
 
 REPLACED, MISSING, UNNECESSARY = "R", "M", "U"
 """Labels that say what the error is: a token is wrong, follows a missing word, is too much."""
@@ -45,8 +45,8 @@ def corrupt_words(
     words, spaces: of the tokens, and whether whitespace follows each.
     rate: the expected share of tokens that are errors, from 0 to 1.
     types: label with `REPLACED`, `MISSING` and `UNNECESSARY` instead of `ERROR`.
-    Returns words, spaces and labels, one for each token that is there now. Tokens without a change
-        but in a capital, because another word now begins the sentence, are correct.
+    Returns words, spaces and labels, one for each token that is there now. A token that changes
+    in its capital alone, because another word now begins the sentence, is correct.
 
     Learners don't err at a constant rate: some sentences have many errors, some none. So a
     sentence's own rate is drawn from a gamma distribution with mean `rate` and shape 1.5, the
@@ -116,9 +116,7 @@ def draw_changes(
         wanted -= cost
         if wanted <= 0:
             break
-    if not _leaves_a_word(words, changes):
-        return []
-    return changes
+    return changes if _leaves_a_word(words, changes) else []
 
 
 def _drawn(sites: list[Site], rng: Random) -> Iterator[Site]:
@@ -179,9 +177,8 @@ def corrupt_doc(
         spaces += new[1]
         labels += new[2]
         starts += [at == 0 for at in range(len(new[0]))]
-    corrupted = Doc(
-        vocab, words=words, spaces=spaces, sent_starts=starts if has_sentences else None
-    )
+    sent_starts = starts if has_sentences else None
+    corrupted = Doc(vocab, words=words, spaces=spaces, sent_starts=sent_starts)
     set_errors(corrupted, labels)
     return corrupted
 
@@ -208,13 +205,11 @@ class _Builder:
     def change(self, change: Change) -> None:
         self.copy_until(change.start)
         old = self.old_words[change.start : change.end]
-        space = self.old_spaces[change.end - 1] if change.end else True
+        space = self.old_spaces[change.end - 1] if old else True
         self._read = change.end
-        if not old and not change.new:
-            return
         if not change.new:
-            self._missing = True
-            if self.words:
+            self._missing = self._missing or bool(old)
+            if self.words and old:
                 self.spaces[-1] = self._space_without(old, space)
             return
         inside = self.old_spaces[change.start : change.end - 1]
@@ -224,7 +219,7 @@ class _Builder:
             self.spaces[-1] = not _attaches(change.new[0])
         was_first = change.start <= self._first < change.end
         label = REPLACED if old else UNNECESSARY
-        for word, after in zip(change.new, [*inside, space if old else True], strict=True):
+        for word, after in zip(change.new, [*inside, space], strict=True):
             self._put(word, after, label, was_first and word == self.old_words[self._first])
 
     def right_capitals(self, model: ErrorModel) -> None:
@@ -237,10 +232,8 @@ class _Builder:
             return
         now = self.words[begins]
         self.words[begins] = now[:1].upper() + now[1:]
-        if self._first_is_at not in (-1, begins):
-            lower = initial[:1].lower() + initial[1:]
-            if lower in model.words:
-                self.words[self._first_is_at] = lower
+        if self._first_is_at not in (-1, begins) and uncapitalised(initial) in model.words:
+            self.words[self._first_is_at] = uncapitalised(initial)
 
     def _put(self, word: str, space: bool, label: str, is_first: bool) -> None:
         if self._missing and not word.isspace():
@@ -278,25 +271,19 @@ def _conflict(one: Change, two: Change) -> bool:
 
 def _leaves_a_word(words: Sequence[str], changes: Sequence[Change]) -> bool:
     gone = {at for change in changes if not change.new for at in range(change.start, change.end)}
-    return any(
-        any(letter.isalnum() for letter in word) for at, word in enumerate(words) if at not in gone
-    )
+    return any(any(map(str.isalnum, word)) for at, word in enumerate(words) if at not in gone)
 
 
 def _trimmed(change: Change, words: Sequence[str]) -> Change:
     """`change` without the words at both ends that stay as they are, but for the capital of the
     sentence's first word."""
     start, end, new = change.start, change.end, change.new
-    form = _uncapitalised if start == first_word(words) and len(new) != end - start else str
+    form = uncapitalised if start == first_word(words) and len(new) != end - start else str
     while start < end and new and words[start] == new[0]:
         start, new = start + 1, new[1:]
     while start < end and new and form(words[end - 1]) == form(new[-1]):
         end, new = end - 1, new[:-1]
     return Change(start, end, new)
-
-
-def _uncapitalised(word: str) -> str:
-    return word[:1].lower() + word[1:]
 
 
 def _poisson(mean: float, random: Random) -> int:

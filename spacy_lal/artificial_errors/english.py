@@ -1,34 +1,48 @@
-"""English: what learners take for what in closed classes and frequent confusions.
+"""English: what learners take for what in closed classes and frequent confusions, and errors that
+rules of grammar make possible, for all verbs and nouns of a text.
 
-The lists are of errors that grammars for teachers describe (Swan and Smith 2001, "Learner English";
-Swan 2016, "Practical English Usage"); weights are rough. Everything else comes from clean text.
+Where a rule asks for one form of a word, learners write another one: the third person, the form
+after an auxiliary, gerund and infinitive, number after a quantity, and the order of words in
+questions. The lists in english.toml are of errors that grammars for teachers and learners describe
+(Swan and Smith 2001, "Learner English"; Swan 2016, "Practical English Usage"); weights are rough.
+Everything else comes from clean text.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
+from itertools import permutations
 from typing import Any
 
-from .confusion import (
+from .clean_text import (
     FORM,
     PUNCTUATION,
     SPACING,
-    SPELLING,
+    Families,
     TextCounts,
-    calibrated,
     families_of,
     neighbour_insertions,
     spacing_errors,
+    text_model,
 )
-from .error_model import ANY, CAPITAL, LOWER, NOISE, SWAP, ErrorKind, ErrorModel, Insertion
-from .grammar import grammar_kinds
-from .letters import is_variant
-from .verbs import plural
+from .english_words import Verb, is_variant, plural, regular, verbs_of
+from .error_model import ANY, START, ErrorKind, ErrorModel, Insertion
 
-Table = dict[str, dict[str, float]]
+CLOSED = ("missing_determiners", "wrong_determiners", "verbs", "pronouns", "conjunctions")
+"""The lists of words that have no forms by the rules, though it may look so: "be", "bed"."""
+PREPOSITIONS = ("inserted_prepositions", "wrong_prepositions")
+"""The other lists of closed classes: errors in their words are kinds of their own, not forms."""
+INSERTED = {
+    "unnecessary determiner": "inserted_determiners",
+    "unnecessary preposition": "inserted_prepositions",
+    "unnecessary word": "inserted_others",
+}
+"""The lists of words that learners write where there should be none, by the kind of error."""
+AGREEMENT = (("is", "are"), ("was", "were"), ("has", "have"), ("does", "do"))
+"""Auxiliary verbs: the form for one, and the form for many."""
 
 
 @cache
@@ -38,133 +52,193 @@ def lists() -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-def _groups(groups: list[list[str]], weight: float = 1.0) -> Table:
-    """Each phrase for any other one of its group."""
-    table: Table = {}
-    for group in groups:
-        for one in group:
-            others = {two: weight / (len(group) - 1) for two in group if two != one}
-            table.setdefault(one, {}).update(others)
-    return table
-
-
-ENGLISH_SHARES: Mapping[str, float] = {
-    "missing determiner": 5.0,
-    "wrong determiner": 3.0,
-    "unnecessary determiner": 1.8,
-    "article before a bare noun": 0.7,
-    "a or an": 1.0,
-    "missing preposition": 3.0,
-    "wrong preposition": 6.5,
-    "unnecessary preposition": 1.8,
-    "preposition after a verb": 0.7,
-    "verb": 7.0,
-    "agreement": 2.5,
-    "agreement after a pronoun": 1.0,
-    "third person after a plural": 0.7,
-    "form after an auxiliary": 3.0,
-    "to after a modal": 0.4,
-    "gerund": 1.2,
-    "infinitive": 1.0,
-    "gerund or infinitive": 0.4,
-    "be before a verb": 0.7,
-    "regular form of an irregular word": 0.8,
-    FORM: 9.0,
-    "singular after a quantity": 1.2,
-    "plural after one": 0.6,
-    "comparison": 0.5,
-    "pronoun": 3.5,
-    "conjunction": 1.8,
-    "word choice": 7.0,
-    "homophone": 4.0,
-    "unnecessary word": 2.0,
-    PUNCTUATION: 9.0,
-    SPACING: 1.2,
-    **{how: 12.0 * weight / sum(SPELLING.values()) for how, weight in SPELLING.items()},
-    LOWER: 1.0,
-    CAPITAL: 0.5,
-    SWAP: 1.2,
-    "word order": 1.5,
-    "order of a question": 0.5,
-}
-"""Of errors of each kind, in percent: about what is published of corrected learners' essays."""
-
-
-CLOSED = (
-    "missing_determiners",
-    "wrong_determiners",
-    "verbs",
-    "pronouns",
-    "conjunctions",
-    "inserted_prepositions",
-    "wrong_prepositions",
-)
-"""The lists of closed classes: errors in their words are kinds of their own, not forms."""
-INSERTED = ("inserted_prepositions", "inserted_determiners", "inserted_others")
-"""The lists of words that learners write where there should be none."""
-
-
 def english_model(counts: TextCounts) -> ErrorModel:
-    """Errors of English, from clean text and the lists here, with kinds as `ENGLISH_SHARES` says.
+    """Errors of English, from clean text and the lists of english.toml, with its `shares`.
 
     Raises ValueError if the text has no words.
     """
-    if not counts.counts:
-        raise ValueError("no words in the text to learn errors from")
     given = lists()
-    closed = frozenset(word.lower() for name in CLOSED for word in given[name])
+    closed = frozenset(word.lower() for name in CLOSED + PREPOSITIONS for word in given[name])
     inserted = neighbour_insertions(
-        counts.sample, {word for name in INSERTED for word in given[name]}
+        counts.sample, {word for name in INSERTED.values() for word in given[name]}
     )
-
-    def insertions(name: str) -> dict[str, Insertion]:
-        return {word: inserted[word] for word in given[name] if word in inserted}
-
     families = {
         word: {other: weight for other, weight in others.items() if not is_variant(word, other)}
         for word, others in families_of(counts, closed).items()
     }
-    forms = _with(families, _groups(given["irregular"], 2.0))
-    forms = _with(forms, {word: {plural(word): 1.5} for word in given["uncountable"]})
+    uncountable = {word: {plural(word): 1.5} for word in given["uncountable"]}
     spacing = {
         phrase: others
         for phrase, others in spacing_errors(counts).items()
         if " " in phrase or phrase not in closed
     }
-    kinds = {
-        "missing determiner": ErrorKind(1.0, given["missing_determiners"]),
-        "wrong determiner": ErrorKind(1.0, given["wrong_determiners"]),
-        "unnecessary determiner": ErrorKind(1.0, {}, insertions("inserted_determiners")),
-        "missing preposition": ErrorKind(1.0, given["missing_prepositions"]),
-        "wrong preposition": ErrorKind(1.0, given["wrong_prepositions"]),
-        "unnecessary preposition": ErrorKind(1.0, {}, insertions("inserted_prepositions")),
-        "verb": ErrorKind(1.0, given["verbs"]),
-        FORM: ErrorKind(1.0, _with(forms, given["more"])),
-        "pronoun": ErrorKind(1.0, given["pronouns"]),
-        "conjunction": ErrorKind(1.0, given["conjunctions"]),
-        "word choice": ErrorKind(1.0, _groups(given["word_choice"])),
-        "homophone": ErrorKind(1.0, _groups(given["homophones"])),
-        "unnecessary word": ErrorKind(1.0, {}, insertions("inserted_others")),
-        PUNCTUATION: ErrorKind(
-            1.0, given["punctuation"], {",": Insertion({ANY: 1.0, "": 0.0}, given["comma_before"])}
-        ),
-        SPACING: ErrorKind(1.0, spacing),
+    comma = Insertion({ANY: 1.0, "": 0.0}, given["comma_before"])
+    tables: dict[str, Families] = {
+        "missing determiner": given["missing_determiners"],
+        "wrong determiner": given["wrong_determiners"],
+        "missing preposition": given["missing_prepositions"],
+        "wrong preposition": given["wrong_prepositions"],
+        "verb": given["verbs"],
+        FORM: _merged(families, _groups(given["irregular"], 2.0), uncountable, given["more"]),
+        "pronoun": given["pronouns"],
+        "conjunction": given["conjunctions"],
+        "word choice": _groups(given["word_choice"]),
+        "homophone": _groups(given["homophones"]),
+        SPACING: spacing,
     }
+    insertions = {
+        kind: {word: inserted[word] for word in given[name] if word in inserted}
+        for kind, name in INSERTED.items()
+    }
+    kinds = {name: ErrorKind(replacements=table) for name, table in tables.items()}
+    kinds |= {name: ErrorKind(insertions=words) for name, words in insertions.items()}
+    kinds |= {PUNCTUATION: ErrorKind(1.0, given["punctuation"], {",": comma})}
     kinds |= grammar_kinds(counts, given)
-    model = ErrorModel(
-        "en",
-        kinds,
-        noise=dict.fromkeys(NOISE, 1.0),
-        words=counts.well_known(),
-        closed=closed,
-        letters=given["letters"],
+    kinds = {name: kinds[name] for name in given["shares"] if name in kinds}
+    return text_model("en", kinds, counts, closed, given["letters"], given["shares"])
+
+
+def grammar_kinds(counts: TextCounts, given: Mapping[str, Any]) -> dict[str, ErrorKind]:
+    """Kinds of errors against rules of grammar. given: the lists of english.toml."""
+    known = counts.counts
+    no_verbs = frozenset(word for name in CLOSED for word in given[name])
+    modals = given["modals"]
+    before_base = frozenset([*modals, "to"])
+    verbs = verbs_of(counts.sample, known, given["irregular"], before_base, no_verbs)
+    after = given["after"] | {
+        "form after an auxiliary": modals + given["auxiliaries"],
+        "to after a modal": modals,
+    }
+    thirds: Families = {verb.third: {verb.base: 1.0} for verb in verbs}
+    with_to = {verb.base: f"to {verb.base}" for verb in verbs}
+    bare = {verb.gerund: {verb.base: 1.0} for verb in verbs}
+    bare |= {to_base: {base: 1.0} for base, to_base in with_to.items()}
+    questions = (
+        _groups([[f"{verb} {subject}", f"{subject} {verb}"]])
+        for verb in given["finite"]
+        for subject in given["subjects"]
     )
-    return calibrated(model, counts.sample, ENGLISH_SHARES)
+    numbers = _numbers(known, given["irregular_plurals"])
+    tables: dict[str, Families] = {
+        "agreement": thirds | _groups(AGREEMENT),
+        "agreement after a pronoun": thirds,
+        "third person after a plural": {verb.base: {verb.third: 1.0} for verb in verbs},
+        "form after an auxiliary": _forms(verbs),
+        "to after a modal": {base: {to_base: 1.0} for base, to_base in with_to.items()},
+        "gerund": {v.gerund: {with_to[v.base]: 1.0, v.base: 1.0} for v in verbs},
+        "gerund or infinitive": bare,
+        "infinitive": {with_to[v.base]: {v.gerund: 1.0, v.base: 0.7} for v in verbs},
+        "regular form of an irregular word": _regularised(verbs, given, known),
+        "singular after a quantity": {many: {one: 1.0} for one, many in numbers},
+        "plural after one": {one: {many: 1.0} for one, many in numbers},
+        "a or an": {"a": {"an": 1.0}, "an": {"a": 2.0}},
+        "comparison": _comparison(given["comparable"], known),
+        "order of a question": _merged(*questions),
+    }
+    forms = _ones(form for verb in verbs for form in verb.forms)
+    objects = _ones([*given["missing_determiners"], "me", "him", "them", "us", "it"])
+    to_object = dict.fromkeys(given["inserted_prepositions"], Insertion(forms, objects))
+    return {
+        **{
+            name: ErrorKind(1.0, table, after=_ones(after.get(name, ())))
+            for name, table in tables.items()
+        },
+        "be before a verb": ErrorKind(insertions=_be(verbs)),
+        "article before a bare noun": ErrorKind(insertions=_bare(forms, given, known)),
+        "preposition after a verb": ErrorKind(insertions=to_object),
+        "word order": ErrorKind(swaps=_ones(given["swapped"])),
+    }
 
 
-def _with(one: Mapping[str, Mapping[str, float]], two: Mapping[str, Mapping[str, float]]) -> Table:
-    """Both tables in one; where both have a weight, the second's counts."""
-    both: Table = {word: dict(others) for word, others in one.items()}
-    for word, others in two.items():
-        both.setdefault(word, {}).update(others)
-    return both
+def _ones(words: Iterable[str]) -> dict[str, float]:
+    return dict.fromkeys(words, 1.0)
+
+
+def _groups(groups: Iterable[Iterable[str]], weight: float = 1.0) -> Families:
+    """Each phrase for any other one of its group."""
+    table: Families = {}
+    for group in map(list, groups):
+        for one, two in permutations(group, 2):
+            if one != two:
+                table.setdefault(one, {})[two] = weight / (len(group) - 1)
+    return table
+
+
+def _merged(*tables: Mapping[str, Mapping[str, float]]) -> Families:
+    """All tables in one; where several have a weight, the last one's counts."""
+    merged: Families = {}
+    for table in tables:
+        for word, others in table.items():
+            merged.setdefault(word, {}).update(others)
+    return merged
+
+
+def _forms(verbs: Iterable[Verb]) -> Families:
+    """Every form of a verb but the third person, for all its others."""
+    table: Families = {}
+    for verb in verbs:
+        for form in verb.forms:
+            if form != verb.third:
+                table.setdefault(form, {}).update(_ones(o for o in verb.forms if o != form))
+    return table
+
+
+def _be(verbs: Iterable[Verb]) -> dict[str, Insertion]:
+    bases, thirds = _ones(verb.base for verb in verbs), _ones(verb.third for verb in verbs)
+    pasts = _ones(past for verb in verbs for past in verb.pasts[:1])
+    return {
+        "am": Insertion({"I": 1.0}, bases),
+        "are": Insertion(_ones(["you", "we", "they"]), bases),
+        "is": Insertion(_ones(["he", "she", "it"]), thirds),
+        "was": Insertion(dict.fromkeys(["I", "he", "she", "it"], 0.1), pasts),
+        "were": Insertion(dict.fromkeys(["you", "we", "they"], 0.1), pasts),
+    }
+
+
+def _bare(
+    forms: Iterable[str], given: Mapping[str, Any], known: Iterable[str]
+) -> dict[str, Insertion]:
+    """An article before abstract and uncountable nouns, where none of their other words is."""
+    endings = tuple(given["abstract_endings"])
+    abstract = [word for word in sorted(known) if len(word) > 6 and word.endswith(endings)]
+    nouns = _ones([*abstract, *given["uncountable"], *given["without_article"]])
+    after = _ones([START, *given["inserted_prepositions"], *forms])
+    return {"the": Insertion(after, nouns), "a": Insertion(after, dict.fromkeys(nouns, 0.3))}
+
+
+def _regularised(
+    verbs: Iterable[Verb], given: Mapping[str, Any], known: Mapping[str, int]
+) -> Families:
+    """Of irregular forms the regular ones, unless there is such a word."""
+    table: Families = {}
+    for verb in verbs:
+        (made,) = regular(verb.base).pasts
+        regulars = {verb.base, made, *regular(verb.base, doubled=True).pasts}
+        for past in set(verb.pasts) - regulars if not known.get(made) else ():
+            table[past] = {made: 1.0}
+    for one, many in given["irregular_plurals"]:
+        for weight, word in ((1.0, one), (0.5, many)):
+            if not word.endswith("s") and not known.get(plural(word)):
+                table.setdefault(many, {})[plural(word)] = weight
+    return {word: table[word] for word in sorted(table)}
+
+
+def _numbers(
+    known: Mapping[str, int], irregular: Iterable[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Singulars and plurals of the words that have both."""
+    pairs = [(word, plural(word)) for word in sorted(known) if len(word) > 2 and known[word] >= 3]
+    pairs = [(one, many) for one, many in pairs if known.get(many, 0) >= 3]
+    return pairs + [(one, many) for one, many in irregular if one != many]
+
+
+def _comparison(adjectives: Iterable[str], known: Mapping[str, int]) -> Families:
+    table: Families = {}
+    for adjective in adjectives:
+        for doubled in (False, True):
+            # "-ed", "-er" and "-est" change a word in the same way
+            stem = regular(adjective, doubled).pasts[0].removesuffix("d")
+            for ending, word in (("r", "more"), ("st", "most")):
+                if known.get(stem + ending):
+                    table[stem + ending] = _ones([f"{word} {adjective}", f"{word} {stem}{ending}"])
+    return table

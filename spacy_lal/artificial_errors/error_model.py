@@ -1,4 +1,4 @@
-"""A description of the errors that people make, as tables of words; kept as JSON.
+"""Errors that people make, as tables of words; kept as JSON.
 
 All words in tables are lower-case (but "I"): what is replaced lends its case to what replaces it.
 A phrase is words with single spaces between them, split as spaCy's tokenizer does: "it 's".
@@ -8,36 +8,53 @@ an asked rate, so two errors with equal weights are equally probable at their pl
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, ClassVar, Literal
 
-from ..formats.files import whole_file
+from pydantic import ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationError
+
+from ..formats.whole_files import whole_file
 
 ANY = "*"
 """In an insertion's tables: every word that isn't there itself."""
 START = ""
 """In an insertion's table of words before: the sentence's start."""
-TRANSPOSE, OMIT, DOUBLE, SUBSTITUTE = "transpose", "omit", "double", "substitute"
-"""Misspellings; see `LETTER_NOISE`."""
-LOWER, CAPITAL, SWAP = "lower", "capital", "swap"
-"""Errors of capitals and of order; see `NOISE`."""
-LETTER_NOISE = (TRANSPOSE, OMIT, DOUBLE, SUBSTITUTE)
-"""Misspellings: two letters change places; one is left out, doubled, or replaced by `letters`.
-Only consonants after vowels are doubled."""
-NOISE = (*LETTER_NOISE, LOWER, CAPITAL, SWAP)
-"""Errors without tables; LOWER and CAPITAL: a word's first letter; SWAP: it and the next word."""
+VOWELS = frozenset("aeiouyäöüáéíóúýěůàèìòùâêîôûœåøæ")
+"""Letters, in lower case, behind which writers double a consonant by mistake."""
 
-Weights = Mapping[str, float]
+
+class Noise(StrEnum):
+    """Errors without tables.
+
+    Misspellings: two letters change places; one is left out, doubled, or replaced by the model's
+    `letters`. Only consonants after vowels are doubled. LOWER and CAPITAL: a word's first letter;
+    SWAP: a word and the next one.
+    """
+
+    TRANSPOSE = "transpose"
+    OMIT = "omit"
+    DOUBLE = "double"
+    SUBSTITUTE = "substitute"
+    LOWER = "lower"
+    CAPITAL = "capital"
+    SWAP = "swap"
+
+
+LETTER_NOISE = (Noise.TRANSPOSE, Noise.OMIT, Noise.DOUBLE, Noise.SUBSTITUTE)
+"""Misspellings."""
+
+# of finite sums, however many weights there are
+Weight = Annotated[float, Field(ge=0, le=1e50)]
+Weights = Mapping[str, Weight]
+Tables = Mapping[Annotated[str, Field(min_length=1)], Weights]
+"""Of phrases, what is written for them."""
+Words = Annotated[frozenset[str], PlainSerializer(sorted)]
 Choice = tuple[tuple[str, ...], tuple[float, ...], float]
 """What replaces a phrase, the weights, their sum."""
-LARGEST = 1e50
-"""The largest number in a file: what is made of several still has a sum."""
-FORMAT = "spacy-lal.error-model.v1"
-"""What the field `format` of an error model's file says."""
 
 
 @dataclass(frozen=True)
@@ -45,17 +62,13 @@ class Insertion:
     """Where an unnecessary word comes up: its weight is `after` of the word before it times
     `before` of the word after it, each 0 for words not in the table unless it has `ANY`."""
 
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid", strict=True)
     after: Weights
     before: Weights
 
     def weight(self, previous: str, following: str) -> float:
-        after = self.after.get(previous)
-        if after is None:
-            after = self.after.get(ANY, 0.0)
-        before = self.before.get(following) if after else 0.0
-        if before is None:
-            before = self.before.get(ANY, 0.0)
-        return after * before
+        after = self.after.get(previous, self.after.get(ANY, 0.0))
+        return after and after * self.before.get(following, self.before.get(ANY, 0.0))
 
 
 @dataclass(frozen=True)
@@ -70,30 +83,35 @@ class ErrorKind:
     swaps: words that change places with a neighbour.
     """
 
-    rate: float = 1.0
-    replacements: Mapping[str, Weights] = field(default_factory=dict)
-    insertions: Mapping[str, Insertion] = field(default_factory=dict)
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid", strict=True)
+    rate: Weight = 1.0
+    replacements: Tables = field(default_factory=dict)
+    insertions: Mapping[Annotated[str, Field(pattern=r"\S")], Insertion] = field(
+        default_factory=dict
+    )
     after: Weights = field(default_factory=dict)
     swaps: Weights = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class ErrorModel:
-    """What errors there are, of all kinds.
+    """Errors of all kinds.
 
-    lang: the language's code. kinds: by name. noise: weights of those in `NOISE`.
+    lang: the language's code. kinds: by name. noise: weights.
     words: those that are well known, as they are written within a sentence; noise is for them
         alone, so that names, numbers, addresses and the like stay as they are.
     closed: function words, lower-case. They are neither misspelled nor swapped.
     letters: what letters are mistaken for what.
     """
 
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid", strict=True)
     lang: str
     kinds: Mapping[str, ErrorKind]
-    noise: Weights = field(default_factory=dict)
-    words: frozenset[str] = frozenset()
-    closed: frozenset[str] = frozenset()
-    letters: Mapping[str, Weights] = field(default_factory=dict)
+    noise: Mapping[Noise, Weight] = field(default_factory=dict)
+    words: Words = frozenset()
+    closed: Words = frozenset()
+    letters: Tables = field(default_factory=dict)
+    format: Literal["spacy-lal.error-model.v1"] = "spacy-lal.error-model.v1"
 
     @cached_property
     def phrases(self) -> dict[str, Choice]:
@@ -115,18 +133,16 @@ class ErrorModel:
         found: dict[str, float] = {}
         for kind in self.kinds.values():
             for word, weight in kind.swaps.items():
-                if kind.rate * weight > 0:
-                    found[word] = found.get(word, 0.0) + kind.rate * weight
+                found[word] = found.get(word, 0.0) + kind.rate * weight
         return found
 
     @cached_property
-    def longer(self) -> dict[str, int]:
-        """Of the first words of phrases of two words or more, the most words of such a phrase."""
+    def longest(self) -> dict[str, int]:
+        """Of the first words of phrases, the most words of such a phrase."""
         longest: dict[str, int] = {}
         for phrase in (*self.phrases, *self.phrases_after):
             first, *more = phrase.split(" ")
-            if more:
-                longest[first] = max(longest.get(first, 0), len(more) + 1)
+            longest[first] = max(longest.get(first, 1), len(more) + 1)
         return longest
 
     @cached_property
@@ -135,83 +151,40 @@ class ErrorModel:
         found: dict[str, list[tuple[str, float, Insertion]]] = {}
         for kind in self.kinds.values():
             for inserted, insertion in kind.insertions.items():
-                before = [ANY] if ANY in insertion.before else insertion.before
-                for word in before:
+                for word in [ANY] if ANY in insertion.before else insertion.before:
                     found.setdefault(word, []).append((inserted, kind.rate, insertion))
         return found
 
     def with_rates(self, rates: Weights) -> ErrorModel:
         """The same with other rates of kinds and weights of noise; those not named stay."""
-        return replace(
-            self,
-            kinds={
-                name: replace(kind, rate=rates.get(name, kind.rate))
-                for name, kind in self.kinds.items()
-            },
-            noise={name: rates.get(name, weight) for name, weight in self.noise.items()},
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "format": FORMAT,
-            "lang": self.lang,
-            "kinds": {
-                name: {
-                    "rate": kind.rate,
-                    "replacements": {key: dict(value) for key, value in kind.replacements.items()},
-                    "insertions": {
-                        key: {"after": dict(value.after), "before": dict(value.before)}
-                        for key, value in kind.insertions.items()
-                    },
-                    **({"after": dict(kind.after)} if kind.after else {}),
-                    **({"swaps": dict(kind.swaps)} if kind.swaps else {}),
-                }
-                for name, kind in self.kinds.items()
-            },
-            "noise": dict(self.noise),
-            "letters": {key: dict(value) for key, value in self.letters.items()},
-            "closed": sorted(self.closed),
-            "words": sorted(self.words),
+        kinds = {
+            name: replace(kind, rate=rates.get(name, kind.rate))
+            for name, kind in self.kinds.items()
         }
-
-    @classmethod
-    def from_dict(cls, data: Any, source: str = "error model") -> ErrorModel:
-        """Raises ValueError, which names `source` and the key."""
-        read = _Reader(source)
-        read.keys(data, "", {"format", "lang", "kinds"}, {"noise", "letters", "closed", "words"})
-        if data["format"] != FORMAT:
-            read.fail("format", f"expected {FORMAT!r}, found {data['format']!r}")
-        noise = read.weights(data.get("noise", {}), "noise")
-        for name in noise:
-            if name not in NOISE:
-                read.fail(f"noise.{name}", f"no such noise: there are {', '.join(NOISE)}")
-        return cls(
-            lang=read.string(data["lang"], "lang"),
-            kinds={
-                name: read.kind(kind, f"kinds.{name}")
-                for name, kind in read.mapping(data["kinds"], "kinds").items()
-            },
-            noise=noise,
-            words=read.strings(data.get("words", []), "words"),
-            closed=read.strings(data.get("closed", []), "closed"),
-            letters=read.tables(data.get("letters", {}), "letters"),
-        )
+        noise = {name: rates.get(name, weight) for name, weight in self.noise.items()}
+        return replace(self, kinds=kinds, noise=noise)
 
     def save(self, path: str | Path) -> None:
-        text = json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         with whole_file(Path(path)) as unfinished:
-            unfinished.write_text(text + "\n", encoding="utf8")
+            unfinished.write_bytes(TypeAdapter(ErrorModel).dump_json(self, indent=1) + b"\n")
 
     @classmethod
     def load(cls, path: str | Path) -> ErrorModel:
         """Raises ValueError, which names the file and the key, if it is malformed."""
         try:
-            data = json.loads(Path(path).read_text("utf8"))
-            json.dumps(data, ensure_ascii=False).encode()  # half a character pair can't be written
-        except (ValueError, RecursionError) as error:  # of decoding, too
-            raise ValueError(f"{path}: not JSON in UTF-8: {error}") from error
-        return cls.from_dict(data, str(path))
+            return TypeAdapter(ErrorModel).validate_json(Path(path).read_bytes())
+        except ValidationError as error:
+            first = error.errors()[0]
+            key = ".".join(map(str, first["loc"])) or "top level"
+            raise ValueError(
+                f"{path}: {key}: {first['msg']}, not {first['input']!r:.60}"
+            ) from error
+
+
+def key_of(word: str) -> str:
+    """A word as tables have it."""
+    return "I" if word == "I" else word.lower().replace("’", "'")
 
 
 def _choices(kinds: Iterable[ErrorKind]) -> dict[str, Choice]:
@@ -227,76 +200,3 @@ def _choices(kinds: Iterable[ErrorKind]) -> dict[str, Choice]:
         for phrase, weights in merged.items()
         if weights
     }
-
-
-class _Reader:
-    """Checks the types of what JSON holds; every error names `source` and the key."""
-
-    def __init__(self, source: str) -> None:
-        self.source = source
-
-    def fail(self, key: str, message: str) -> None:
-        raise ValueError(f"{self.source}: {key or 'top level'}: {message}")
-
-    def mapping(self, value: Any, key: str) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            self.fail(key, f"expected an object, found {value!r:.60}")
-        return value
-
-    def keys(self, value: Any, key: str, needed: set[str], optional: set[str]) -> None:
-        found = set(self.mapping(value, key))
-        if missing := sorted(needed - found):
-            self.fail(key, f"no {missing[0]!r}")
-        if unknown := sorted(found - needed - optional):
-            self.fail(key, f"unknown key {unknown[0]!r}")
-
-    def string(self, value: Any, key: str) -> str:
-        if not isinstance(value, str):
-            self.fail(key, f"expected a string, found {value!r:.60}")
-        return value
-
-    def strings(self, value: Any, key: str) -> frozenset[str]:
-        if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-            self.fail(key, f"expected a list of strings, found {value!r:.60}")
-        return frozenset(value)
-
-    def number(self, value: Any, key: str) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            self.fail(key, f"expected a number, found {value!r:.60}")
-        if not 0 <= value <= LARGEST:
-            self.fail(key, f"expected a number from 0 to {LARGEST:g}, found {value!r:.60}")
-        return float(value)
-
-    def weights(self, value: Any, key: str) -> dict[str, float]:
-        return {
-            name: self.number(weight, f"{key}.{name}")
-            for name, weight in self.mapping(value, key).items()
-        }
-
-    def tables(self, value: Any, key: str) -> dict[str, dict[str, float]]:
-        tables = {}
-        for name, weights in self.mapping(value, key).items():
-            if not name:
-                self.fail(key, "an empty phrase can't be replaced")
-            tables[name] = self.weights(weights, f"{key}.{name}")
-        return tables
-
-    def kind(self, value: Any, key: str) -> ErrorKind:
-        self.keys(value, key, {"rate"}, {"replacements", "insertions", "after", "swaps"})
-        insertions = {}
-        for name, tables in self.mapping(value.get("insertions", {}), f"{key}.insertions").items():
-            at = f"{key}.insertions.{name}"
-            if not name.strip():
-                self.fail(at, "nothing to insert")
-            self.keys(tables, at, {"after", "before"}, set())
-            insertions[name] = Insertion(
-                self.weights(tables["after"], f"{at}.after"),
-                self.weights(tables["before"], f"{at}.before"),
-            )
-        return ErrorKind(
-            self.number(value["rate"], f"{key}.rate"),
-            self.tables(value.get("replacements", {}), f"{key}.replacements"),
-            insertions,
-            self.weights(value.get("after", {}), f"{key}.after"),
-            self.weights(value.get("swaps", {}), f"{key}.swaps"),
-        )

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
+from typing import NamedTuple
 
 from ..formats.m2 import words_of
-from .error_model import CAPITAL, LETTER_NOISE, LOWER, START, SWAP, Choice, ErrorModel
-from .letters import SHORTEST, is_variant, misspelled
+from .english_words import is_variant
+from .error_model import (
+    ANY,
+    LETTER_NOISE,
+    START,
+    VOWELS,
+    Choice,
+    ErrorModel,
+    Noise,
+    Weights,
+    key_of,
+)
 
 REPLACE, INSERT = "replace", "insert"
 """What a `Site` does with its tokens besides noise."""
+SHORTEST = 4
+"""Letters of the shortest word that is misspelled."""
 
 
-@dataclass(frozen=True)
-class Site:
+class Site(NamedTuple):
     """A place where an error is possible.
 
-    weight: how probable it is. how: REPLACE, INSERT or one of `NOISE`. start, end: the tokens it
+    weight: how probable it is. how: REPLACE, INSERT or a `Noise`. start, end: the tokens it
     changes, none for INSERT. text: the phrase that is replaced as the model has it, or the word to
     insert, "" for noise. choice: what replaces the phrase.
     """
@@ -31,8 +42,7 @@ class Site:
     choice: Choice = ((), (), 0.0)
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """Tokens [start, end) of the correct sentence become `new`; none if start == end."""
 
     start: int
@@ -49,16 +59,13 @@ def find_sites(words: Sequence[str], spaces: Sequence[bool], model: ErrorModel) 
     first = first_word(words)
     keys = _keys(words, first, model)
     sites: list[Site] = []
-    for start, key in enumerate(keys):
-        _replacements(keys, start, model, sites)
-        _swaps(words, keys, start, model, sites)
-        word = words[start]
-        if word[:1].isalpha() and (start == 0 or spaces[start - 1]):
-            previous = keys[start - 1] if start else START
-            if not previous.isspace():
-                _insertions(previous, key, start, model, sites)
-        if usual := usual_form(word, start == first, model):
-            _noise(words, usual, start, first, model, sites)
+    for at, word in enumerate(words):
+        sites.extend(_replacements(keys, at, model))
+        sites.extend(_swaps(words, keys, at, model))
+        if word[:1].isalpha() and (at == 0 or spaces[at - 1]):
+            sites.extend(_insertions(keys, at, model))
+        if usual := usual_form(word, at == first, model):
+            sites.extend(_noise(words, usual, at, first, model))
     return sites
 
 
@@ -72,76 +79,66 @@ def _keys(words: Sequence[str], first: int, model: ErrorModel) -> list[str]:
     for at, word in enumerate(words):
         kept = False
         if len(word) > 1 and at != first and word[0].isupper() and not shouted:
-            lower = word[0].lower() + word[1:]
-            kept = word.isupper() or (lower in model.words and word not in model.words)
+            unusual = word not in model.words and uncapitalised(word) in model.words
+            kept = word.isupper() or unusual
         keys.append(word if kept else key_of(word))
     return keys
 
 
-def _replacements(keys: list[str], start: int, model: ErrorModel, sites: list[Site]) -> None:
-    phrase = keys[start]
+def _replacements(keys: list[str], start: int, model: ErrorModel) -> Iterator[Site]:
     previous = keys[start - 1] if start else START
-    longest = model.longer.get(phrase, 1)
+    longest = model.longest.get(keys[start], 1)
     for end in range(start + 1, min(start + longest, len(keys)) + 1):
-        if end > start + 1:
-            phrase += " " + keys[end - 1]
+        phrase = " ".join(keys[start:end])
         if found := model.phrases.get(phrase):
-            sites.append(Site(found[2], REPLACE, start, end, phrase, found))
+            yield Site(found[2], REPLACE, start, end, phrase, found)
         for after, choice in model.phrases_after.get(phrase, ()):
             if weight := after.get(previous, 0.0):
-                sites.append(Site(weight * choice[2], REPLACE, start, end, phrase, choice))
+                yield Site(weight * choice[2], REPLACE, start, end, phrase, choice)
 
 
-def _insertions(
-    previous: str, following: str, start: int, model: ErrorModel, sites: list[Site]
-) -> None:
-    tables = model.insertions_before
-    for table in (following, "*"):
-        for inserted, rate, insertion in tables.get(table, ()):
+def _swaps(words: Sequence[str], keys: list[str], at: int, model: ErrorModel) -> Iterator[Site]:
+    """The word at `at` before its predecessor, or behind its successor."""
+    if weight := model.swaps.get(keys[at]):
+        for start in range(max(at - 1, 0), min(at, len(words) - 2) + 1):
+            pair = words[start : start + 2]
+            if all(map(str.isalpha, pair)) and keys[start] != keys[start + 1]:
+                yield Site(weight, Noise.SWAP, start, start + 2)
+
+
+def _insertions(keys: list[str], at: int, model: ErrorModel) -> Iterator[Site]:
+    previous, following = keys[at - 1] if at else START, keys[at]
+    if previous.isspace():
+        return
+    for table in (following, ANY):
+        for inserted, rate, insertion in model.insertions_before.get(table, ()):
             weight = rate * insertion.weight(previous, following)
             # a doubled word would not tell which of them is the unnecessary one
             if weight > 0 and inserted not in (previous, following):
-                sites.append(Site(weight, INSERT, start, start, inserted))
-
-
-def _swaps(
-    words: Sequence[str], keys: list[str], at: int, model: ErrorModel, sites: list[Site]
-) -> None:
-    """The word at `at` before its predecessor, or behind its successor."""
-    weight = model.swaps.get(keys[at])
-    if not weight:
-        return
-    for start in (at - 1, at):
-        pair = words[start : start + 2] if start >= 0 else ()
-        if len(pair) == 2 and all(map(str.isalpha, pair)) and keys[start] != keys[start + 1]:
-            sites.append(Site(weight, SWAP, start, start + 2))
+                yield Site(weight, INSERT, at, at, inserted)
 
 
 def _noise(
-    words: Sequence[str],
-    usual: str,
-    start: int,
-    first: int,
-    model: ErrorModel,
-    sites: list[Site],
-) -> None:
-    """`usual`: the word at `start` as it is written within a sentence."""
+    words: Sequence[str], usual: str, at: int, first: int, model: ErrorModel
+) -> Iterator[Site]:
+    """`usual`: the word at `at` as it is written within a sentence."""
     key = usual.lower()
     for how, weight in model.noise.items():
-        if weight <= 0:
-            continue
+        end = at + 1
         if how in LETTER_NOISE:
-            if len(usual) >= SHORTEST and key not in model.closed:
-                sites.append(Site(weight * (len(usual) - SHORTEST + 1), how, start, start + 1))
-        elif how == SWAP:
-            after = words[start + 1] if start + 1 < len(words) else ""
+            possible = len(usual) >= SHORTEST and key not in model.closed
+            weight *= len(usual) - SHORTEST + 1
+        elif how == Noise.SWAP:
+            after = words[at + 1] if at + 1 < len(words) else ""
             both = {key, after.lower()}
-            if after in model.words and len(both) == 2 and not both & model.closed:
-                sites.append(Site(weight, how, start, start + 2))
-        elif start != first and (
-            usual[0].isupper() if how == LOWER else usual[0].islower() and key not in model.closed
-        ):
-            sites.append(Site(weight, how, start, start + 1))
+            possible = after in model.words and len(both) == 2 and not both & model.closed
+            end = at + 2
+        elif how == Noise.LOWER:
+            possible = at != first and usual[0].isupper()
+        else:
+            possible = at != first and usual[0].islower() and key not in model.closed
+        if possible and weight > 0:
+            yield Site(weight, how, at, end)
 
 
 def change_at(site: Site, words: Sequence[str], model: ErrorModel, rng: Random) -> Change | None:
@@ -155,43 +152,73 @@ def change_at(site: Site, words: Sequence[str], model: ErrorModel, rng: Random) 
     elif site.how == REPLACE:
         others, weights, _ = site.choice
         new = with_case_of(old, tuple(words_of(rng.choices(others, weights)[0])))
-    elif site.how == SWAP:
-        new = (old[1], old[0])
-    elif site.how == LOWER:
-        new = (old[0][0].lower() + old[0][1:],)
-    elif site.how == CAPITAL:
-        new = (old[0][0].upper() + old[0][1:],)
-    else:
+    elif site.how == Noise.SWAP:
+        new = old[::-1]
+    elif site.how in LETTER_NOISE:
         other = misspelled(old[0], site.how, model.letters, rng)
         if other is None or (model.lang == "en" and is_variant(old[0], other)):
             return None
         new = (other,)
+    else:
+        initial = old[0][0]
+        new = ((initial.lower() if site.how == Noise.LOWER else initial.upper()) + old[0][1:],)
     return None if new == old else Change(site.start, site.end, new)
+
+
+def misspelled(word: str, how: str, letters: Mapping[str, Weights], rng: Random) -> str | None:
+    """`word` with one thing wrong, as `how` of `LETTER_NOISE` says; None if there is no way.
+
+    letters: what replaces what, for SUBSTITUTE. A word's first letter stays, as it is seldom the
+    wrong one.
+    """
+    if how == Noise.SUBSTITUTE:
+        found = {
+            (place, old, new): weight
+            for place in range(1, len(word))
+            for old in (word[place : place + n] for n in range(1, min(4, len(word) - place) + 1))
+            for new, weight in letters.get(old, {}).items()
+            if new != old
+        }
+        if not sum(found.values()):
+            return None
+        place, old, new = rng.choices(list(found), list(found.values()))[0]
+        return word[:place] + new + word[place + len(old) :]
+    places = range(1, len(word) - (how == Noise.TRANSPOSE))
+    changed = [other for place in places if (other := _changed(word, how, place)) != word]
+    return rng.choice(changed) if changed else None
+
+
+def _changed(word: str, how: str, place: int) -> str:
+    before, letter, rest = word[:place], word[place], word[place + 1 :]
+    if how == Noise.TRANSPOSE:
+        return before + rest[0] + letter + rest[1:]
+    if how == Noise.OMIT:
+        return before + rest
+    # DOUBLE, where languages have double letters; and nobody writes three
+    doubles = before[-1] in VOWELS and letter not in VOWELS and rest[:1] != letter
+    return before + letter * 2 + rest if doubles else word
 
 
 def _is_shouted(words: Sequence[str]) -> bool:
     return not any(letter.islower() for word in words for letter in word)
 
 
-def key_of(word: str) -> str:
-    """A word as tables have it."""
-    return "I" if word == "I" else word.lower().replace("’", "'")
-
-
 def usual_form(word: str, is_first: bool, model: ErrorModel) -> str:
     """A well-known word as it is written within a sentence; "" if it isn't well known."""
     if word in model.words:
         return word
-    lower = word[:1].lower() + word[1:]
+    lower = uncapitalised(word)
     return lower if is_first and lower in model.words else ""
+
+
+def uncapitalised(word: str) -> str:
+    return word[:1].lower() + word[1:]
 
 
 def first_word(words: Sequence[str]) -> int:
     """The index of the first token with a letter, or of no token if there is none."""
-    for index, word in enumerate(words):
-        if any(letter.isalpha() for letter in word):
-            return index
-    return len(words)
+    found = (at for at, word in enumerate(words) if any(map(str.isalpha, word)))
+    return next(found, len(words))
 
 
 def with_case_of(old: Sequence[str], new: tuple[str, ...]) -> tuple[str, ...]:

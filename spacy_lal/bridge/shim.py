@@ -4,7 +4,7 @@
 
 - the module is built late, from a JSON-able *header* (sizes that only the training data know),
   and is stored as safetensors with that header beside the tensors: no pickle anywhere;
-- outside `begin_update` the module stays in eval mode, so that threads may share it;
+- outside a training step the module stays in eval mode, so that threads may share it;
 - the dropout rate comes from spaCy's training loop at every step;
 - parameter averaging (`use_averages`) reaches the module's parameters.
 """
@@ -20,14 +20,29 @@ from typing import Any, Self, cast
 
 import safetensors.torch
 import torch
-from thinc.api import Model, Optimizer, Shim, get_torch_default_device, torch2xp, xp2torch
+from thinc.api import (
+    Model,
+    Optimizer,
+    Shim,
+    deserialize_attr,
+    get_torch_default_device,
+    torch2xp,
+    xp2torch,
+)
 from thinc.types import Floats2d, FloatsXd
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.overrides import TorchFunctionMode
 
 from ..layers.dropout import set_dropout
+from ..layers.settings import Settings
 from .weights import Header, read_weights
+
+
+@deserialize_attr.register(Settings)
+def _keep_settings(settings: Settings, _: Any, name: str, model: Model) -> Settings:
+    """Settings in a model's attributes are those of the config, whatever was stored beside it."""
+    return settings
 
 
 class TorchShim(Shim):
@@ -94,25 +109,18 @@ class TorchShim(Shim):
     def device(self) -> torch.device:
         return next(self.module.parameters()).device
 
-    def predict(self, *inputs: Any) -> Any:  # type: ignore[override]
-        with torch.no_grad():
-            return self.module(*inputs)
-
-    def begin_update(self, *inputs: Any, dropout: float) -> Any:  # type: ignore[override]
-        """Forward pass in training mode; the autograd graph is the caller's to walk back."""
+    def run(self, *inputs: Any, is_train: bool, dropout: float = 0.0) -> Any:
+        """The module's output; in training with the autograd graph, the caller's to walk back."""
         module = self.module
+        if not is_train:
+            with torch.no_grad():
+                return module(*inputs)
         set_dropout(module, dropout)
         module.train()
         try:
             return module(*inputs)
         finally:
             module.eval()
-
-    def run(self, *inputs: Any, is_train: bool, dropout: float = 0.0) -> Any:
-        """The output of `begin_update` or of `predict`."""
-        if is_train:
-            return self.begin_update(*inputs, dropout=dropout)
-        return self.predict(*inputs)
 
     def finish_update(self, optimizer: Optimizer) -> None:
         self._freeze(optimizer)

@@ -95,6 +95,21 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
     return taken, total
 
 
+def mean_weights(model: Model, again: Model, begun: Model, share: float = 0.5) -> tuple[int, int]:
+    """Put the mean of its own weights and those of another model into `model`.
+
+    again: the same model once more, which gets the other's weights as by `take_weights`. begun: the
+    other. share: of the other in the mean. Returns what `take_weights` does.
+    """
+    counts = take_weights(again, begun)
+    with torch.no_grad():
+        for (_, mine), (_, theirs) in zip(torch_shims(model), torch_shims(again), strict=True):
+            others = dict(theirs.module.named_parameters())
+            for name, parameter in mine.module.named_parameters():
+                parameter.data.lerp_(others[name].data, share)
+    return counts
+
+
 def _take(
     name: str, value: Tensor, given: Tensor, ours: Header, known: Header, embedded: int
 ) -> int:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from wasabi import msg
 
-from .checks import check_apart, check_folder, clear_errors
-from .measuring import ThreadsOption
+from ..annotate.shards import WRITERS, AnnotateSettings, Workers
+from .checks import ModelArgument, ThreadsOption, check_apart, check_folder, clear_errors
 
 if TYPE_CHECKING:
     from ..annotate.run import Done
@@ -21,7 +21,7 @@ SOME_FAILED = 3
 
 
 def annotate(
-    model: Annotated[str, typer.Argument(help="A pipeline's name or folder.")],
+    model: ModelArgument,
     texts: Annotated[
         str,
         typer.Argument(
@@ -31,9 +31,7 @@ def annotate(
         ),
     ],
     output: Annotated[Path, typer.Argument(help="Folder for the files.")],
-    format: Annotated[
-        str, typer.Option(help="Output: jsonl, spacy, parquet, conllu, brackets or props.")
-    ] = "jsonl",
+    format: Annotated[str, typer.Option(help=f"Output: {', '.join(WRITERS)}.")] = "jsonl",
     keep: Annotated[str, typer.Option(help="Input fields to copy, comma-separated.")] = "",
     text_field: Annotated[str, typer.Option(help="The field that has the text.")] = "text",
     input_format: Annotated[
@@ -63,10 +61,8 @@ def annotate(
     JSON lines with their errors, and the exit status is 3.
     """
     with clear_errors("annotate"):
-        from ..annotate.readers import STDIN, Texts
-        from ..annotate.run import Workers
-        from ..annotate.run import annotate as run
-        from ..annotate.shards import AnnotateSettings
+        from ..annotate.run import annotate_texts
+        from ..annotate.texts import STDIN, Texts
 
         kept = tuple(name.strip() for name in keep.split(",") if name.strip())
         source = Texts(texts, input_format or None, text_field, kept)
@@ -75,7 +71,9 @@ def annotate(
         check_folder(output, [] if texts == STDIN else [Path(texts)])
         settings = AnnotateSettings(format, kept, max_chars, shard_chars, batch_tokens)
         workers = Workers(n_process, threads, gpu_id, engine)
-        failed = _summarise(_shown(run(model, source, output, settings, workers), source), output)
+        failed = _summarise(
+            _shown(annotate_texts(model, source, output, settings, workers), source), output
+        )
     if failed:
         raise typer.Exit(SOME_FAILED)
 

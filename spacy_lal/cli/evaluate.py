@@ -1,48 +1,175 @@
-"""`evaluate`: EVALB, attachment scores and speed of a pipeline."""
+"""`evaluate`: scores of a pipeline on corpora, layer by layer, and its speed."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import srsly
 import typer
 from wasabi import msg
 
-from .measuring import MetricsOption, ThreadsOption, measuring
+from ..formats.whole_files import whole_file
+from .checks import ModelArgument, ThreadsOption, check_outputs, clear_errors, input_files
+
+_RAW_COLUMNS = {
+    "words_f": "words",
+    "boundaries_p": "boundaries P",
+    "boundaries_r": "R",
+    "boundaries_f": "F",
+    "tags_f": "tags",
+    "uas_f": "UAS",
+    "las_f": "LAS",
+    "brackets_f": "brackets",
+}
 
 
 def evaluate(
-    model: Annotated[str, typer.Argument(help="A pipeline's name or folder.")],
-    corpus: Annotated[Path, typer.Argument(help="A .spacy file with trees.", exists=True)],
-    prm: Annotated[
-        str, typer.Option("--prm", help="EVALB parameters: a name or a .prm file.")
-    ] = "nk",
-    output: MetricsOption = None,
-    gpu_id: Annotated[int, typer.Option("--gpu-id", help="GPU, or -1 for the CPU.")] = -1,
+    model: ModelArgument,
+    corpora: Annotated[
+        list[Path] | None, typer.Argument(help=".spacy files, or folders of them.", exists=True)
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the numbers here, as JSON.")] = None,
+    prm: Annotated[str, typer.Option(help="EVALB parameters: a name or a .prm file.")] = "nk",
+    parses: Annotated[
+        str, typer.Option(help="Parses for roles: model, gold, or pipelines. Default: model.")
+    ] = "",
+    predicates: Annotated[str, typer.Option(help="For roles: model, gold. Default: both.")] = "",
+    decoders: Annotated[
+        str, typer.Option(help="Of roles: probabilities, viterbi, valid, greedy.")
+    ] = "",
+    unique: Annotated[
+        bool | None,
+        typer.Option(
+            "--unique-core-roles/--repeated-core-roles",
+            help="Whether a frame may have a core role twice; default: the model's setting.",
+        ),
+    ] = None,
+    tune: Annotated[
+        Path | None,
+        typer.Option(help="Mark errors from the threshold on that is best here.", exists=True),
+    ] = None,
+    join: Annotated[
+        int, typer.Option(min=1, help="For errors: sentences a Doc; if several, unmarked.")
+    ] = 1,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(help="Columns kind, wrong, right; [brackets] around errors.", exists=True),
+    ] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="MODEL reads paragraphs as strings.")] = False,
+    trees: Annotated[
+        Path | None,
+        typer.Option(help="With --raw: trees and tags of the same sentences.", exists=True),
+    ] = None,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="How right MODEL is where it is sure, for `silver`.")
+    ] = False,
+    gpu_id: Annotated[int, typer.Option(help="GPU, or -1 for the CPU.")] = -1,
     threads: ThreadsOption = 0,
-    batch_size: Annotated[
-        int, typer.Option("--batch-size", min=0, help="Docs per batch; 0 for the pipeline's.")
-    ] = 0,
+    batch_size: Annotated[int, typer.Option(min=0, help="Docs; 0 for the pipeline's.")] = 0,
 ) -> None:
-    """EVALB, attachment scores, tag accuracy and speed of MODEL on CORPUS.
+    """Scores of MODEL on CORPORA, of each layer that both have, and its speed.
 
-    MODEL reads the words as they are in CORPUS, one sentence a Doc, and predicts everything else.
+    MODEL reads the words as they are there, one sentence a Doc, and predicts the rest: trees
+    (EVALB), heads (three conventions), tags, roles (srl-eval.pl, for each combination of --parses,
+    --predicates and --decoders) and errors (precision, recall and F0.5 of tokens).
+
+    With --raw, it finds words and sentences, too. Words are compared by their characters;
+    boundaries by their places, without the first of a paragraph; heads as in CoNLL 2018; brackets
+    without punctuation. Further rows have the scores with gold sentences, gold tokens or both.
+
+    With --pairs, the share of wrong sentences whose error is found, and of right ones with a mark.
     """
-    with measuring("evaluate", output, [corpus], threads) as result:
+    paths = corpora or []
+    with clear_errors("evaluate"):
+        if sum(map(bool, (pairs, raw, calibrate))) > 1:
+            raise ValueError("--pairs, --raw and --calibrate are three measurements: give one")
+        if bool(paths) == (pairs is not None):
+            raise ValueError("give corpora, or --pairs with a file of pairs")
+        read = [path for path in (*paths, tune, trees, pairs) if path is not None]
+        check_outputs([json], input_files(read, "*.spacy"))
         import spacy
         import torch
 
-        from ..evaluation import parses
+        from .. import evaluation
+        from ..evaluation.detection_scores import evaluate_pairs
+        from ..evaluation.parse_scores import evaluate_raw
+        from ..pipeline.loading import load_pipeline
+        from ..silver.certainty import calibrate as calibrate_pipeline
+        from ..training.corpus import Corpus
 
         if gpu_id >= 0:
             spacy.require_gpu(gpu_id)
-        result |= parses.evaluate(model, corpus, prm, batch_size or None)
-        result["device"] = "cpu" if gpu_id < 0 else torch.cuda.get_device_name(gpu_id)
-        msg.table([(key, _shown(value)) for key, value in result.items() if _shown(value)])
+        if threads:
+            torch.set_num_threads(threads)
+        nlp = load_pipeline(model)
+        if pairs is not None:
+            report = evaluation.about(nlp) | evaluate_pairs(nlp, pairs)
+        elif raw:
+            rows = [evaluate_raw(nlp, path, trees) for path in paths]
+            report = evaluation.about(nlp) | {"results": rows}
+        elif calibrate:
+            rows = [row for p in paths for row in calibrate_pipeline(nlp, list(Corpus(p)(nlp)))]
+            report = evaluation.about(nlp) | {"results": rows}
+        else:
+            options = {"parses": _values(parses), "predicates": _values(predicates)}
+            options |= {"decoders": _values(decoders), "unique": unique}
+            given = {name: value for name, value in options.items() if value not in ([], None)}
+            report = evaluation.evaluate(
+                nlp,
+                paths,
+                prm=prm,
+                batch_size=batch_size or None,
+                roles=given,
+                tune=tune,
+                join=join,
+            )
+        report["device"] = "cpu" if gpu_id < 0 else torch.cuda.get_device_name(gpu_id)
+        _show(report)
+        if json is not None:
+            json.parent.mkdir(parents=True, exist_ok=True)
+            with whole_file(json) as unfinished:
+                srsly.write_json(unfinished, report)
+
+
+def _values(option: str) -> list[str]:
+    return [value.strip() for value in option.split(",") if value.strip()]
+
+
+def _show(report: Mapping[str, Any]) -> None:
+    """Print the tables of one measurement."""
+    if "kinds" in report:
+        header = ("", "pairs", "found", "marked elsewhere", "corrections marked")
+        kinds = report["kinds"] | {"all": report["all"]}
+        _table(header, [(kind, *of.values()) for kind, of in kinds.items()])
+        return
+    results = report["results"]
+    if "certainty" in results[0]:
+        header = ("layer", "certainty", "sentences", "words", "score")
+        _table(header, [[row[name] for name in header] for row in results])
+        return
+    for result in results:
+        numbers = {
+            key: value for key, value in result.items() if not isinstance(value, dict | list)
+        }
+        msg.table([(key, _shown(value)) for key, value in numbers.items() if value is not None])
+        if "given" in result:
+            rows = [(k, *(of[name] for name in _RAW_COLUMNS)) for k, of in result["given"].items()]
+            _table(("given", *_RAW_COLUMNS.values()), rows)
+        if "roles" in result:
+            names = ("parses", "predicates", "decoder", "srl_p", "srl_r", "srl_f", "srl_pred_f")
+            _table(names, [[row[name] for name in names] for row in result["roles"]])
+
+
+def _table(header: tuple[str, ...], rows: list[Any]) -> None:
+    shown = [[_shown(value) for value in row] for row in rows]
+    aligns = ["l", *("r" for _ in header[1:])]
+    msg.table(shown, header=header, divider=True, aligns=aligns)
 
 
 def _shown(value: object) -> str:
-    """A number or text; scores are fractions, and shown in percent."""
-    if isinstance(value, float) and 0 <= value <= 1:
-        return f"{100 * value:.2f}"
-    return "" if value is None or isinstance(value, dict) else str(value)
+    """A number or text; fractions in percent."""
+    if isinstance(value, float):
+        return f"{100 * value:.2f}" if value <= 1 else f"{value:,.1f}"
+    return "" if value is None else str(value)

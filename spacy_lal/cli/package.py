@@ -8,27 +8,43 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import srsly
 import typer
 from packaging.version import InvalidVersion, Version
+from spacy.cli.package import generate_readme
 from spacy.cli.package import package as spacy_package
 from thinc.api import Config, Model
 from wasabi import msg
 
+from ..pipeline.loading import load_pipeline
 from ..training.folders import replace_folder
-from .card import write_card
 from .checks import check_folder, clear_errors
-from .strings import forget_words
 
 READS_VECTORS = "static_vectors"
 """The layer of spaCy that reads the vocabulary's vectors."""
+STRINGS_IN_THEIR_FILES = {
+    "gec_detector",
+    "lal_constituency",
+    "lal_dependency",
+    "lal_empty_tensor",
+    "lisa_srl",
+    "senter",
+    "sentencizer",
+    "spanformer",
+    "tok2vec",
+}
+"""Factories of components whose own files have all strings that they ever look up by a hash."""
+LEAST = 20
+"""Gold occurrences of a label from which on the README has a row for it."""
+SCORES = ("const_", "spans_", "tag_", "dep_", "ptb_", "conll18_", "srl_", "ged_")
+"""Beginnings of the names of scores that go into meta.json."""
 
 OF_META = ("description", "author", "email", "url", "license", "sources", "notes", "requirements")
-"""What `--meta` says of a package; all else in meta.json follows from the pipeline."""
+"""Fields taken from `--meta`; all else in meta.json follows from the pipeline."""
 
 
 def package(
@@ -36,47 +52,31 @@ def package(
     output: Annotated[
         Path, typer.Argument(help="Where to put the folder LANG_NAME; a package there is replaced.")
     ],
-    name: Annotated[str, typer.Option("--name", help="Name, without the language.")],
-    version: Annotated[str, typer.Option("--version", help="Version.")] = "0.1.0",
+    name: Annotated[str, typer.Option(help="Name, without the language.")],
+    version: Annotated[str, typer.Option(help="Version.")] = "0.1.0",
     meta: Annotated[
         Path | None,
         typer.Option(
-            "--meta",
-            help="JSON with description, author, license, sources, notes, requirements; "
-            "an earlier package's meta.json, too.",
-            exists=True,
+            help="Description, author, license, sources, notes, requirements.", exists=True
         ),
     ] = None,
     metrics: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--metrics",
-            help="Scores that evaluate, evaluate-srl, evaluate-ged or ged-pairs wrote.",
-            exists=True,
-        ),
+        list[Path] | None, typer.Option(help="Scores that `evaluate --json` wrote.", exists=True)
     ] = None,
     half: Annotated[bool, typer.Option("--half", help="Store weights as 16-bit numbers.")] = False,
     bytes_of: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--bytes-of",
-            help="A component whose matrices are stored as 8-bit numbers, row by row; "
-            "tok2vec too, if it holds a pretrained encoder.",
-        ),
+        list[str] | None, typer.Option(help="A component whose matrices are stored in 8 bits.")
     ] = None,
     no_vectors: Annotated[
-        bool,
-        typer.Option(
-            "--no-vectors",
-            help="Leave out the vocabulary's word vectors, if the components have their own.",
-        ),
+        bool, typer.Option("--no-vectors", help="Leave out the vocabulary's word vectors.")
     ] = False,
 ) -> None:
     """Package MODEL as OUTPUT/LANG_NAME, to be installed with `pip install OUTPUT/LANG_NAME`.
 
     Absolute paths in the config's [paths] are shortened to their last part. A language model that a
     detector learned beside errors is left out: only training reads it. So are the words of the
-    training data.
+    training data. 8-bit numbers are row by row; tok2vec has some, too, if it holds a pretrained
+    encoder. Vectors can only be left out if no component reads those of the vocabulary.
     """
     from ..bridge.storage import has_weights, store_bytes, store_half
 
@@ -142,8 +142,6 @@ def _drop_vectors(source: Path) -> dict[str, Any]:
     """Write the vocabulary without vectors; what meta.json says of them then."""
     from spacy.vectors import Vectors
 
-    from ..pipeline.loading import load_pipeline
-
     nlp = load_pipeline(source)
     for name, pipe in nlp.pipeline:
         network = getattr(pipe, "model", None)
@@ -162,7 +160,6 @@ def _drop_vectors(source: Path) -> dict[str, Any]:
 def _drop_language_models(source: Path) -> None:
     """Write detectors that learned a language model beside errors without it."""
     from ..ged.bilstm_layers import drop_language_models
-    from ..pipeline.loading import load_pipeline
 
     config = Config().from_disk(source / "config.cfg", interpolate=False)
     for name, component in config.get("components", {}).items():
@@ -207,14 +204,14 @@ def _forget_places(source: Path) -> None:
 
 
 def _last_part(value: Any) -> Any:
-    """Of an absolute path; anything else as it is."""
+    """The last part of an absolute path; anything else as it is."""
     if isinstance(value, str) and Path(value).is_absolute():
         return Path(value).name
     return value
 
 
 def _packaged(source: Path, scratch: Path, folder: str, contents: dict[str, Any]) -> Path:
-    """What spaCy makes of the pipeline."""
+    """The package that spaCy makes of the pipeline."""
     name, version = contents["name"], contents["version"]
     spacy_package(source, scratch, name=name, version=version, create_sdist=False, silent=False)
     made = scratch / f"{folder}-{version}"
@@ -230,24 +227,80 @@ def _check_replaced(target: Path) -> None:
         raise FileExistsError(f"{target} is there already, and no package: nothing replaces it")
 
 
-def performance(metrics: dict[str, Any]) -> dict[str, Any]:
-    """Of what `evaluate` measured the scores, and words per second of processor time as spaCy's
-    "speed"; of the results of `evaluate-srl` and `evaluate-ged` the first one's scores, of 1 as
-    spaCy's are; of `ged-pairs` none. The package's README shows every number but "speed" as a
-    percentage."""
-    if "kinds" in metrics:
+def forget_words(pipeline: Path) -> None:
+    """Leave of a pipeline's strings those that loading it adds, and its word vectors' keys.
+
+    spaCy adds every word that it meets to its vocabulary, in training, too. They are megabytes on
+    disk and take several times as much memory. A pipeline keeps all its strings if one of its
+    components isn't known to do without.
+    """
+    config = Config().from_disk(pipeline / "config.cfg", interpolate=False)
+    components = config.get("components", {}).values()
+    if not {component.get("factory") for component in components} <= STRINGS_IN_THEIR_FILES:
+        return
+    path = pipeline / "vocab" / "strings.json"
+    words: list[str] = srsly.read_json(path)
+    srsly.write_json(path, [])
+    vocab = load_pipeline(pipeline).vocab
+    for word in words:
+        # an index by a string gives its hash
+        if vocab.strings[word] in vocab.vectors.key2row:
+            vocab.strings.add(word)
+    vocab.strings.to_disk(path)
+
+
+def performance(report: Mapping[str, Any]) -> dict[str, Any]:
+    """The scores of the first corpus that `evaluate` measured, and words per second of processor
+    time as spaCy's "speed"; none of pairs. The README shows every number but "speed" in percent."""
+    if "kinds" in report:
         return {}
-    if "results" in metrics:
-        first = metrics["results"][0]
-        if "f05" in first:
-            return {f"ged_{name}": round(first[name] / 100, 6) for name in ("p", "r", "f05")}
-        names = [f"srl_{part}{key}" for part in ("", "pred_") for key in "prf"]
-        per_type = {
-            label: {key: round(of[key] / 100, 6) for key in "prf"}
-            for label, of in first["by_label"]["roles"].items()
-        }
-        scores = {name: round(first[name] / 100, 6) for name in names}
-        return scores | {"srl_per_type": per_type}
-    kinds = ("const_", "spans_", "tag_", "dep_", "ptb_", "conll18_")
-    scores = {k: v for k, v in metrics.items() if k.startswith(kinds) and v is not None}
-    return scores | {"speed": metrics["words_per_cpu_second"]}
+    first = report["results"][0]
+    scores = {k: v for k, v in first.items() if k.startswith(SCORES) and v is not None}
+    if not scores:
+        raise ValueError("no scores")
+    if "words_per_cpu_second" in first:
+        scores["speed"] = first["words_per_cpu_second"]
+    return scores
+
+
+def write_card(
+    package: Path, meta: Mapping[str, Any], reports: Iterable[Mapping[str, Any]]
+) -> None:
+    """Write the README.md of a package, and its copy beside the pipeline."""
+    text = model_card(meta, reports)
+    for path in (package / "README.md", *package.glob("*/*/README.md")):
+        path.write_text(text, encoding="utf8")
+
+
+def model_card(meta: Mapping[str, Any], reports: Iterable[Mapping[str, Any]]) -> str:
+    """The README that spaCy makes of meta.json, with tables of scores by label or kind."""
+    tables = [table for report in reports for table in _tables(report)]
+    return "\n\n".join([generate_readme(dict(meta)).strip(), *tables]) + "\n"
+
+
+def _tables(report: Mapping[str, Any]) -> Iterator[str]:
+    for result in report.get("results", ())[:1]:
+        for kind, labels in result["by_label"].items():
+            rows: list[tuple[str, ...]] = [
+                (f"`{label}`", f"{of['gold']:,}", *(f"{100 * of[key]:.1f}" for key in "prf"))
+                for label, of in sorted(labels.items(), key=lambda item: -item[1]["gold"])
+                if of["gold"] >= LEAST
+            ]
+            if rows:
+                title = f"### {kind.capitalize()} by label"
+                which = f"Labels that the gold data has at least {LEAST} times."
+                names = ("label", "gold", "precision", "recall", "F1")
+                yield f"{title}\n\n{which}\n\n{_table(names, rows)}"
+    if "kinds" in report:
+        kinds = report["kinds"] | {"all": report["all"]}
+        rows = [
+            (kind, str(of["pairs"]), f"{of['found']:.1%}", f"{of['right_marked']:.1%}")
+            for kind, of in kinds.items()
+        ]
+        header = ("kind", "sentences", "errors found", "corrections with a mark")
+        yield f"### Errors by kind, in a textbook's sentences\n\n{_table(header, rows)}"
+
+
+def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [header, tuple("---" for _ in header), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

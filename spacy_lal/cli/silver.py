@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 from wasabi import msg
 
-from .checks import check_folder, clear_errors
-from .measuring import ThreadsOption
+from .checks import ModelArgument, ThreadsOption, check_folder, clear_errors
 
 Least = Annotated[
     float | None,
@@ -18,6 +17,7 @@ Least = Annotated[
 
 
 def silver(
+    model: ModelArgument,
     text: Annotated[
         Path,
         typer.Argument(
@@ -25,7 +25,6 @@ def silver(
         ),
     ],
     output: Annotated[Path, typer.Argument(help="Folder for the .spacy files.")],
-    model: Annotated[str, typer.Option(help="The pipeline that annotates: name or folder.")],
     tags: Least = None,
     trees: Least = None,
     heads: Least = None,
@@ -42,12 +41,12 @@ def silver(
     """Annotate TEXT with MODEL and write the sentences, with the layers that MODEL is sure of.
 
     A layer that MODEL is not sure of is written as missing, and a sentence that would have only
-    tags is left out. `calibrate` shows how accurate a threshold is. If it is stopped, the same
-    command continues after the last complete file.
+    tags is left out. `evaluate --calibrate` shows how accurate a threshold is. If it is stopped,
+    the same command continues after the last complete file.
     """
     with clear_errors("silver"):
-        from ..annotate.loading import load
-        from ..silver.shards import SilverSettings, write_shards
+        from ..annotate.annotating import load
+        from ..silver.sure_sentences import SilverSettings, write_shards
 
         named = {"tags": tags, "trees": trees, "heads": heads, "roles": roles}
         least = {layer: value for layer, value in named.items() if value is not None}

@@ -17,24 +17,14 @@ def train(
     ctx: typer.Context,
     config: Annotated[Path, typer.Argument(help="The config.", exists=True, dir_okay=False)],
     output: Annotated[
-        Path,
-        typer.Option("--output", "-o", help="Folder for model-best, model-last, checkpoint."),
+        Path, typer.Option("--output", "-o", help="Folder for model-best, model-last, checkpoint.")
     ],
-    resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Continue from OUTPUT's checkpoint, if there is one."),
-    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from a checkpoint.")] = False,
     every: Annotated[
-        int,
-        typer.Option(
-            "--checkpoint-steps",
-            min=0,
-            help="Also write a checkpoint every N steps, not only after evaluations.",
-        ),
+        int, typer.Option("--checkpoint-steps", min=0, help="Also write one every N steps.")
     ] = 0,
     code: Annotated[
-        Path | None,
-        typer.Option("--code", "-c", help="Python file to import first.", exists=True),
+        Path | None, typer.Option("--code", "-c", help="Python file to import first.", exists=True)
     ] = None,
     use_gpu: Annotated[int, typer.Option("--gpu-id", "-g", help="GPU, or -1 for the CPU.")] = -1,
     verbose: Annotated[bool, typer.Option("--verbose", "-V", help="Say more.")] = False,
@@ -55,7 +45,7 @@ def train(
     from spacy.training.loop import DIR_MODEL_BEST, DIR_MODEL_LAST
     from spacy.util import load_config, logger
 
-    from ..formats.files import alone_in
+    from ..formats.whole_files import alone_in
     from ..training.checkpoint import CHECKPOINT, read_state
     from ..training.loop import CorpusError
     from ..training.loop import train as train_pipeline

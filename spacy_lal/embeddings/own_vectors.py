@@ -57,20 +57,18 @@ class OwnVectors(nn.Module):
         self.floret = floret
         self._vectors: Vectors | None = None
 
-    def store(self, data: NDArray[numpy.float32]) -> None:
-        """Round these vectors to 255 values a row."""
-        vectors = torch.from_numpy(numpy.ascontiguousarray(data, dtype="float32"))
-        for mine, value in zip((self.table, self.scale), eight_bits(vectors), strict=True):
+    def take(self, vectors: Vectors) -> None:
+        """Round these vectors to 255 values a row, and take which row each of their keys has."""
+        data = torch.from_numpy(numpy.ascontiguousarray(to_numpy(vectors.data), dtype="float32"))
+        for mine, value in zip((self.table, self.scale), eight_bits(data), strict=True):
             mine.copy_(value)
         self._vectors = None
-
-    def store_keys(self, row_of: dict[int, int]) -> None:
-        """Take which row each of spaCy's 64-bit keys has."""
-        keys = short_keys(list(row_of))
-        order = numpy.argsort(keys, kind="stable")
-        rows = numpy.fromiter(row_of.values(), "int32", len(row_of))
-        self.keys.copy_(torch.from_numpy(keys[order]))
-        self.rows.copy_(torch.from_numpy(rows[order]))
+        if self.floret is None:
+            keys = short_keys(list(vectors.key2row))
+            order = numpy.argsort(keys, kind="stable")
+            rows = numpy.fromiter(vectors.key2row.values(), "int32", len(keys))
+            self.keys.copy_(torch.from_numpy(keys[order]))
+            self.rows.copy_(torch.from_numpy(rows[order]))
 
     def lookup(self, words: list[str]) -> Tensor:
         """The vectors of words [U, d], zero for one that has none."""
@@ -153,10 +151,7 @@ def take_vectors(model: Model, vectors: Vectors) -> None:
         )
     shim = torch_shim(model)
     shim.initialize(header)
-    module = cast(OwnVectors, shim.module)
-    module.store(to_numpy(vectors.data))
-    if "keys" in header:
-        module.store_keys(vectors.key2row)
+    cast(OwnVectors, shim.module).take(vectors)
 
 
 def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:

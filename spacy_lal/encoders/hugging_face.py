@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,24 +18,12 @@ import safetensors.torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from ..layers.bert import ACTIVATIONS, Bert
+from ..layers.bert import ACTIVATIONS, Bert, BertSizes
 
 WEIGHTS = "model.safetensors"
 """The file with the weights in the folder of a pretrained transformer."""
-SIZES = {
-    "d": "hidden_size",
-    "n_layers": "num_hidden_layers",
-    "n_heads": "num_attention_heads",
-    "d_ff": "intermediate_size",
-    "words": "vocab_size",
-    "positions": "max_position_embeddings",
-    "types": "type_vocab_size",
-    "activation": "hidden_act",
-    "dropout": "hidden_dropout_prob",
-    "attention_dropout": "attention_probs_dropout_prob",
-    "eps": "layer_norm_eps",
-}
-"""What `Bert` is built from, by the names of config.json."""
+SIZES = {size.name for size in fields(BertSizes)} - {"embedding_size", "first_position"}
+"""What `Bert` is built from that config.json always has."""
 PADDING = {"bert": 0, "electra": 0, "roberta": 1, "xlm-roberta": 1}
 """The number of the piece that pads a text, where config.json has none."""
 
@@ -96,7 +85,13 @@ def build_transformer(config: dict[str, Any]) -> Bert | HuggingFace:
 
     Raises ImportError if it needs Hugging Face's library, which is not there.
     """
-    return Bert(**_of_bert(config)) if is_bert(config) else HuggingFace(config)
+    if not is_bert(config):
+        return HuggingFace(config)
+    sizes = {name: config[name] for name in SIZES}
+    own = "embedding_size" if config["model_type"] == "electra" else "hidden_size"
+    return Bert(
+        BertSizes(**sizes, embedding_size=config[own], first_position=first_position(config))
+    )
 
 
 def width_and_depth(config: dict[str, Any]) -> tuple[int, int]:
@@ -119,7 +114,7 @@ def is_bert(config: dict[str, Any]) -> bool:
     """Whether `Bert` is what this config.json describes."""
     return (
         config.get("model_type") in PADDING
-        and set(SIZES.values()) <= config.keys()
+        and config.keys() >= SIZES
         and config["hidden_act"] in ACTIVATIONS
         and config.get("position_embedding_type", "absolute") in ("absolute", None)
         and not config.get("is_decoder")
@@ -133,14 +128,6 @@ def first_position(config: dict[str, Any]) -> int:
     RoBERTa's and XLM-R's are behind that of padding, which stands behind 0.
     """
     return padding_of(config) + 1 if config["model_type"] in ("roberta", "xlm-roberta") else 0
-
-
-def _of_bert(config: dict[str, Any]) -> dict[str, Any]:
-    electra = config["model_type"] == "electra"
-    return {name: config[key] for name, key in SIZES.items()} | {
-        "d_embedding": config["embedding_size" if electra else "hidden_size"],
-        "first_position": first_position(config),
-    }
 
 
 def import_transformers() -> Any:

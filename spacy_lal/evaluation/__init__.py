@@ -1,15 +1,88 @@
-"""What a pipeline's scores on a corpus are, and how fast it is: parses, roles, errors."""
+"""Scores and speed of a pipeline on corpora: parses, roles, errors; from gold words or raw text."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
+import torch
 from spacy.language import Language
+
+from ..annotations.frames import FRAMES_KEY
+from ..ged.component import ErrorDetector
+from ..scoring.evalb import EvalbParameters
+from ..srl.component import LisaSRL
+from ..training.corpus import Corpus
+from .detection_scores import best_threshold, detector_of, measure_errors, score_words
+from .parse_scores import is_parsed, measure_parses
+from .role_scores import lisa_of, measure_roles
 
 
 def about(nlp: Language) -> dict[str, Any]:
-    """Which pipeline it is, and on how many threads it runs."""
-    import torch
-
+    """Name and version of a pipeline, and the number of torch's threads."""
     name = f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}"
     return {"model": name, "threads": torch.get_num_threads()}
+
+
+def evaluate(
+    nlp: Language,
+    corpora: Iterable[Path],
+    *,
+    prm: str = "nk",
+    batch_size: int | None = None,
+    roles: Mapping[str, Any] | None = None,
+    tune: Path | None = None,
+    join: int = 1,
+) -> dict[str, Any]:
+    """Scores, as fractions, of each layer that the pipeline finds and a corpus has.
+
+    `results` has a dict for each corpus. prm: EVALB's parameters, a name or a file. batch_size:
+    Docs a batch, None for the pipeline's. roles: arguments of `measure_roles`. tune: a corpus; the
+    detector's threshold is the best one there. join: sentences a Doc for the detector. Raises
+    OSError, or ValueError if there is nothing to compare, or if roles or tune are given to a
+    pipeline without such a component.
+    """
+    EvalbParameters.load(prm)  # a wrong one is told before a corpus is parsed
+    if roles:
+        lisa_of(nlp)
+    report = about(nlp)
+    if tune is not None:
+        report["threshold"] = best_threshold(*score_words(nlp, Corpus(tune))[:2])
+    elif any(isinstance(pipe, ErrorDetector) for _, pipe in nlp.pipeline):
+        report["threshold"] = detector_of(nlp).cfg["threshold"]
+    report["results"] = [
+        _measured(nlp, path, report.get("threshold"), prm, batch_size, roles or {}, join)
+        for path in corpora
+    ]
+    return report
+
+
+def _measured(
+    nlp: Language,
+    path: Path,
+    threshold: float | None,
+    prm: str,
+    batch_size: int | None,
+    roles: Mapping[str, Any],
+    join: int,
+) -> dict[str, Any]:
+    corpus = Corpus(path)
+    gold = list(corpus.docs(nlp))
+    # each measurement reads the corpus anew, because it annotates the Docs
+    parts: list[dict[str, Any]] = []
+    if any(map(is_parsed, gold)) and is_parsed(nlp("One sentence to warm up .")):
+        parts.append(measure_parses(nlp, list(corpus(nlp)), prm, batch_size))
+    has_lisa = any(isinstance(pipe, LisaSRL) for _, pipe in nlp.pipeline)
+    if has_lisa and any(FRAMES_KEY in doc.spans for doc in gold):
+        parts.append(measure_roles(nlp, list(corpus(nlp)), **roles))
+    if threshold is not None and any(detector_of(nlp).spans_key in doc.spans for doc in gold):
+        parts.append(measure_errors(nlp, corpus, threshold, join))
+    if not parts:
+        raise ValueError(f"nothing to compare: {path} has no gold of what the pipeline finds")
+    result: dict[str, Any] = {"corpus": path.name, "sentences": len(gold)}
+    result |= {"words": sum(map(len, gold)), "by_label": {}}
+    for part in parts:
+        result["by_label"] |= part.pop("by_label", {})
+        result |= part
+    return result

@@ -1,35 +1,16 @@
 """Looks into models: attention heads, layers, probabilities of spans."""
 
-from .distributions import (
-    LayersOfWords,
-    SpanProbabilities,
-    layers_of_words,
-    span_probabilities,
-)
-from .explanation import Explanation, explain, explain_docs
-from .head_analysis import (
-    ErrorAnalysis,
-    HeadInError,
-    HeadShare,
-    SpanError,
-    TopHeads,
-    error_analysis,
-    top_heads,
-)
-
-__all__ = [
-    "ErrorAnalysis",
-    "Explanation",
-    "HeadInError",
-    "HeadShare",
-    "LayersOfWords",
-    "SpanError",
-    "SpanProbabilities",
-    "TopHeads",
-    "error_analysis",
-    "explain",
-    "explain_docs",
-    "layers_of_words",
-    "span_probabilities",
-    "top_heads",
-]
+from .explanation import Explanation as Explanation
+from .explanation import explain as explain
+from .explanation import explain_docs as explain_docs
+from .head_analysis import ErrorAnalysis as ErrorAnalysis
+from .head_analysis import HeadInError as HeadInError
+from .head_analysis import HeadShare as HeadShare
+from .head_analysis import SpanError as SpanError
+from .head_analysis import TopHeads as TopHeads
+from .head_analysis import error_analysis as error_analysis
+from .head_analysis import top_heads as top_heads
+from .probabilities import LayersOfWords as LayersOfWords
+from .probabilities import SpanProbabilities as SpanProbabilities
+from .probabilities import layers_of_words as layers_of_words
+from .probabilities import span_probabilities as span_probabilities

@@ -40,7 +40,7 @@ from ..parsing.dependency import LabelAttentionDependency
 from ..parsing.settings import abilities
 from ..pipeline.pipes import one_of, only_pipe, through_earlier_pipes
 from ..trees.tree import LabelledSpan
-from .contributions import Normalisation, attention_batches, span_contributions
+from .contributions import Normalisation, sentence_heads, span_contributions
 
 START, STOP = "<START>", "<STOP>"
 """In place of words: the row before a sentence's first word, and the row after its last."""
@@ -68,7 +68,7 @@ class Explanation:
     contributions: numpy.ndarray | None
 
     def span_attention(self, start: int, end: int) -> numpy.ndarray:
-        """What each head attends to from the words of a span: [H, n+2].
+        """Attention of each head from the words of a span: [H, n+2].
 
         With one query vector a head that is the same for all spans of the sentence.
         """
@@ -80,7 +80,7 @@ class Explanation:
     def attention_svg(
         self, *, heads: Sequence[int] | None = None, k: int = 8, styled: bool = True
     ) -> str:
-        """A heat map of what heads attend to, with matrix queries on average over the words.
+        """Heat map of the heads' attention, with matrix queries on average over the words.
 
         heads: which; by default the k that contribute most to the sentence's constituents, or, if
         contributions were not computed, the k with the greatest attention weights.
@@ -121,7 +121,7 @@ def explain(
 ) -> list[Explanation]:
     """Attention and contributions of the label attention heads, for each sentence of a Doc.
 
-    See the module's docstring for what can be read from them. nlp: a pipeline with a label
+    The module's docstring says what the numbers mean. nlp: a pipeline with a label
     attention parser, or that component. A pipeline's components before the parser are run on a
     copy of the Doc; with the component alone, the Doc must have gone through them. The Doc is not
     changed. A sentence cut in pieces has an `Explanation` for each, one that
@@ -185,32 +185,24 @@ def constituency_pipe(nlp: Language | ParserPipe) -> ConstituencyPipe:
 def _explain_batch(
     pipe: ParserPipe, docs: list[Doc], method: Normalisation | None
 ) -> list[ExplainedDoc]:
-    sentences, batches = attention_batches(pipe.model, docs, sums=method is not None)
+    sentences, found = sentence_heads(pipe.model, docs, sums=method is not None)
     _, parses = pipe.predict(docs)
     explanations: dict[int, Explanation] = {}
-    for batch in batches:
-        for row, (k, n) in enumerate(zip(batch.members, batch.lengths.tolist(), strict=True)):
-            parse, words = parses[k], sentences[k].words
-            doc = docs[sentences[k].doc]
-            attention = batch.attention[row, :, : n + 2, : n + 2].cpu().numpy()
-            contributions = None
-            if batch.sums is not None and method is not None:
-                borders = (torch.from_numpy(parse.starts), torch.from_numpy(parse.ends))
-                contributions = span_contributions(batch.sums[row].cpu(), *borders, method)
-            explanations[k] = Explanation(
-                [START, *(doc[i].text for i in words.tolist()), STOP],
-                words,
-                attention if attention.shape[1] > 1 else attention.squeeze(1),
-                _named(pipe.labels, parse.starts, parse.ends, parse.labels),
-                None if contributions is None else contributions.numpy(),
-            )
+    for k, attention, sums in found:
+        parse, words, doc = parses[k], sentences[k].words, docs[sentences[k].doc]
+        starts, ends = torch.from_numpy(parse.starts), torch.from_numpy(parse.ends)
+        places = zip(starts.tolist(), ends.tolist(), parse.labels.tolist(), strict=True)
+        contributions = None
+        if sums is not None and method is not None:
+            contributions = span_contributions(sums, starts, ends, method).numpy()
+        explanations[k] = Explanation(
+            [START, *(doc[i].text for i in words.tolist()), STOP],
+            words,
+            (attention if attention.shape[1] > 1 else attention.squeeze(1)).numpy(),
+            [(start, end, pipe.labels[label - 1]) for start, end, label in places],
+            contributions,
+        )
     explained: list[ExplainedDoc] = [[] for _ in docs]
-    for k, sentence in enumerate(sentences):
-        if k in explanations:
-            explained[sentence.doc].append((sentence, explanations[k]))
+    for k, explanation in sorted(explanations.items()):
+        explained[sentences[k].doc].append((sentences[k], explanation))
     return explained
-
-
-def _named(labels: Sequence[str], *columns: numpy.ndarray) -> list[LabelledSpan]:
-    spans = zip(*(column.tolist() for column in columns), strict=True)
-    return [(start, end, labels[label - 1]) for start, end, label in spans]

@@ -224,8 +224,8 @@ class ErrorAnalysis:
         return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
     def agreement(self) -> dict[str, float | None]:
-        """In which part of the wrong labels the span's first head is one of the top k heads of
-        the *predicted* label's, and of the *gold* label's correct constituents.
+        """Share of the wrong labels whose span has a first head among the top k heads of the
+        *predicted* label's, and of the *gold* label's correct constituents.
 
         Out of those errors both of whose labels have correct constituents; None without any.
         """
@@ -314,5 +314,5 @@ def _heads(explanation: Explanation, row: int, k: int, words: int) -> list[HeadI
 
 
 def attended_words(errors: Iterable[SpanError]) -> Counter[str]:
-    """How often each word is the one that an error's first head attends to most."""
+    """Counts of the words that the errors' first heads attend to most."""
     return Counter(error.heads[0].words[0][0] for error in errors)

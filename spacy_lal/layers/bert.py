@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
@@ -21,53 +22,54 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 """Activation functions by their names in config.json."""
 
 
+@dataclass(frozen=True)
+class BertSizes:
+    """The sizes of a transformer, by the names of config.json.
+
+    embedding_size: width of the embeddings; if it isn't hidden_size, they are projected (Electra).
+    first_position: of a text's first piece; RoBERTa's positions begin behind that of padding.
+    hidden_dropout_prob, attention_probs_dropout_prob: dropout rate of sublayers' outputs and of
+    attention; both are the model's own.
+    """
+
+    hidden_size: int
+    embedding_size: int
+    num_hidden_layers: int
+    num_attention_heads: int
+    intermediate_size: int
+    vocab_size: int
+    max_position_embeddings: int
+    first_position: int
+    type_vocab_size: int
+    hidden_act: str
+    hidden_dropout_prob: float
+    attention_probs_dropout_prob: float
+    layer_norm_eps: float
+
+
 class Bert(nn.Module):
     """Pieces, types, mask [B, l] -> the embeddings' output and that of each layer [B, l, d].
 
     mask: 1 where there is a piece; every row has one. Parameters have the names that Hugging Face's
     library gives them. Post-norm Transformer layers (Vaswani et al. 2017, section 3.1) over the sum
     of word, position and type embeddings.
-
-    first_position: of a text's first piece; RoBERTa's positions begin behind that of padding.
-    d_embedding: of the embeddings; if it isn't d, they are projected (Electra).
-    dropout: of sublayers' outputs, attention_dropout: of attention; both the model's own.
     """
 
-    def __init__(
-        self,
-        *,
-        d: int,
-        n_layers: int,
-        n_heads: int,
-        d_ff: int,
-        d_embedding: int,
-        words: int,
-        positions: int,
-        types: int,
-        first_position: int,
-        activation: str,
-        dropout: float,
-        attention_dropout: float,
-        eps: float,
-    ) -> None:
+    def __init__(self, sizes: BertSizes) -> None:
         super().__init__()
-        if d % n_heads:
-            raise ValueError(f"{d} features can't be shared out evenly to {n_heads} heads")
-        self.first_position = first_position
+        d, heads, narrow = sizes.hidden_size, sizes.num_attention_heads, sizes.embedding_size
+        if d % heads:
+            raise ValueError(f"{d} features can't be shared out evenly to {heads} heads")
+        self.first_position = sizes.first_position
         self.embeddings = nn.Module()
-        self.embeddings.word_embeddings = nn.Embedding(words, d_embedding)
-        self.embeddings.position_embeddings = nn.Embedding(positions, d_embedding)
-        self.embeddings.token_type_embeddings = nn.Embedding(types, d_embedding)
-        self.embeddings.LayerNorm = nn.LayerNorm(d_embedding, eps)
-        self.embeddings_project: nn.Linear | None = None
-        if d_embedding != d:
-            self.embeddings_project = nn.Linear(d_embedding, d)
+        self.embeddings.word_embeddings = nn.Embedding(sizes.vocab_size, narrow)
+        self.embeddings.position_embeddings = nn.Embedding(sizes.max_position_embeddings, narrow)
+        self.embeddings.token_type_embeddings = nn.Embedding(sizes.type_vocab_size, narrow)
+        self.embeddings.LayerNorm = nn.LayerNorm(narrow, sizes.layer_norm_eps)
+        self.embeddings_project = nn.Linear(narrow, d) if narrow != d else None
         self.encoder = nn.Module()
-        self.encoder.layer = nn.ModuleList(
-            BertLayer(d, n_heads, d_ff, ACTIVATIONS[activation], dropout, attention_dropout, eps)
-            for _ in range(n_layers)
-        )
-        self.dropout = Dropout(dropout)
+        self.encoder.layer = nn.ModuleList(BertLayer(sizes) for _ in range(sizes.num_hidden_layers))
+        self.dropout = Dropout(sizes.hidden_dropout_prob)
         for part in self.modules():
             if isinstance(part, nn.Linear | nn.Embedding):
                 nn.init.normal_(part.weight, std=0.02)
@@ -95,20 +97,12 @@ class Bert(nn.Module):
 class BertLayer(nn.Module):
     """x [B, l, d], which pieces are there [B, 1, 1, l] -> [B, l, d]; given rows, both packed."""
 
-    def __init__(
-        self,
-        d: int,
-        n_heads: int,
-        d_ff: int,
-        activation: Callable[[Tensor], Tensor],
-        dropout: float,
-        attention_dropout: float,
-        eps: float,
-    ) -> None:
+    def __init__(self, sizes: BertSizes) -> None:
         super().__init__()
-        self.n_heads = n_heads
-        self.activation = activation
-        self.attention_dropout = attention_dropout
+        d, d_ff, eps = sizes.hidden_size, sizes.intermediate_size, sizes.layer_norm_eps
+        self.n_heads = sizes.num_attention_heads
+        self.activation = ACTIVATIONS[sizes.hidden_act]
+        self.attention_dropout = sizes.attention_probs_dropout_prob
         self.attention = nn.Module()
         heads = nn.Module()
         for name in ("query", "key", "value"):
@@ -117,7 +111,7 @@ class BertLayer(nn.Module):
         self.attention.output = _dense(d, d, eps)
         self.intermediate = _dense(d, d_ff)
         self.output = _dense(d_ff, d, eps)
-        self.dropout = Dropout(dropout)
+        self.dropout = Dropout(sizes.hidden_dropout_prob)
 
     def forward(self, x: Tensor, there: Tensor, rows: PackedRows | None = None) -> Tensor:
         attention: Any = self.attention

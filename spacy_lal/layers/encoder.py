@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from .label_attention import EncoderSettings, LabelAttention
+from .packed import rows_of
 from .partitioned_attention import PartitionedFeedForward, PartitionedSelfAttention
 from .span_scorer import halves
 
@@ -82,11 +83,14 @@ class LabelAttentionEncoder(nn.Module):
     def encode(self, x: Tensor, mask: Tensor) -> Tensor:
         """The rows [B,n,d_model] as they enter label attention."""
         x = x[..., self.d_around :]
+        packed = rows_of(mask, training=self.training) if len(self.attention_layers) else None
+        if packed is not None:
+            x = packed.pack(x)
         for attention, feed_forward in zip(
             self.attention_layers, self.feed_forward_layers, strict=True
         ):
-            x = feed_forward(attention(x, mask))
-        return x
+            x = feed_forward(attention(x, mask, packed))
+        return x if packed is None else packed.pad(x)
 
     def attention(self, x: Tensor, mask: Tensor) -> Tensor:
         """The label attention distributions [B,H,1 or n,n] of rows x [B,n,d_around+d_model]."""

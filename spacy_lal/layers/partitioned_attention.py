@@ -145,8 +145,7 @@ class PartitionedSelfAttention(PartitionedAttention):
 
     x [B,n,d_model], mask [B,n] -> LayerNorm(x + proj(concatenated heads)) [B,n,d_model]. Padded
     rows must be finite; their outputs have no meaning. Given rows, x and what comes out are packed
-    [R,d_model]. norm: `torch.nn.LayerNorm` for weights
-    that were trained with it.
+    [R,d_model].
     """
 
     def __init__(
@@ -158,7 +157,6 @@ class PartitionedSelfAttention(PartitionedAttention):
         *,
         d_positional: int | None = None,
         scale: Scale = "key",
-        norm: Callable[[int], nn.Module] = LayerNorm,
     ) -> None:
         super().__init__(
             d_model,
@@ -169,7 +167,7 @@ class PartitionedSelfAttention(PartitionedAttention):
             scale=scale,
         )
         self.output_dim = d_model
-        self.layer_norm = norm(d_model)
+        self.layer_norm: nn.Module = LayerNorm(d_model)
 
     def attention(self, x: Tensor, mask: Tensor) -> Tensor:
         """The attention distributions [B,H,n,n]."""
@@ -192,7 +190,7 @@ class PartitionedFeedForward(nn.Module):
 
     x [B,n,d] -> LayerNorm(x + W2 relu(W1 x + b1) + b2) [B,n,d]. With `d_positional`, the last
     `d_positional` features have weights of their own (w_1p, w_2p, content w_1c, w_2c), and the
-    hidden features are shared out half and half. norm: as of `PartitionedSelfAttention`.
+    hidden features are shared out half and half.
     """
 
     def __init__(
@@ -201,7 +199,6 @@ class PartitionedFeedForward(nn.Module):
         d_ff: int,
         *,
         d_positional: int | None = None,
-        norm: Callable[[int], nn.Module] = LayerNorm,
     ) -> None:
         super().__init__()
         self.dropout = FeatureDropout()
@@ -218,7 +215,7 @@ class PartitionedFeedForward(nn.Module):
         for part, width in self._widths.items():
             self.add_module("w_1" + part, nn.Linear(width, d_hidden))
             self.add_module("w_2" + part, nn.Linear(d_hidden, width))
-        self.layer_norm = norm(d_model)
+        self.layer_norm: nn.Module = LayerNorm(d_model)
 
     def _transformed(self, x: Tensor, part: str) -> Tensor:
         into: Callable[[Tensor], Tensor] = self.get_submodule("w_1" + part)

@@ -51,7 +51,7 @@ class SpanScorer(nn.Module):
     (at least the spans of one sentence and width), in the backward pass too, where they are
     computed anew: they stay in the processor's cache, and memory holds no [B,S,d_hidden].
 
-    standard_norm: LayerNorm is `torch.nn.LayerNorm`, for weights that were trained with it.
+    `layer_norm` may be replaced by a `torch.nn.LayerNorm`, for weights that were trained with one.
     """
 
     def __init__(
@@ -61,7 +61,6 @@ class SpanScorer(nn.Module):
         n_labels: int,
         *,
         chunk_size: int | None = None,
-        standard_norm: bool = False,
     ) -> None:
         super().__init__()
         if d_hidden < 2:
@@ -70,14 +69,14 @@ class SpanScorer(nn.Module):
         self.dropout = Dropout()
         self.chunk_size = chunk_size
         self.hidden = nn.Linear(d_in, d_hidden)
-        self.layer_norm = nn.LayerNorm(d_hidden) if standard_norm else LayerNorm(d_hidden)
+        self.layer_norm: LayerNorm | nn.LayerNorm = LayerNorm(d_hidden)
         self.output = nn.Linear(d_hidden, n_labels - 1)
 
     def forward(self, fenceposts: Tensor) -> Tensor:
         starts = F.linear(fenceposts, self.hidden.weight).to(self.hidden.weight.dtype)
         norm, keep = self.layer_norm, None
         standard = isinstance(norm, nn.LayerNorm)
-        scale, shift = (norm.weight, norm.bias) if standard else (norm.a_2, norm.b_2)
+        scale, shift = norm.parameters()
         if self.dropout.active:
             keep = self.dropout(starts.new_ones(starts.shape[0], 1, starts.shape[2]))
         with torch.autocast(starts.device.type, enabled=False):

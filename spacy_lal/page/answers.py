@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 
 from ..annotate.records import doc_record
 from ..annotations.constituents import CONSTITUENTS_KEY, sentence_trees
-from ..formats.write_conllu import format_conllu
+from ..formats.conllu import format_conllu
 from ..ged.component import ErrorDetector
 from ..interpret import explain_docs
 from ..parsing.constituency import ConstituencyPipe
@@ -22,7 +22,7 @@ from ..srl.component import LisaSRL
 from ..visualize import render
 
 HEADS = 5
-"""Of each constituent, how many heads' contributions are told."""
+"""Heads of each constituent in an answer, those that contribute most."""
 NEEDS_PIPELINE = {"label_attention", "layers", "probabilities"}
 """Views whose pictures need the pipeline besides the Doc."""
 
@@ -37,7 +37,7 @@ class Question:
 
 
 def views(nlp: Language) -> list[str]:
-    """What the page can show of a pipeline's results, in the order of its buttons."""
+    """Views that the page has of a pipeline's results, in the order of its buttons."""
     found: list[str] = []
     pipes = [pipe for _, pipe in nlp.pipeline]
     for pipe in pipes:
@@ -63,7 +63,7 @@ def _finds_heads(pipe: Any) -> bool:
 
 
 def answer(nlp: Language, question: Question) -> dict[str, Any]:
-    """All that is told of a text: its record (see `doc_record`), its trees in brackets, CoNLL-U.
+    """The answer about a text: its record (see `doc_record`), its trees in brackets, CoNLL-U.
 
     With what was asked for: the picture, the k best trees, the heads' contributions; and the
     detector's threshold, if there is a detector. Nothing of spaCy's stays in memory.
@@ -92,7 +92,7 @@ def answer(nlp: Language, question: Question) -> dict[str, Any]:
 
 
 def _best(nlp: Language, text: str, k: int) -> list[list[dict[str, Any]]]:
-    """Of each sentence the k best trees, with their pictures."""
+    """The k best trees of each sentence, with their pictures."""
     pipe = next(pipe for _, pipe in nlp.pipeline if isinstance(pipe, ConstituencyPipe))
     (doc,) = through_earlier_pipes(nlp, pipe, [nlp.make_doc(text)])
     return [
@@ -110,7 +110,7 @@ def _best(nlp: Language, text: str, k: int) -> list[list[dict[str, Any]]]:
 
 
 def _contributions(nlp: Language, doc: Doc) -> list[dict[str, Any]]:
-    """Of each constituent, in tokens, the heads that contribute most; nothing from a parser whose
+    """The heads that contribute most to each constituent, in tokens; nothing from a parser whose
     heads have no contributions."""
     try:
         (explained,) = explain_docs(nlp, [doc])

@@ -20,6 +20,7 @@ from .worker import Busy, Limits, TooSlow, Worker
 
 try:
     from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
     from starlette.requests import ClientDisconnect, Request
@@ -55,14 +56,6 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 logger = logging.getLogger(__name__)
 
 
-class Refused(Exception):
-    """An answer other than 200, with what is wrong in words."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-
-
 def make_app(
     pipelines: Mapping[str, Language],
     limits: Limits | None = None,
@@ -80,34 +73,34 @@ def make_app(
     schema = openapi(models, limits, __version__)
 
     async def parse(request: Request) -> Response:
+        name, question = _question(await _body(request, limits), models, limits)
         try:
-            body = await _body(request, limits)
-            name, question = _question(body, models, limits)
             found = await worker.do(lambda: answer(pipelines[name], question))
-        except Refused as refused:
-            return _said(refused.status, str(refused))
         except Busy:
-            return _said(503, "too many texts are waiting: try again soon", {"Retry-After": "2"})
+            wait = {"Retry-After": "2"}
+            raise HTTPException(503, "too many texts are waiting: try again soon", wait) from None
         except TooSlow:
             said = f"this text was not done in {limits.seconds:g} seconds"
-            return _said(503, said, {"Retry-After": "5"})
-        except ClientDisconnect:
-            return Response(status_code=400)
+            raise HTTPException(503, said, {"Retry-After": "5"}) from None
         except Exception:
             logger.exception("a text failed")
-            return _said(500, "the pipeline failed on this text")
-        return _json({"model": name, **found})
+            raise HTTPException(500, "the pipeline failed on this text") from None
+        return JSONResponse({"model": name, **found})
 
     async def health(request: Request) -> Response:
-        return _json({"status": "ok", "models": list(models), "waiting": worker.waiting})
+        waiting = worker.waiting
+        return JSONResponse({"status": "ok", "models": list(models), "waiting": waiting})
 
     async def about(request: Request) -> Response:
-        return _json(
-            {"models": models, "max_chars": limits.max_chars, "max_trees": limits.max_trees}
-        )
+        most = {"max_chars": limits.max_chars, "max_trees": limits.max_trees}
+        return JSONResponse({"models": models, **most})
 
     async def described(request: Request) -> Response:
-        return _json(schema)
+        return JSONResponse(schema)
+
+    async def refuse(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -130,26 +123,27 @@ def make_app(
             Middleware(SecurityHeaders),
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
         ],
+        exception_handlers={HTTPException: refuse},
         lifespan=lifespan,
     )
 
 
 async def _body(request: Request, limits: Limits) -> bytes:
-    """What the request brings: of the right kind, not too much of it, and in time."""
+    """Body of a request. Raises HTTPException for another kind, too much of it, or too late."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     # other sites' pages can't send JSON unasked
     if kind != "application/json":
-        raise Refused(415, "send JSON, with the header Content-Type: application/json")
+        raise HTTPException(415, "send JSON, with the header Content-Type: application/json")
     parts, size = [], 0
     try:
         async with asyncio.timeout(limits.seconds):
             async for part in request.stream():
                 size += len(part)
                 if size > limits.max_bytes:
-                    raise Refused(413, _too_long(limits))
+                    raise HTTPException(413, _too_long(limits))
                 parts.append(part)
-    except TimeoutError:
-        raise Refused(400, "the request was not complete in time") from None
+    except (TimeoutError, ClientDisconnect):
+        raise HTTPException(400, "the request was not complete in time") from None
     return b"".join(parts)
 
 
@@ -162,41 +156,33 @@ def _question(body: bytes, models: Mapping[str, list[str]], limits: Limits) -> t
     try:
         asked = json.loads(body)
     except (ValueError, RecursionError):
-        raise Refused(400, "the request is not JSON") from None
+        raise HTTPException(400, "the request is not JSON") from None
     if not isinstance(asked, dict):
-        raise Refused(400, 'the request must be a JSON object, such as {"text": "…"}')
+        raise HTTPException(400, 'the request must be a JSON object, such as {"text": "…"}')
     if unknown := sorted({*asked} - {"text", "model", "view", "trees"}):
-        raise Refused(400, f"unknown field: {', '.join(unknown)[:80]}")
+        raise HTTPException(400, f"unknown field: {', '.join(unknown)[:80]}")
     text, name = asked.get("text"), asked.get("model", next(iter(models)))
     view, trees = asked.get("view", ""), asked.get("trees", 0)
     if not isinstance(text, str):
-        raise Refused(400, "text must be a string")
+        raise HTTPException(400, "text must be a string")
     if len(text) > limits.max_chars:
-        raise Refused(413, f"{_too_long(limits)}, these are {len(text):,}")
+        raise HTTPException(413, f"{_too_long(limits)}, these are {len(text):,}")
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise Refused(400, "text is not Unicode: it has half a pair of surrogates") from None
+        raise HTTPException(400, "text is not Unicode: it has half a pair of surrogates") from None
     if not isinstance(name, str) or name not in models:
-        raise Refused(400, f"model must be one of {', '.join(models)}")
+        raise HTTPException(400, f"model must be one of {', '.join(models)}")
     if view != "" and view not in models[name]:
-        raise Refused(400, f"view must be one of {', '.join(models[name])}, or empty")
+        raise HTTPException(400, f"view must be one of {', '.join(models[name])}, or empty")
     whole = isinstance(trees, int) and not isinstance(trees, bool)
     if not whole or not 0 <= trees <= limits.max_trees:
-        raise Refused(400, f"trees must be a whole number from 0 to {limits.max_trees}")
+        raise HTTPException(400, f"trees must be a whole number from 0 to {limits.max_trees}")
     if trees and "kbest" not in models[name]:
-        raise Refused(400, f"{name} has no parser that ranks trees")
+        raise HTTPException(400, f"{name} has no parser that ranks trees")
     if view == "kbest":
         trees = trees or min(2, limits.max_trees)
     return name, Question(text, view, trees)
-
-
-def _json(value: Any) -> JSONResponse:
-    return JSONResponse(value)
-
-
-def _said(status: int, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
-    return JSONResponse({"error": message}, status, headers=headers)
 
 
 def _text(content: str, kind: str) -> Any:

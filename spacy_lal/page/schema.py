@@ -1,74 +1,81 @@
-"""What `POST /parse` takes and gives, in OpenAPI's words."""
+"""The OpenAPI description of `POST /parse`."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from pydantic import BaseModel, Field
+from pydantic.json_schema import models_json_schema
+
+from ..annotate.records import AnnotatedText
 from .worker import Limits
 
-_PLACE = {"start": {"type": "integer"}, "end": {"type": "integer"}}
-_SCORE = {"type": ["number", "null"]}
+
+class RankedTree(BaseModel):
+    """One of the best trees of a sentence."""
+
+    brackets: str
+    log_prob: float | None
+    picture: str
 
 
-def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": required}
+class Contribution(BaseModel):
+    """The heads that contribute most to a constituent, each with its share."""
+
+    start: int
+    end: int
+    heads: list[tuple[int, float]]
 
 
-def _list(items: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": items}
+class Answer(BaseModel):
+    """All that the pipeline finds, and what was asked for."""
+
+    model: str
+    record: AnnotatedText
+    brackets: list[str] = []
+    conllu: str
+    picture: str = Field("", description="SVG or HTML, which are XML.")
+    kbest: list[list[RankedTree]] = []
+    contributions: list[Contribution] = []
+    threshold: float = Field(0.5, description="The detector's own.")
+    seconds: float
+
+
+class Health(BaseModel):
+    """The server is there."""
+
+    status: str
+    models: list[str]
+    waiting: int
+
+
+class Refusal(BaseModel):
+    """What is wrong, in words."""
+
+    error: str
+
+
+REFUSALS = {
+    "400": "The request is not as it should be.",
+    "413": "The text is too long.",
+    "415": "The request is not JSON.",
+    "500": "The pipeline failed.",
+    "503": "Too many texts are waiting, or this one took too long.",
+}
+"""The reasons for answers without annotation, by status."""
 
 
 def openapi(models: dict[str, list[str]], limits: Limits, version: str) -> dict[str, Any]:
     """The document. models: pipelines and what can be drawn of their results."""
-    words, whole = _list({"type": "string"}), _list({"type": "integer"})
-    span = _object({**_PLACE, "label": {"type": "string"}, "score": _SCORE}, ["start", "end"])
-    frame = _object(
-        {"predicate": {"type": "integer"}, "roleset": {"type": "string"}, "spans": _list(span)},
-        ["predicate", "roleset", "spans"],
-    )
-    record = _object(
-        {
-            "text": {"type": "string"},
-            "words": words,
-            "starts": whole,
-            "sentences": _list(_object(_PLACE, ["start", "end"])),
-            "tags": words,
-            "pos": words,
-            "lemmas": words,
-            "heads": whole,
-            "relations": words,
-            "constituents": _list(span),
-            "frames": _list(frame),
-            "errors": _list(span),
-            "error_scores": _list({"type": "number"}),
-        },
-        ["text", "words", "starts"],
-    )
-    tree = _object(
-        {"brackets": {"type": "string"}, "log_prob": _SCORE, "picture": {"type": "string"}},
-        ["brackets", "log_prob", "picture"],
-    )
-    heads = _list({"type": "array", "prefixItems": [{"type": "integer"}, {"type": "number"}]})
-    parsed = _object(
-        {
-            "model": {"type": "string"},
-            "record": record,
-            "brackets": words,
-            "conllu": {"type": "string"},
-            "picture": {"type": "string", "description": "SVG or HTML, which are XML."},
-            "kbest": _list(_list(tree)),
-            "contributions": _list(_object({**_PLACE, "heads": heads}, ["start", "end", "heads"])),
-            "threshold": {"type": "number", "description": "The detector's own."},
-            "seconds": {"type": "number"},
-        },
-        ["model", "record", "conllu", "seconds"],
-    )
-    every = sorted({view for known in models.values() for view in known})
-    question = _object(
-        {
+    bodies: list[Any] = [(body, "validation") for body in (Answer, Health, Refusal)]
+    _, schemas = models_json_schema(bodies, ref_template="#/components/schemas/{model}")
+    views = sorted({view for known in models.values() for view in known})
+    question = {
+        "type": "object",
+        "properties": {
             "text": {"type": "string", "maxLength": limits.max_chars},
             "model": {"type": "string", "enum": list(models), "default": next(iter(models))},
-            "view": {"type": "string", "enum": ["", *every], "default": ""},
+            "view": {"type": "string", "enum": ["", *views], "default": ""},
             "trees": {
                 "type": "integer",
                 "minimum": 0,
@@ -77,55 +84,29 @@ def openapi(models: dict[str, list[str]], limits: Limits, version: str) -> dict[
                 "description": "How many of the most probable trees to list; 0 of view kbest is 2.",
             },
         },
-        ["text"],
-    )
-    question["additionalProperties"] = False
-    said = _object({"error": {"type": "string"}}, ["error"])
-    refused = {"content": {"application/json": {"schema": said}}}
-    responses = {
-        "200": {
-            "description": "All that the pipeline finds.",
-            "content": {"application/json": {"schema": parsed}},
-        },
-        **{
-            status: {"description": what, **refused}
-            for status, what in {
-                "400": "The request is not as it should be.",
-                "413": "The text is too long.",
-                "415": "The request is not JSON.",
-                "500": "The pipeline failed.",
-                "503": "Too many texts are waiting, or this one took too long.",
-            }.items()
+        "required": ["text"],
+        "additionalProperties": False,
+    }
+    parse = {
+        "summary": "Annotate a text.",
+        "requestBody": {"required": True, "content": {"application/json": {"schema": question}}},
+        "responses": {
+            "200": _response(Answer, "All that the pipeline finds."),
+            **{status: _response(Refusal, reason) for status, reason in REFUSALS.items()},
         },
     }
-    healthy = _object(
-        {"status": {"type": "string"}, "models": words, "waiting": {"type": "integer"}},
-        ["status", "models", "waiting"],
-    )
+    health = {
+        "summary": "Whether the server is there.",
+        "responses": {"200": _response(Health, "It is.")},
+    }
     return {
         "openapi": "3.1.0",
         "info": {"title": "spacy-lal", "version": version},
-        "paths": {
-            "/parse": {
-                "post": {
-                    "summary": "Annotate a text.",
-                    "requestBody": {
-                        "required": True,
-                        "content": {"application/json": {"schema": question}},
-                    },
-                    "responses": responses,
-                }
-            },
-            "/health": {
-                "get": {
-                    "summary": "Whether the server is there.",
-                    "responses": {
-                        "200": {
-                            "description": "It is.",
-                            "content": {"application/json": {"schema": healthy}},
-                        }
-                    },
-                }
-            },
-        },
+        "paths": {"/parse": {"post": parse}, "/health": {"get": health}},
+        "components": {"schemas": schemas["$defs"]},
     }
+
+
+def _response(body: type[BaseModel], description: str) -> dict[str, Any]:
+    schema = {"$ref": f"#/components/schemas/{body.__name__}"}
+    return {"description": description, "content": {"application/json": {"schema": schema}}}

@@ -1,4 +1,4 @@
-"""How much a server takes at once: one text after the other, in one thread, since neither spaCy
+"""Limits of a server, and its queue: one text after the other, in one thread, since neither spaCy
 nor memory takes many."""
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Limits:
 
     @property
     def max_bytes(self) -> int:
-        """Of a request: a character of JSON takes up to 12 bytes, as two escapes."""
+        """Size of a request: a character of JSON takes up to 12 bytes, as two escapes."""
         return 12 * self.max_chars + 4096
 
 
@@ -60,11 +60,11 @@ class Worker:
 
     @property
     def waiting(self) -> int:
-        """How much is being done and waits."""
+        """Number of texts that are being done or wait."""
         return self._inside
 
     async def do(self, work: Callable[[], T]) -> T:
-        """What the work returns. Raises `Busy` or `TooSlow`, and what the work raises."""
+        """Result of the work. Raises `Busy` or `TooSlow`, and what the work raises."""
         if self._inside > self._places:  # one of them is being done
             raise Busy
         with self._lock:

@@ -108,10 +108,11 @@ class ParserNetwork(nn.Module):
         """Tag scores [B, n, T], annotations [B, n+2, d] of START, words, STOP; fenceposts
         [B, n+1, d]."""
         rows, tags = self.input_encoder(x, lengths)
+        n = rows.shape[1] - 2
         if tags is None:
             # as of a treebank without tags: one for all words, with nothing to learn
-            tags = x.new_zeros(*x.shape[:2], 1)
-        annotations = self.encoder(rows, row_mask(lengths, x.shape[1]))
+            tags = rows.new_zeros(len(rows), n, 1)
+        annotations = self.encoder(rows, row_mask(lengths, n))
         return tags, annotations, self.encoder.fenceposts(annotations)
 
     def forward(self, x: Tensor, lengths: Tensor) -> Scores:
@@ -135,7 +136,7 @@ def build_network(header: Header) -> ParserNetwork:
 
 
 NAMES = ("labels", "tags", "relations")
-"""What the model has outputs for, in the header and among the model's attributes."""
+"""The kinds of names that have an output each, in the header and among the model's attributes."""
 
 
 def parser_model(
@@ -180,10 +181,7 @@ def _forward(
     def score() -> Iterator[SentenceBatch]:
         batches = padded_batches(docs, sentences, flat, model.attrs["max_batch_spans"])
         for members, lengths, x in batches:
-            if is_train:
-                scores = shim.begin_update(x, lengths, dropout=model.attrs["dropout_rate"])
-            else:
-                scores = shim.predict(x, lengths)
+            scores = shim.run(x, lengths, is_train=is_train, dropout=model.attrs["dropout_rate"])
             yield SentenceBatch(members, lengths, scores)
 
     # when predicting, each batch's charts go as soon as they are decoded

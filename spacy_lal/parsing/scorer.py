@@ -15,10 +15,8 @@ from spacy.training import Example
 from ..annotations.constituents import CONSTITUENTS_KEY, get_constituents, project_constituents
 from ..annotations.words import WordIndex
 from ..scoring.evalb import EvalbParameters, count_matches
+from ..scoring.matching import UNALIGNED, named_scores
 from ..trees.tree import LabelledSpan
-
-UNALIGNED = -1
-"""The end of a predicted constituent that is no span of gold tokens: it matches nothing."""
 
 
 def make_constituency_scorer(
@@ -76,21 +74,16 @@ def score_constituency(
             complete += both == len(kept_gold) == len(kept_found)
             valid += 1
     scores: dict[str, Any] = {
-        **_prf(f"spans_{spans_key}", sum(per_type.values(), PRFScore())),
+        **named_scores(f"spans_{spans_key}", sum(per_type.values(), PRFScore())),
         f"spans_{spans_key}_per_type": {k: v.to_dict() for k, v in sorted(per_type.items())}
         or None,
-        **_prf("const_evalb", evalb),
+        **named_scores("const_evalb", evalb),
         "const_complete": complete / valid if valid else None,
     }
     tags = Scorer.score_token_attr(examples, "tag")
     if tags["tag_acc"] is not None:
         scores.update(tags)
     return scores
-
-
-def _prf(name: str, score: PRFScore) -> dict[str, float | None]:
-    values = score.to_dict() if len(score) else dict.fromkeys("prf")
-    return {f"{name}_{key}": value for key, value in values.items()}
 
 
 class _Sentence(NamedTuple):
@@ -130,7 +123,7 @@ def _scored_sentences(example: Example, key: str, params: EvalbParameters) -> It
 
 
 def _starting_in(spans: list[LabelledSpan], start: int, end: int) -> list[LabelledSpan]:
-    """Of spans in preorder, those that start in start..end-1."""
+    """The spans that start in start..end-1, of spans in preorder."""
     first, last = (bisect_left(spans, border, key=itemgetter(0)) for border in (start, end))
     return spans[first:last]
 

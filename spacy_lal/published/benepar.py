@@ -5,33 +5,46 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-import spacy
-from spacy.language import Language
 from torch import Tensor
 
-from ..bridge.shim import torch_shim
-from ..encoders.hugging_face import first_position, is_bert
-from ..parsing.constituency import ConstituencyPipe
-from .benepar_names import EMBEDDINGS, renamed
-from .benepar_network.characters import SENTENCE, SENTENCE_END, UNKNOWN, WORD, WORD_END
-from .benepar_network.settings import BeneparSizes
-from .imported import Imported
+from ..encoders.hugging_face import first_position, is_bert, padding_of
+from ..layers.label_attention import EncoderSettings
+from .imported import (
+    SPAN_SCORER,
+    Imported,
+    character_table,
+    converting,
+    lstm_names,
+    published_pipeline,
+    renamed,
+)
+from .input_encoder import NAME, reads_shifted
 from .restricted import read_checkpoint
-from .tokenizers import TOKENIZERS
-from .transformer import CONFIG, EncoderFolder, Json, check_pieces, read_encoder, read_json
+from .transformer import CONFIG, EncoderFolder, Json, read_encoder, read_json, transformer_state
 
-KIND = "benepar"
-"""The format, as messages and meta.json name it."""
 MODEL = "benepar_model.bin"
 """The file with the weights in a folder of benepar's."""
-KNOWN = "bert, electra, roberta, xlm-roberta, t5"
-"""Encoders that are read, by model_type."""
 WINDOW = 512
-"""In pieces, of an encoder that has no limit of its own: T5."""
+"""Pieces that an encoder without a limit of its own reads at once: T5."""
 LONGEST = 512
 """Words of a sentence that is parsed whole, if the model has positions for so many."""
+LAYERS = r"encoder\.layers\.(\d+)"
+NAMES = {
+    **SPAN_SCORER,
+    **lstm_names("char_encoder"),
+    r"project_pretrained\.(.+)": rf"{NAME}piece_projection.\1",
+    r"add_timing\.timing_table": f"{NAME}positions",
+    r"add_timing\.norm\.(.+)": rf"{NAME}layer_norm.\1",
+    rf"{LAYERS}\.norm_attn\.(.+)": r"encoder.attention_layers.\1.layer_norm.\2",
+    rf"{LAYERS}\.norm_ff\.(.+)": r"encoder.feed_forward_layers.\1.layer_norm.\2",
+    rf"{LAYERS}\.linear(\d)\.linear_([cp])\.(.+)": r"encoder.feed_forward_layers.\1.w_\2\3.\4",
+    r"f_tag\.(.+)": r"tags.\1",
+}
+"""Names of parameters; see `renamed`."""
+ATTENTION = re.compile(rf"{LAYERS}\.self_attn\.w_(qkv|o)_([cp])")
+"""Names of the parameters of self-attention, of content and of position."""
 
 
 def read_benepar(
@@ -42,173 +55,133 @@ def read_benepar(
     source: the folder of a release (config.json, benepar_model.bin and the tokenizer's files), or a
     .pt file that benepar's training wrote. Such a file has neither the encoder's configuration nor
     its tokenizer: encoder is a folder with both; a model that reads characters needs none.
-    escaped: see `spacy-lal.BeneparParser.v1`.
+    escaped: see `spacy-lal.ReleasedParser.v1`.
     Raises ValueError or OSError, which name the file and what should be there.
     """
-    config: Any
-    state: Any
     folder, weights = encoder, source
+    config: Any = None
     if source.is_dir():
         folder, weights = source, source / MODEL
         config = read_json(folder / CONFIG).get("benepar")
-    state = _load(weights)
-    if weights is source:
+    state = read_checkpoint(weights)
+    if weights is source and isinstance(state, dict):
         config, state = state.get("config"), state.get("state_dict")
     if not isinstance(config, dict) or not isinstance(state, dict):
         raise ValueError(f"{source}: no checkpoint of benepar: it lacks its config or parameters")
-    hparams: Json = config.get("hparams") or {}
-    try:
-        header = _header(config, hparams)
-        tensors = renamed(state)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-        raise ValueError(f"{weights}: no checkpoint of benepar 0.2: {error!r}") from error
-    _check_rows(header, state, weights)
-    if header["characters"] is None:
-        read = read_encoder(weights, folder, repr(hparams.get("pretrained_model")))
-        header |= _encoder(read, tensors, weights)
-    nlp = _pipeline(lang, header, escaped, hparams.get("force_root_constituent", True))
-    pipe = cast(ConstituencyPipe, nlp.get_pipe("lal_constituency"))
-    try:
-        torch_shim(pipe.model).load(header, tensors)
-    except ValueError as error:
-        raise ValueError(f"{weights}: {error}") from error
-    nlp.meta["name"] = re.sub(r"\W+", "_", source.stem).strip("_").lower() or KIND
-    if header["tokenizer"] is not None:
-        nlp.meta["requirements"] = [TOKENIZERS]
-    return Imported(nlp, KIND, weights, _score_in(source.name))
+    with converting("benepar 0.2", weights, folder):
+        pipeline = _convert(weights, config, state, folder)
+    nlp = published_pipeline(weights, "benepar", lang=lang, escaped=escaped, **pipeline)
+    nlp.meta["name"] = re.sub(r"\W+", "_", source.stem).strip("_").lower() or "benepar"
+    # what benepar's training writes into a file's name
+    found = re.search(r"_dev=(\d+\.\d+)", source.name)
+    scores = {"const_evalb_f": round(float(found[1]) / 100, 6)} if found else {}
+    return Imported(nlp, "benepar", weights, scores)
 
 
-def _load(path: Path) -> Json:
-    """What torch saved: tensors and plain containers, nothing else."""
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such file")
-    try:
-        loaded = read_checkpoint(path)
-    except ValueError as error:
-        reason = str(error).removeprefix(f"{path}: ")
-        raise ValueError(f"{path}: no file of tensors that can be read: {reason}") from error
-    if not isinstance(loaded, dict):
-        raise ValueError(f"{path}: holds {type(loaded).__name__}, and should be a dict of tensors")
-    return loaded
-
-
-def _header(config: Json, hparams: Json) -> Json:
-    """What the network is built from, all but its encoder."""
-    reads_characters = bool(hparams.get("use_chars_lstm"))
-    attends = bool(hparams["use_encoder"])
-    sizes = BeneparSizes(
-        width=hparams["d_model"],
-        layers=hparams["num_layers"] if attends else 0,
-        heads=hparams["num_heads"],
-        key_width=hparams["d_kv"],
-        feed_forward_width=hparams["d_ff"],
-        positions=hparams["encoder_max_len"] if attends else 0,
-        hidden_width=hparams["d_label_hidden"],
-        tag_width=hparams["d_tag_hidden"] if hparams["predict_tags"] else None,
-        character_width=hparams["d_char_emb"] if reads_characters else None,
-    )
-    if not reads_characters and not hparams["use_pretrained"]:
-        raise ValueError("it reads neither characters nor a pretrained encoder")
-    labels = _in_order(config["label_vocab"], "label_vocab")
+def _convert(
+    weights: Path, config: Json, given: dict[str, Tensor], folder: Path | None
+) -> dict[str, Any]:
+    """Arguments of `published_pipeline`."""
+    hparams: Json = config["hparams"]
+    labels = _in_order(config, "label_vocab")
     if labels[0] != "":
         raise ValueError(f"label 0 is {labels[0]!r}, and should be empty, for no constituent")
-    characters = dict(config["char_vocab"]) if reads_characters else None
-    if characters is not None and not {*characters} >= {
-        *(UNKNOWN, SENTENCE, WORD, WORD_END, SENTENCE_END)
-    }:
-        raise ValueError("char_vocab lacks a character that begins or ends words and sentences")
+    attends, width = bool(hparams["use_encoder"]), hparams["d_model"]
+    attention = {name for name in given if ATTENTION.fullmatch(name)}
+    others = {name: tensor for name, tensor in given.items() if name not in attention}
+    state = renamed(others, NAMES, unread=r"pretrained_model\..+")
+    for name in attention:
+        state |= _attention(name, given[name])
+    if attends and "tags.0.weight" in state:
+        # benepar's annotations have their even features before the odd ones
+        state["tags.0.weight"] = state["tags.0.weight"].unflatten(1, (2, -1)).mT.flatten(1)
+    reading: Json = {"benepar": True}
+    encoder = None
+    if hparams.get("use_chars_lstm"):
+        parts = ["characters"]
+        reading["characters"] = character_table(_in_order(config, "char_vocab"))
+    elif hparams["use_pretrained"]:
+        parts = ["pieces"]
+        encoder = read_encoder(weights, folder)
+        kind = encoder.config.get("model_type")
+        if kind != "t5" and not is_bert(encoder.config):
+            raise ValueError(
+                f"{encoder.path / CONFIG}: an encoder of model_type {kind!r}, hidden_act "
+                f"{encoder.config.get('hidden_act')!r} is not read; known are bert, electra, "
+                "roberta, xlm-roberta, t5, in their usual form"
+            )
+        own = {"benepar", "_name_or_path", "architectures", "task_specific_params", "torch_dtype"}
+        settings = {key: value for key, value in encoder.config.items() if key not in own}
+        encoder = encoder._replace(config=settings)
+        inside = transformer_state(given, "pretrained_model.", encoder, weights)
+        state |= {f"{NAME}transformer.{name}": tensor for name, tensor in inside.items()}
+        reading["pieces"] = {
+            "running": True,
+            "padding": padding_of(encoder.config),
+            "window": _window(encoder),
+            "shift": int(reads_shifted(encoder.config)),
+        }
+    else:
+        raise ValueError("it reads neither characters nor a pretrained encoder")
+    positions = hparams["encoder_max_len"]
+    layers = EncoderSettings(
+        heads=0,
+        self_attention_layers=hparams["num_layers"] if attends else 0,
+        self_attention_heads=hparams["num_heads"],
+        self_attention_key_width=hparams["d_kv"],
+        feed_forward_width=hparams["d_ff"],
+        partition_width=width // 2 if attends else None,
+    )
+    one_root = hparams.get("force_root_constituent", True)
     return {
-        "settings": sizes.to_json(),
-        "labels": labels[1:],
-        "tags": _in_order(config["tag_vocab"], "tag_vocab") if hparams["predict_tags"] else [],
-        "characters": characters,
-        "transformer": None,
-        "tokenizer": None,
-        "window": None,
+        "state": state,
+        "reading": reading,
+        "outputs": {
+            "labels": labels[1:],
+            "tags": _in_order(config, "tag_vocab") if hparams["predict_tags"] else [],
+        },
+        "encoder": encoder,
+        "network": {
+            "encoder": layers,
+            "hidden_width": hparams["d_label_hidden"],
+            "tag_width": hparams["d_tag_hidden"] if hparams["predict_tags"] else None,
+        },
+        "input_encoder": {"width": width, "parts": parts, "cyclic": False},
+        "config": {
+            "objective": {"@misc": f"spacy-lal.margin_objective.v{2 if one_root else 1}"},
+            "decoder": {"@misc": "spacy-lal.map_decoder.v1"},
+            "max_sentence_length": min(LONGEST, positions - 2) if attends else LONGEST,
+        },
     }
 
 
-def _in_order(vocabulary: Mapping[str, int], name: str) -> list[str]:
+def _attention(name: str, value: Tensor) -> dict[str, Tensor]:
+    """The parameters of self-attention, by their names in the network of this package."""
+    match = ATTENTION.fullmatch(name)
+    assert match is not None
+    layer, kind, part = match[1], match[2], "cp".index(match[3]) + 1
+    ours = f"encoder.attention_layers.{layer}"
+    if kind == "o":
+        # [heads, d_value, d] -> [d, heads * d_value]
+        return {f"{ours}.proj{part}.weight": value.flatten(0, 1).T}
+    # [heads, d, 3, d_key]
+    return {f"{ours}.w_{which}s{part}": value[:, :, k] for k, which in enumerate("qkv")}
+
+
+def _in_order(config: Json, name: str) -> list[str]:
+    vocabulary: Mapping[str, int] = config[name]
     names = sorted(vocabulary, key=lambda key: vocabulary[key])
     if [vocabulary[n] for n in names] != list(range(len(names))):
         raise ValueError(f"{name} does not number its {len(names)} names from 0")
     return names
 
 
-def _check_rows(header: Json, state: Mapping[str, Tensor], weights: Path) -> None:
-    """Raise ValueError unless every name of the vocabularies has a row of parameters."""
-    for kind, name, count in (
-        ("label_vocab", "f_label.3.weight", len(header["labels"])),
-        ("tag_vocab", "f_tag.3.weight", len(header["tags"])),
-        (
-            "char_vocab",
-            "char_encoder.emb.weight",
-            max((header["characters"] or {"": -1}).values()) + 1,
-        ),
-    ):
-        rows = len(state[name]) if name in state else 0
-        if rows != count:
-            raise ValueError(
-                f"{weights}: {name} has {rows} rows, and should have {count}, as {kind} says"
-            )
-
-
-def _encoder(encoder: EncoderFolder, tensors: Mapping[str, Tensor], weights: Path) -> Json:
-    """The part of the header that describes the pretrained encoder, and its tokenizer."""
-    config, path = encoder.config, encoder.path / CONFIG
-    kind = str(config.get("model_type"))
-    if kind != "t5" and not is_bert(config):
-        raise ValueError(
-            f"{path}: an encoder of model_type {kind!r}, hidden_act "
-            f"{config.get('hidden_act')!r} is not read; known are {KNOWN}, in their usual form"
-        )
-    if EMBEDDINGS[kind] not in tensors:
-        raise ValueError(f"{weights}: has no embeddings of a {kind}, which {path} wants")
-    rows = len(tensors[EMBEDDINGS[kind]])
-    if rows != config.get("vocab_size"):
-        raise ValueError(
-            f"{weights}: embeddings of {rows} pieces, and should have "
-            f"{config.get('vocab_size')}, as {path} says"
-        )
-    check_pieces(encoder)
-    own = {"benepar", "_name_or_path", "architectures", "task_specific_params", "torch_dtype"}
-    return {
-        "transformer": {key: value for key, value in config.items() if key not in own},
-        "tokenizer": encoder.tokenizer,
-        "window": _window(encoder.path, config),
-    }
-
-
-def _window(folder: Path, config: Json) -> int:
+def _window(encoder: EncoderFolder) -> int:
     """The most pieces, special ones included, that the encoder reads at once."""
     limits = []
-    if (folder / "tokenizer_config.json").is_file():
-        limits.append(read_json(folder / "tokenizer_config.json").get("model_max_length"))
-    if "max_position_embeddings" in config:
-        limits.append(config["max_position_embeddings"] - first_position(config))
+    if (encoder.path / "tokenizer_config.json").is_file():
+        limits.append(read_json(encoder.path / "tokenizer_config.json").get("model_max_length"))
+    if "max_position_embeddings" in encoder.config:
+        limits.append(encoder.config["max_position_embeddings"] - first_position(encoder.config))
     # what has no limit has one of 1e30
     return min([int(limit) for limit in limits if limit and limit < 1e6], default=WINDOW)
-
-
-def _pipeline(lang: str, header: Json, escaped: bool, force_root: bool) -> Language:
-    nlp = spacy.blank(lang)
-    positions = header["settings"]["positions"]
-    objective = f"spacy-lal.margin_objective.v{2 if force_root else 1}"
-    pipe = nlp.add_pipe(
-        "lal_constituency",
-        config={
-            "model": {"@architectures": "spacy-lal.BeneparParser.v1", "escaped": escaped},
-            "objective": {"@misc": objective},
-            "decoder": {"@misc": "spacy-lal.map_decoder.v1"},
-            "max_sentence_length": min(LONGEST, positions - 2) if positions else LONGEST,
-        },
-    )
-    assert isinstance(pipe, ConstituencyPipe)
-    pipe.cfg |= {"labels": header["labels"], "tags": header["tags"]}
-    return nlp
-
-
-def _score_in(name: str) -> dict[str, float]:
-    """What benepar's training writes into a file's name: EVALB's F on the development set."""
-    found = re.search(r"_dev=(\d+\.\d+)", name)
-    return {"const_evalb_f": round(float(found[1]) / 100, 6)} if found else {}

@@ -4,17 +4,109 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, cast
 
+import spacy
 from spacy.language import Language
+from torch import Tensor
+
+from ..bridge.shim import torch_shim
+from ..parsing.component import ParserPipe
+from ..parsing.network import NAMES
+from .input_encoder import NAME, PublishedInput
+from .network import Format, ReleasedSettings
+from .transformer import EncoderFolder
+
+TOKENIZERS = "tokenizers>=0.21"
+"""What a package of an imported pipeline needs besides this one."""
+SPAN_SCORER = {
+    r"f_label\.0\.(.+)": r"scorer.hidden.\1",
+    r"f_label\.1\.(.+)": r"scorer.layer_norm.\1",
+    r"f_label\.3\.(.+)": r"scorer.output.\1",
+}
+"""Names of benepar's span scorer, and of the LAL parser's; see `renamed`."""
+
+
+VECTORS = {
+    "words": ("pretrained.weight", "words.weight"),
+    "tags": ("tags.weight",),
+    "characters": ("characters.embedding.weight",),
+}
+"""The tables with a vector for every word, tag and character; the first that is there."""
+
+
+def character_table(values: list[str]) -> dict[str, Any]:
+    """Settings of a `Table` of benepar's characters, or the LAL parser's, of which five are in no
+    text: they stand for unknown ones, and begin and end sentences and words."""
+    unknown, start, start_word, stop_word, stop = map(values.index, "\0\1\2\3\4")
+    around = [start_word], [stop_word]
+    ends = {"unknown": unknown, "start": start, "stop": stop}
+    return {"values": values, "around": around, "boundary": 3, **ends}
+
+
+def lstm_names(theirs: str) -> dict[str, str]:
+    """Names of a CharLSTM, whose embedding and LSTM they have under these; see `renamed`."""
+    return {
+        rf"{theirs}\.emb(?:ed)?\.(.+)": rf"{NAME}characters.embedding.\1",
+        rf"{theirs}\.lstm\.(.+_l0)": rf"{NAME}characters.lstm.ahead.0.\1",
+        rf"{theirs}\.lstm\.(.+_l0)_reverse": rf"{NAME}characters.lstm.back.0.\1",
+    }
+
+
+def renamed(
+    given: Mapping[str, Tensor], names: Mapping[str, str], unread: str = ".*"
+) -> dict[str, Tensor]:
+    """Parameters by their names in the network of this package.
+
+    names: regular expressions of their names, and templates of ours. unread: of names that have no
+    meaning here. Raises KeyError for a name that is neither.
+    """
+    found = {}
+    for name, tensor in given.items():
+        matches = ((re.fullmatch(theirs, name), ours) for theirs, ours in names.items())
+        ours = next((match.expand(ours) for match, ours in matches if match), None)
+        if ours is not None:
+            found[ours] = tensor
+        elif not re.fullmatch(unread, name):
+            raise KeyError(name)
+    return found
+
+
+def biaffine(ours: str, whole: Tensor) -> dict[str, Tensor]:
+    """The parameters of a `Biaffine` from W [O, d + 1, e + 1] of [x;1]^T W_o [y;1]."""
+    return {
+        f"{ours}.bilinear": whole[:, :-1, :-1],
+        f"{ours}.left": whole[:, :-1, -1],
+        f"{ours}.right": whole[:, -1, :-1],
+        f"{ours}.bias": whole[:, -1, -1],
+    }
+
+
+@contextmanager
+def converting(program: str, checkpoint: Path, encoder: Path | None) -> Iterator[None]:
+    """Turns what goes wrong with a checkpoint's contents into a ValueError that names the file.
+
+    One that names the checkpoint, or a file of the encoder's folder, stays as it is.
+    """
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+        named = str(checkpoint), str(encoder or checkpoint)
+        if isinstance(error, ValueError) and str(error).startswith(named):
+            raise
+        raise ValueError(f"{checkpoint}: not as {program} writes it: {error!r}") from error
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What an importer hands over.
+    """A pipeline and where it comes from.
 
     kind: the format's name, as the command has it. weights: the file that was read, whose SHA-256
     goes into meta.json. scores: what the file says of its own scores, if anything.
@@ -26,6 +118,55 @@ class Imported:
     scores: dict[str, float] = field(default_factory=dict)
 
 
+def published_pipeline(
+    source: Path,
+    format: Format,
+    state: dict[str, Tensor],
+    reading: dict[str, Any],
+    outputs: Mapping[str, list[str]],
+    encoder: EncoderFolder | None,
+    network: dict[str, Any],
+    input_encoder: dict[str, Any],
+    config: dict[str, Any],
+    *,
+    lang: str,
+    escaped: bool = False,
+) -> Language:
+    """A blank pipeline with one component, of these parameters.
+
+    state: by name in the network of `network.py`. reading: settings of a `SentenceReader`. outputs:
+    names of labels, tags and relations. encoder: the transformer. network, input_encoder: settings
+    of `ReleasedSettings` and `PublishedInput`. config: of the component.
+    Raises ValueError, naming `source`, if the parameters are not what the settings ask for.
+    """
+    for name, tables in VECTORS.items():
+        values = reading[name]["values"] if name in reading else ()
+        vectors = next((state[NAME + t] for t in tables if NAME + t in state), ())
+        if len(values) != len(vectors):
+            raise ValueError(f"{source}: {len(vectors)} vectors for {len(values)} {name}")
+    transformer = encoder.config if encoder else None
+    rows = PublishedInput.of_state(state, transformer=transformer, **input_encoder)
+    settings = ReleasedSettings(rows, format=format, **network)
+    header = {
+        **{name: outputs.get(name, []) for name in NAMES},
+        "settings": settings.to_json(),
+        "reading": reading,
+        "tokenizer": encoder.tokenizer if encoder else None,
+    }
+    nlp = spacy.blank(lang)
+    nlp.meta["name"] = re.sub(r"\W+", "_", source.stem).strip("_").lower() or format
+    nlp.meta["requirements"] = [TOKENIZERS]
+    model = {"@architectures": "spacy-lal.ReleasedParser.v1", "format": format, "escaped": escaped}
+    factory = "lal_dependency" if format == "supar-dependency" else "lal_constituency"
+    pipe = cast(ParserPipe, nlp.add_pipe(factory, config={"model": model, **config}))
+    try:
+        torch_shim(pipe.model).load(header, state)
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}".replace("\n", " ")) from error
+    pipe.cfg |= {kind: list(outputs.get(kind, ())) for kind in pipe.kinds}
+    return nlp
+
+
 def write_imported(imported: Imported, output: Path, licence: str | None = None) -> None:
     """Write the pipeline to a new folder, at once: if anything fails, there is none.
 
@@ -35,13 +176,15 @@ def write_imported(imported: Imported, output: Path, licence: str | None = None)
     """
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise FileExistsError(f"{output} is there already, and not empty")
+    with imported.weights.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
     meta = imported.nlp.meta
     meta["license"] = licence or ""
     meta["performance"] = dict(imported.scores)
     meta["imported"] = {
         "kind": imported.kind,
         "source": imported.weights.name,
-        "sha256": sha256_of(imported.weights),
+        "sha256": digest,
     }
     output.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
@@ -52,9 +195,3 @@ def write_imported(imported: Imported, output: Path, licence: str | None = None)
         os.replace(folder, output)
     finally:
         shutil.rmtree(beside)
-
-
-def sha256_of(path: Path) -> str:
-    """The digest of a file, as hexadecimal digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

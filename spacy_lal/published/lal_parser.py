@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
 from ..encoders.word_pieces import Tokenizer
-from ..layers.released import dependency_scorer_state, encoder_state, lstm_name, span_scorer_state
+from ..layers.dependency_scorer import DependencySettings
+from ..layers.label_attention import EncoderSettings
 from ..structure.binarise import JOIN
-from .imported import Imported
-from .released import check_rows, converting, released_pipeline
+from .imported import (
+    SPAN_SCORER,
+    Imported,
+    biaffine,
+    character_table,
+    converting,
+    lstm_names,
+    published_pipeline,
+    renamed,
+)
+from .input_encoder import NAME
 from .restricted import read_checkpoint
-from .transformer import EncoderFolder, read_encoder, transformer_state
+from .transformer import FAST, EncoderFolder, read_encoder, transformer_state
 
 CLASSES = ["vocabulary.Vocabulary", "makehp.HParams"]
 """Classes in the pickle whose objects are read as data."""
 START, STOP, UNKNOWN, UNKNOWN_TAG = "<START>", "<STOP>", "<UNK>", "UNK"
 """Words and tags of the parser's vocabularies that stand for no word of the text."""
-UNKNOWN_CHARACTER, START_SENTENCE, START_WORD, STOP_WORD, STOP_SENTENCE = "\0\1\2\3\4"
-"""Characters of the parser's vocabulary that stand for no character of the text."""
 DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(("use_elmo", "use_bert", "use_bert_only", "use_xlnet", "use_roberta"), False),
     **dict.fromkeys(("use_lal", "lal_resdrop", "lal_pwff", "lal_partitioned"), False),
@@ -32,19 +41,46 @@ DEFAULTS: dict[str, Any] = {
     "const_lada": 0.5,
 }
 """Hyperparameters that older files lack."""
-SETTINGS = (
-    *("d_model", "partitioned", "use_cat", "num_layers", "num_heads", "d_kv", "d_ff"),
-    *("lal_d_kv", "lal_d_proj", "lal_partitioned", "lal_q_as_matrix", "lal_combine_as_self"),
-    *("lal_pwff", "lal_resdrop", "d_label_hidden", "d_biaffine"),
-)
-"""Hyperparameters that decide what the network is."""
-BOUNDARY = 3
-"""How many times the character of a sentence's start or end stands in its row."""
+UNREAD = ("use_elmo", "use_bert_only", "use_roberta", "bert_transliterate")
+"""Hyperparameters of variants that can't be read."""
 SPECIAL = {
     "bert": {"cls": "[CLS]", "sep": "[SEP]", "unk": "[UNK]", "pad": "[PAD]"},
     "xlnet": {"cls": "<cls>", "sep": "<sep>", "unk": "<unk>", "pad": "<pad>"},
 }
 """Pieces that are no part of a word, by transformer."""
+NAMES = {
+    **SPAN_SCORER,
+    r"embedding\.position_table": f"{NAME}positions",
+    r"embedding\.layer_norm\.(.+)": rf"{NAME}layer_norm.\1",
+    r"encoder\.attn_(\d+)\.(.+)": r"encoder.attention_layers.\1.\2",
+    r"encoder\.ff_(\d+)\.(.+)": r"encoder.feed_forward_layers.\1.\2",
+    r"dep_score\.arc_h\.(.+)": r"dependencies.arc_head.\1",
+    r"dep_score\.arc_c\.(.+)": r"dependencies.arc_dependent.\1",
+    r"dep_score\.type_h\.(.+)": r"dependencies.relation_head.\1",
+    r"dep_score\.type_c\.(.+)": r"dependencies.relation_dependent.\1",
+    r"dep_score\.bilinear\.U": "dependencies.relation.bilinear",
+    r"dep_score\.bilinear\.W_l": "dependencies.relation.left",
+    r"dep_score\.bilinear\.W_r": "dependencies.relation.right",
+    r"dep_score\.bilinear\.bias": "dependencies.relation.bias",
+}
+"""Names of parameters; see `renamed`."""
+
+
+def network_state(given: Mapping[str, Tensor], n_layers: int, **more: str) -> dict[str, Tensor]:
+    """Parameters above the input, by their names in the network of this package.
+
+    n_layers: of self-attention; those with this number are the Label Attention Layer and the
+    feed-forward layer behind it. more: other names.
+    """
+    names = {
+        rf"encoder\.attn_{n_layers}\.(.+)": r"encoder.label_attention.\1",
+        rf"encoder\.ff_{n_layers}\.(.+)": r"encoder.label_feed_forward.\1",
+    }
+    state = renamed(given, names | NAMES | more)
+    # [h;1]^T W [c;1]
+    return state | biaffine(
+        "dependencies.arc", given["dep_score.attention.dep_weight"].unsqueeze(0)
+    )
 
 
 def read_lal_parser(checkpoint: Path, encoder: Path | None = None, lang: str = "en") -> Imported:
@@ -54,26 +90,22 @@ def read_lal_parser(checkpoint: Path, encoder: Path | None = None, lang: str = "
     Raises ValueError, naming the file, if it is none of that parser's, or of a variant that its
     released code can't run or this package has no layers for.
     """
-    state = read_checkpoint(checkpoint, CLASSES)
-    try:
-        if not isinstance(state, dict):
-            raise TypeError(f"it holds {type(state).__name__}")
+    with converting("the LAL parser", checkpoint, encoder):
+        state = dict(read_checkpoint(checkpoint, CLASSES))
         spec, given = state["spec"], dict(state["state_dict"])
         hparams = DEFAULTS | spec["hparams"]
-    except (LookupError, TypeError, ValueError) as error:
-        raise ValueError(f"{checkpoint}: no file of the LAL parser: {error!r}") from error
-    for name in ("use_elmo", "use_bert_only", "use_roberta", "bert_transliterate"):
-        if hparams[name]:
-            raise ValueError(f"{checkpoint}: it was trained with {name}, which can't be read here")
-    if hparams["use_bert"] and hparams["use_xlnet"]:
-        raise ValueError(f"{checkpoint}: it has both BERT and XLNet, and one can be read")
-    with converting("the LAL parser", checkpoint, encoder):
-        header, tensors = _convert(checkpoint, spec, hparams, given, encoder)
+        used = [name for name in UNREAD if hparams[name]]
+        used += ["pretrain_emb"] if "embedding.pretrain_emb.weight" in given else []
+        if used:
+            raise ValueError(f"{checkpoint}: it was trained with {used[0]}, which can't be read")
+        if hparams["use_bert"] and hparams["use_xlnet"]:
+            raise ValueError(f"{checkpoint}: it has both BERT and XLNet, and one can be read")
+        pipeline = _convert(checkpoint, spec, hparams, given, encoder)
     config = {
         "objective": {"@misc": "spacy-lal.margin_objective.v2"},
         "decoder": {"@misc": "spacy-lal.map_decoder.v1", "share": hparams["const_lada"]},
     }
-    nlp = released_pipeline(lang, "lal_constituency", config, header, tensors, checkpoint)
+    nlp = published_pipeline(checkpoint, "lal-parser", config=config, lang=lang, **pipeline)
     return Imported(nlp, "lal-parser", checkpoint, _scores(checkpoint.stem))
 
 
@@ -83,107 +115,96 @@ def _convert(
     hparams: dict[str, Any],
     given: dict[str, Tensor],
     folder: Path | None,
-) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """The header, and the parameters by the names of its network."""
+) -> dict[str, Any]:
+    """Arguments of `published_pipeline`."""
     values = {
         kind: list(vars(spec[f"{kind}_vocab"])["values"])
         for kind in ("tag", "word", "label", "char", "type")
     }
-    n_layers = hparams["num_layers"]
-    parts = "rows.parts"
-    state = {f"encoder.{n}": t for n, t in encoder_state(given, n_layers).items()}
-    state |= {f"scorer.{n}": t for n, t in span_scorer_state(given).items()}
-    state |= {f"dependencies.{n}": t for n, t in dependency_scorer_state(given).items()}
-    state["rows.positions"] = given["embedding.position_table"]
-    for name in ("a_2", "b_2"):
-        state[f"rows.layer_norm.{name}"] = given[f"embedding.layer_norm.{name}"]
+    parts = [kind for kind in ("tags", "words") if hparams[f"use_{kind}"]]
+    names = {
+        rf"embedding\.embs\.{number}\.weight": f"{NAME}{kind}.weight"
+        for number, kind in enumerate(parts)
+    }
     reading: dict[str, Any] = {}
-    rows: dict[str, Any] = {}
-    tables = [kind for kind in ("tags", "words") if hparams[f"use_{kind}"]]
-    for number, kind in enumerate(tables):
-        table = given[f"embedding.embs.{number}.weight"]
-        check_rows(checkpoint, f"embedding.embs.{number}", len(table), len(values[kind[:-1]]), kind)
-        state[f"{parts}.{kind}.weight"] = table
-        rows[kind] = tuple(table.shape)
-    if "tags" in tables:
+    if "tags" in parts:
         unknown = UNKNOWN_TAG if UNKNOWN_TAG in values["tag"] else values["tag"][0]
         reading["tags"] = _table(values["tag"], unknown)
-    if "words" in tables:
+    if "words" in parts:
         counts = vars(spec["word_vocab"])["counts"]
         known = [word if counts.get(word) else None for word in values["word"]]
         reading["words"] = _table(values["word"], UNKNOWN) | {"values": known, "escape": True}
-    if "embedding.pretrain_emb.weight" in given:
-        state[f"{parts}.pretrained.weight"] = given["embedding.pretrain_emb.weight"]
-        rows["pretrained"] = tuple(given["embedding.pretrain_emb.weight"].shape)
     transformer = "xlnet" if hparams["use_xlnet"] else "bert" if hparams["use_bert"] else None
     encoder = None
+    state: dict[str, Tensor] = {}
     if hparams["use_chars_lstm"]:
         # what the transformer says is not read then, nor is it here
-        table = given["char_encoder.emb.weight"]
-        check_rows(checkpoint, "char_encoder.emb", len(table), len(values["char"]), "characters")
-        state[f"{parts}.characters.embedding.weight"] = table
-        for name in [n for n in given if n.startswith("char_encoder.lstm.")]:
-            ours = lstm_name(name.removeprefix("char_encoder.lstm."))
-            state[f"{parts}.characters.lstm.{ours}"] = given[name]
-        rows["characters"] = tuple(table.shape)
-        rows["character_hidden"] = given["char_encoder.lstm.weight_hh_l0"].shape[1]
-        number_of = values["char"].index
-        reading["characters"] = {
-            "values": values["char"],
-            "unknown": number_of(UNKNOWN_CHARACTER),
-            "start": number_of(START_SENTENCE),
-            "stop": number_of(STOP_SENTENCE),
-            "escape": True,
-            "around": ([number_of(START_WORD)], [number_of(STOP_WORD)]),
-            "boundary": BOUNDARY,
-        }
+        parts.append("characters")
+        names |= lstm_names("char_encoder")
+        reading["characters"] = character_table(values["char"]) | {"escape": True}
     elif transformer is not None:
+        parts.append("pieces")
+        names[rf"project_{transformer}\.weight"] = f"{NAME}piece_projection.weight"
         encoder = read_encoder(checkpoint, folder)
         _same_case(checkpoint, encoder, hparams[f"{transformer}_do_lower_case"])
         inside = transformer_state(given, f"{transformer}.", encoder, checkpoint)
-        state |= {f"{parts}.pieces.transformer.{n}": t for n, t in inside.items()}
-        state[f"{parts}.pieces.projection.weight"] = given[f"project_{transformer}.weight"]
-        rows["piece_width"] = len(given[f"project_{transformer}.weight"])
-        rows["limit"] = (
-            encoder.config.get("max_position_embeddings") if transformer == "bert" else None
-        )
+        state = {f"{NAME}transformer.{name}": tensor for name, tensor in inside.items()}
         special = {name: encoder.number(piece) for name, piece in SPECIAL[transformer].items()}
         before, behind = [special["cls"]], [special["sep"]]
         if transformer == "xlnet" and hparams["pad_left"]:
             # the rows are off by one then: START is the first word's, and STOP the last piece's
             before, behind = [], [special["sep"], special["cls"]]
+        limit = encoder.config.get("max_position_embeddings")
         reading["pieces"] = {
+            "padding": special["pad"],
+            "window": limit if transformer == "bert" else None,
             "before": before,
             "behind": behind,
             "unknown": special["unk"],
-            "padding": special["pad"],
             "plain": True,
             "commas": transformer == "xlnet",
             "literal": transformer == "bert",
         }
+    n_layers, partitioned = hparams["num_layers"], hparams["partitioned"]
     queries = f"encoder.attn_{n_layers}.w_qs"
     heads = given.get(queries, given.get(f"{queries}1")) if hparams["use_lal"] else None
-    labels = [JOIN.join(label) for label in values["label"][1:]]
-    header = {
-        "format": "lal-parser",
-        "labels": labels,
-        "tags": [],
-        "relations": values["type"],
-        "tokenizer": encoder.tokenizer if encoder else None,
-        "transformer": encoder.config if encoder else None,
+    layers = EncoderSettings(
+        heads=0 if heads is None else len(heads),
+        key_width=hparams["lal_d_kv"],
+        value_width=hparams["lal_d_kv"],
+        projection_width=hparams["lal_d_proj"],
+        self_attention_layers=n_layers,
+        self_attention_heads=hparams["num_heads"],
+        self_attention_key_width=hparams["d_kv"],
+        feed_forward_width=hparams["d_ff"],
+        partition_width=hparams["d_model"] // 2 if partitioned else None,
+        label_feed_forward=hparams["lal_pwff"],
+        arrangement="stack",
+        scale="model",
+        query="matrix" if hparams["lal_q_as_matrix"] else "vector",
+        combine="project" if hparams["lal_combine_as_self"] else "concatenate",
+        residual_dropout=hparams["lal_resdrop"],
+        label_partitioned=hparams["lal_partitioned"],
+    )
+    width = hparams["d_label_hidden"]
+    dependencies = DependencySettings(hparams["d_biaffine"], width, "dependent", "fenceposts")
+    return {
+        "state": state | network_state(given, n_layers, **names),
         "reading": reading,
-        "settings": {name: hparams[name] for name in SETTINGS},
-        "sizes": {
-            "rows": rows,
-            "positions": len(given["embedding.position_table"]),
-            "label_heads": 0 if heads is None else len(heads),
+        "outputs": {
+            "labels": [JOIN.join(label) for label in values["label"][1:]],
+            "relations": values["type"],
+        },
+        "encoder": encoder,
+        "network": {"encoder": layers, "hidden_width": width, "dependencies": dependencies},
+        "input_encoder": {
+            "width": hparams["d_model"],
+            "parts": parts,
+            "side_by_side": hparams["use_cat"],
+            "partitioned": partitioned,
+            "unbiased": True,
         },
     }
-    n_labels = len(given["f_label.3.weight"])
-    check_rows(checkpoint, "f_label.3.weight", n_labels, len(labels), "labels")
-    n_relations = len(given["dep_score.bilinear.bias"])
-    check_rows(checkpoint, "dep_score.bilinear", n_relations, len(values["type"]), "relations")
-    return header, state
 
 
 def _table(values: list[str], unknown: str) -> dict[str, Any]:
@@ -203,8 +224,8 @@ def _same_case(checkpoint: Path, encoder: EncoderFolder, lower: bool) -> None:
     if lowers != bool(lower):
         does = {True: "lowers", False: "keeps"}
         raise ValueError(
-            f"{encoder.path / 'tokenizer.json'}: it {does[lowers]} case, and that of "
-            f"{checkpoint.name} {does[bool(lower)]} it"
+            f"{encoder.path / FAST}: it {does[lowers]} case, and that of {checkpoint.name} "
+            f"{does[bool(lower)]} it"
         )
 
 

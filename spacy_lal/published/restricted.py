@@ -4,18 +4,22 @@ A .pt file holds a pickle, and a pickle may name any function to be called. This
 none, with one exception, which is here: `spacy lal import` reads the checkpoints of others, once,
 to write them as safetensors. The unpickler knows tensors, plain containers and the class names that
 the caller lists, whose objects become `Inert` data: no constructor and no method of theirs is
-looked up. Every other name is refused, before anything is called.
+looked up. Every other name is refused, before anything is called. (`torch.load(weights_only=True)`
+refuses what such files have beside tensors: classes of programs that aren't here, functions of
+dill, and, in the format before PyTorch 1.6, all of it.)
 """
 
 from __future__ import annotations
 
 import math
 import pickle
+import pickletools
 import struct
 import sys
 import zipfile
 from collections import OrderedDict
 from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -39,12 +43,44 @@ OLD_MODULES = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 """Names in pickles of protocol 2."""
 LEGACY = 0x1950A86A20F9469CFC6C
 """The number that files of PyTorch before 1.6 begin with."""
+Storage = Callable[..., Tensor]
+
+
+KEYS = {"supar": {"transform", "args"}, "lal-parser": {"spec"}, "benepar": {"config"}}
+"""Keys of a checkpoint beside its parameters, by whose it is."""
+
+
+def looks_like(path: Path) -> str:
+    """Whose checkpoint a file is, or the folder of a release, by the strings in its pickle.
+
+    Raises ValueError, naming it, if it is none of those in `KEYS`.
+    """
+    if path.is_dir():
+        return "benepar"
+    strings = set[Any]()
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                (pickled,) = (name for name in archive.namelist() if name.endswith("/data.pkl"))
+                strings.update(
+                    argument for _, argument, _ in pickletools.genops(archive.read(pickled))
+                )
+        else:
+            with path.open("rb") as file:
+                for _ in range(4):  # a number, the protocol, the system, the checkpoint
+                    strings.update(argument for _, argument, _ in pickletools.genops(file))
+    except Exception:  # pickletools has no kind of its own
+        strings.clear()
+    for kind, keys in KEYS.items():
+        if keys <= strings:
+            return kind
+    raise ValueError(
+        f"{path}: no checkpoint of {', '.join(KEYS)} that can be recognised: give --kind"
+    )
 
 
 class Inert:
-    """An object of a class that is not here: its name and, as attributes, its data."""
-
-    _name = ""
+    """An object of a class that is not here: its data as attributes."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Inert:
         return object.__new__(cls)
@@ -68,14 +104,10 @@ class Absent(Inert):
     def __setstate__(self, state: Any) -> None:
         pass
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def _ignore(self, *args: Any) -> None:
         pass
 
-    def append(self, value: Any) -> None:
-        pass
-
-    def extend(self, values: Any) -> None:
-        pass
+    __setitem__ = append = extend = _ignore
 
 
 class _Maker:
@@ -93,6 +125,10 @@ class _Maker:
         raise pickle.UnpicklingError("it sets attributes of a function")
 
 
+class _Refused(pickle.UnpicklingError):
+    """A name that is not to be looked up."""
+
+
 def read_checkpoint(
     path: str | Path, classes: Collection[str] = (), absent: Collection[str] = ()
 ) -> Any:
@@ -106,10 +142,9 @@ def read_checkpoint(
     path = Path(path)
     if not path.is_file():
         raise ValueError(f"{path}: no such file; a checkpoint saved by torch.save was expected")
+    unpickler = partial(_Unpickler, classes=classes, absent=absent)
     try:
-        if zipfile.is_zipfile(path):
-            return _read_zip(path, classes, absent)
-        return _read_legacy(path, classes, absent)
+        return (_read_zip if zipfile.is_zipfile(path) else _read_legacy)(path, unpickler)
     except _Refused as error:
         raise ValueError(f"{path}: {error}") from error
     except Exception as error:  # a pickle may fail in any way
@@ -119,24 +154,21 @@ def read_checkpoint(
         ) from error
 
 
-class _Refused(pickle.UnpicklingError):
-    """A name that is not to be looked up."""
-
-
 class _Unpickler(pickle.Unpickler):
     def __init__(
         self,
         file: IO[bytes],
+        storage: Storage | None = None,
+        *,
         classes: Collection[str],
         absent: Collection[str],
-        storage: Callable[..., Tensor] | None = None,
     ) -> None:
         super().__init__(file, encoding="utf-8")
         self._storage = storage
         self._absent = absent
         # made for this file: what a pickle does to them ends with it
         self._known: dict[str, Any] = {
-            name: type(name.rpartition(".")[2], (Inert,), {"_name": name}) for name in classes
+            name: type(name.rpartition(".")[2], (Inert,), {}) for name in classes
         }
 
     def find_class(self, module: str, name: str) -> Any:
@@ -154,7 +186,7 @@ class _Unpickler(pickle.Unpickler):
         return self._storage(*pid[1:])
 
 
-def _read_zip(path: Path, classes: Collection[str], absent: Collection[str]) -> Any:
+def _read_zip(path: Path, unpickler: Callable[..., _Unpickler]) -> Any:
     with zipfile.ZipFile(path) as archive:
         members = {info.filename: info for info in archive.infolist()}
         (pickled,) = (name for name in members if name.endswith("/data.pkl"))
@@ -164,65 +196,56 @@ def _read_zip(path: Path, classes: Collection[str], absent: Collection[str]) -> 
         order = archive.read(folder + "byteorder") if folder + "byteorder" in members else b"little"
         if order.decode() != sys.byteorder:
             raise _Refused(f"its numbers are in the byte order {order.decode()!r}")
-        read: dict[str, Tensor] = {}
+        made: dict[str, Tensor] = {}
 
         def storage(dtype: torch.dtype, key: str, location: Any, numel: int) -> Tensor:
-            if key not in read:
-                data = archive.read(f"{folder}data/{key}")
-                read[key] = _tensor(bytearray(data), dtype, numel)
-            return read[key]
+            if key not in made:
+                made[key] = _tensor(archive.read(f"{folder}data/{key}"), dtype, numel)
+            return made[key]
 
         with archive.open(pickled) as file:
-            return _Unpickler(file, classes, absent, storage).load()
+            return unpickler(file, storage).load()
 
 
-def _read_legacy(path: Path, classes: Collection[str], absent: Collection[str]) -> Any:
+def _read_legacy(path: Path, unpickler: Callable[..., _Unpickler]) -> Any:
     size = path.stat().st_size
     with path.open("rb") as file:
         # a file of another kind seldom is a pickle at all
-        if _Unpickler(file, (), ()).load() != LEGACY:
+        if unpickler(file).load() != LEGACY:
             raise pickle.UnpicklingError("its beginning is not that of a file of torch.save")
         for _ in range(2):  # the protocol, the system
-            _Unpickler(file, (), ()).load()
+            unpickler(file).load()
         made: dict[str, Tensor] = {}
 
         def storage(dtype: torch.dtype, key: str, location: Any, numel: int, view: Any) -> Tensor:
             if not 0 <= numel * dtype.itemsize <= size:
-                raise pickle.UnpicklingError(
-                    f"a tensor is said to have {numel} values, more than the file has room for"
-                )
+                raise pickle.UnpicklingError(f"a tensor of {numel} values, more than the file has")
             if key not in made:
                 made[key] = torch.empty(numel, dtype=dtype)
             return made[key] if view is None else made[key][view[1] : view[1] + view[2]]
 
-        found = _Unpickler(file, classes, absent, storage).load()
-        for key in _Unpickler(file, (), ()).load():
+        found = unpickler(file, storage).load()
+        for key in unpickler(file).load():
             tensor = made[key]
             (numel,) = struct.unpack("<q", file.read(8))
             if numel != len(tensor):
-                raise pickle.UnpicklingError(
-                    f"a tensor should have {len(tensor)} values, and has {numel}"
-                )
-            data = bytearray(file.read(numel * tensor.dtype.itemsize))
+                raise pickle.UnpicklingError(f"{numel} values of a tensor of {len(tensor)}")
+            data = file.read(numel * tensor.dtype.itemsize)
             tensor.copy_(_tensor(data, tensor.dtype, numel))
         return found
 
 
-def _tensor(data: bytearray, dtype: torch.dtype, numel: int) -> Tensor:
+def _tensor(data: bytes, dtype: torch.dtype, numel: int) -> Tensor:
     if len(data) != numel * dtype.itemsize:
-        raise pickle.UnpicklingError(
-            f"{len(data)} bytes are not those of {numel} values of {dtype}"
-        )
-    return torch.frombuffer(data, dtype=dtype) if data else torch.empty(0, dtype=dtype)
+        raise pickle.UnpicklingError(f"{len(data)} bytes of {numel} values of {dtype}")
+    return torch.frombuffer(bytearray(data), dtype=dtype) if data else torch.empty(0, dtype=dtype)
 
 
 def _rebuild_tensor(
     storage: Tensor, offset: int, size: tuple[int, ...], stride: tuple[int, ...], *_: Any
 ) -> Tensor:
     if math.prod(size) > len(storage):
-        raise pickle.UnpicklingError(
-            f"a tensor of shape {size} needs more than its {len(storage)} values"
-        )
+        raise pickle.UnpicklingError(f"a tensor of shape {size} in {len(storage)} values")
     return storage.as_strided(size, stride, offset)
 
 
@@ -236,9 +259,7 @@ def _rebuild_object(cls: Any, *_: Any) -> Any:
 def _encode(text: str, encoding: str) -> bytes:
     """How protocol 2 writes bytes."""
     if encoding != "latin1":
-        raise pickle.UnpicklingError(
-            f"it holds bytes in the encoding {encoding!r}, and should have latin1"
-        )
+        raise pickle.UnpicklingError(f"it holds bytes in the encoding {encoding!r}, not latin1")
     return text.encode("latin1")
 
 
@@ -249,11 +270,9 @@ PLAIN: dict[str, Any] = {
     "builtins.set": set,
     "builtins.frozenset": frozenset,
     # of defaultdict(int), which is not called
-    "builtins.int": Absent(),
-    "builtins.long": Absent(),
+    **dict.fromkeys(("builtins.int", "builtins.long", "builtins.object"), Absent()),
     "_codecs.encode": _Maker(_encode),
     "copyreg._reconstructor": _Maker(_rebuild_object),
-    "builtins.object": Absent(),
     "torch.Size": _Maker(tuple),
     "torch.device": _Maker(lambda *args: ":".join(map(str, args))),
     "torch._utils._rebuild_tensor": _Maker(_rebuild_tensor),

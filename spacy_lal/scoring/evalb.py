@@ -11,27 +11,20 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from importlib import resources
+from itertools import zip_longest
 from pathlib import Path
 
 from ..formats.files import read_bytes
 
 OK, ERROR, SKIPPED = 0, 1, 2
 """The status of a sentence, as EVALB prints it."""
-NAMED = {
-    "collins": "COLLINS",
-    "new": "new",
-    "nk": "nk",
-    "sample": "sample",
-    "sequoia": "sequoia",
-    "icon": "icon",
-    "greynir": "greynir",
-    "niivtb": "niivtb",
-}
-"""Parameter files of this package: their names in commands, and their files' names."""
+NAMED = ("collins", "new", "nk", "sample", "sequoia", "icon", "greynir", "niivtb")
+"""Parameter files of this package: those that EVALB or benepar ship, and those of treebanks, which
+name tags of punctuation and the root."""
 
 # C's isspace: only these separate, so that a no-break space stays part of its word
 _SPACE = " \t\n\v\f\r"
@@ -49,7 +42,7 @@ class EvalbReadError(ValueError):
 
 @dataclass(frozen=True)
 class EvalbParameters:
-    """What a parameter file (.prm) says; the defaults are EVALB's without one.
+    """Contents of a parameter file (.prm); the defaults are EVALB's without one.
 
     delete_labels: brackets ignored and, as tags, words removed. delete_labels_for_length: tags
     of words that do not count for `cutoff_length`. quote_labels: tags between which a quote may
@@ -67,29 +60,18 @@ class EvalbParameters:
     max_errors: int = 10
 
     @classmethod
-    def named(cls, name: str) -> EvalbParameters:
-        """One of the files that EVALB or benepar ship (collins, new, nk, sample), or of a treebank
-        (sequoia, icon, greynir, niivtb), whose tags of punctuation and root it names. Case is
-        ignored."""
-        return _named(name.lower())
-
-    @classmethod
-    def from_file(cls, path: str | Path) -> EvalbParameters:
-        """Read a .prm file. Raises FileNotFoundError naming it."""
-        path = Path(path)
-        if not path.is_file():
-            raise FileNotFoundError(f"EVALB parameter file not found: {path}")
-        return cls.from_lines(read_lines(path), source=str(path))
-
-    @classmethod
     def load(cls, prm: str | Path) -> EvalbParameters:
-        """A name if it is one, else a path."""
-        return cls.named(str(prm)) if str(prm).lower() in NAMED else cls.from_file(prm)
+        """One of `NAMED`, in any case, or else a .prm file.
+
+        Raises FileNotFoundError, or ValueError on a number or a pair that is none.
+        """
+        name = str(prm).lower()
+        return _named(name) if name in NAMED else cls.from_lines(_prm_lines(Path(prm)), str(prm))
 
     @classmethod
-    def from_lines(cls, lines: Iterable[str], source: str = "<lines>") -> EvalbParameters:
+    def from_lines(cls, lines: Iterable[str], source: str) -> EvalbParameters:
         """`KEYWORD value` lines; `#` begins a comment line. Unknown keywords warn, as in EVALB;
-        DEBUG is read and ignored. Raises ValueError on a number or a pair that is none."""
+        DEBUG is read and ignored."""
         sets: dict[str, set[str]] = {
             key: set() for key in ("DELETE_LABEL", "DELETE_LABEL_FOR_LENGTH", "QUOTE_LABEL")
         }
@@ -100,22 +82,20 @@ class EvalbParameters:
                 continue
             key, *rest = line.rstrip().split(None, 1)
             value = rest[0] if rest else ""
+            wanted = ""
             if key in sets:
                 sets[key].add(value)
             elif key in pairs:
-                if len(two := value.split()) != 2:
-                    raise ValueError(
-                        f"{source}, line {number}: {key} requires two values, found {value!r}"
-                    )
-                pairs[key] |= {(two[0], two[1]), (two[1], two[0])}
+                wanted = "" if len(two := value.split()) == 2 else "two values"
+                pairs[key] |= set() if wanted else {(two[0], two[1]), (two[1], two[0])}
             elif key in numbers:
-                if not (digits := re.match(r"[+-]?\d+", value)):
-                    raise ValueError(
-                        f"{source}, line {number}: {key} requires a number, found {value!r}"
-                    )
-                numbers[key] = int(digits[0])
+                digits = re.match(r"[+-]?\d+", value)
+                wanted = "" if digits else "a number"
+                numbers[key] = int(digits[0]) if digits else 0
             else:
                 warnings.warn(f"{source}, line {number}: unknown keyword {key}", stacklevel=2)
+            if wanted:
+                raise ValueError(f"{source}, line {number}: {key} requires {wanted}: {value!r}")
         return cls(
             frozenset(sets["DELETE_LABEL"]),
             frozenset(sets["DELETE_LABEL_FOR_LENGTH"]),
@@ -148,10 +128,16 @@ class EvalbParameters:
 
 @lru_cache
 def _named(name: str) -> EvalbParameters:
-    if name not in NAMED:
-        raise ValueError(f"no parameter file is named {name!r}; there are {', '.join(NAMED)}")
-    path = resources.files("spacy_lal.scoring") / "prm" / f"{NAMED[name]}.prm"
-    return EvalbParameters.from_lines(path.read_text(encoding="utf8").split("\n"), source=name)
+    path = resources.files("spacy_lal.scoring") / "prm" / f"{name}.prm"
+    return EvalbParameters.from_lines(path.read_text(encoding="utf8").split("\n"), name)
+
+
+def _prm_lines(path: Path) -> list[str]:
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"EVALB parameter file not found: {path}; the names are {', '.join(NAMED)}"
+        )
+    return read_lines(path)
 
 
 def _cut(label: str) -> str:
@@ -267,92 +253,59 @@ class SentenceResult:
 
 @dataclass(frozen=True)
 class Summary:
-    """Sums over sentences; the measures are percentages. `f1` is nan when nothing matched."""
+    """Sums over sentences, of which only valid ones count. The measures are percentages."""
 
-    sentences: int
-    errors: int
-    skipped: int
-    matched: int
-    gold: int
-    test: int
-    crossing: int
-    words: int
-    tags: int
-    complete_sentences: int
-    no_crossing_sentences: int
-    two_or_less_sentences: int
+    results: Sequence[SentenceResult]
 
-    @classmethod
-    def of(cls, results: Sequence[SentenceResult]) -> Summary:
-        valid = [r for r in results if r.status == OK]
-        return cls(
-            len(results),
-            sum(r.status == ERROR for r in results),
-            sum(r.status == SKIPPED for r in results),
-            sum(r.matched for r in valid),
-            sum(r.gold for r in valid),
-            sum(r.test for r in valid),
-            sum(r.crossing for r in valid),
-            sum(r.words for r in valid),
-            sum(r.tags for r in valid),
-            sum(r.complete for r in valid),
-            sum(r.crossing == 0 for r in valid),
-            sum(r.crossing <= 2 for r in valid),
-        )
+    @cached_property
+    def valid(self) -> list[SentenceResult]:
+        return [result for result in self.results if result.status == OK]
 
-    @property
-    def valid(self) -> int:
-        return self.sentences - self.errors - self.skipped
+    def sum(self, name: str) -> int:
+        """The sum of a column of the table."""
+        return sum(getattr(result, name) for result in self.valid)
+
+    def _share(self, have_it: Callable[[SentenceResult], bool]) -> float:
+        return _percent(sum(map(have_it, self.valid)), len(self.valid))
 
     @property
     def recall(self) -> float:
-        return _percent(self.matched, self.gold)
+        return _percent(self.sum("matched"), self.sum("gold"))
 
     @property
     def precision(self) -> float:
-        return _percent(self.matched, self.test)
+        return _percent(self.sum("matched"), self.sum("test"))
 
     @property
     def f1(self) -> float:
+        """nan where nothing matched."""
         p, r = self.precision, self.recall
         return 2 * p * r / (p + r) if p + r else float("nan")
 
     @property
     def complete_match(self) -> float:
-        return _percent(self.complete_sentences, self.valid)
-
-    @property
-    def average_crossing(self) -> float:
-        return self.crossing / self.valid if self.valid else 0.0
-
-    @property
-    def no_crossing(self) -> float:
-        return _percent(self.no_crossing_sentences, self.valid)
-
-    @property
-    def two_or_less_crossing(self) -> float:
-        return _percent(self.two_or_less_sentences, self.valid)
+        return self._share(lambda r: r.complete)
 
     @property
     def tag_accuracy(self) -> float:
-        return _percent(self.tags, self.words)
+        return _percent(self.sum("tags"), self.sum("words"))
 
     def lines(self) -> Iterator[str]:
         """The twelve lines of EVALB's summary."""
         counts = {
-            "Number of sentence": self.sentences,
-            "Number of Error sentence": self.errors,
-            "Number of Skip  sentence": self.skipped,
-            "Number of Valid sentence": self.valid,
+            "Number of sentence": len(self.results),
+            "Number of Error sentence": sum(r.status == ERROR for r in self.results),
+            "Number of Skip  sentence": sum(r.status == SKIPPED for r in self.results),
+            "Number of Valid sentence": len(self.valid),
         }
         measures = {
             "Bracketing Recall": self.recall,
             "Bracketing Precision": self.precision,
             "Bracketing FMeasure": self.f1,
             "Complete match": self.complete_match,
-            "Average crossing": self.average_crossing,
-            "No crossing": self.no_crossing,
-            "2 or less crossing": self.two_or_less_crossing,
+            "Average crossing": self.sum("crossing") / max(1, len(self.valid)),
+            "No crossing": self._share(lambda r: r.crossing == 0),
+            "2 or less crossing": self._share(lambda r: r.crossing <= 2),
             "Tagging accuracy": self.tag_accuracy,
         }
         yield from (f"{name:<25} = {count:6d}" for name, count in counts.items())
@@ -374,12 +327,12 @@ class EvalbReport:
 
     @cached_property
     def summary(self) -> Summary:
-        return Summary.of(self.sentences)
+        return Summary(self.sentences)
 
     @cached_property
     def cutoff_summary(self) -> Summary:
-        """Of the sentences with at most `params.cutoff_length` words."""
-        return Summary.of([r for r in self.sentences if r.length <= self.params.cutoff_length])
+        """Sums over sentences of at most `params.cutoff_length` words."""
+        return Summary([r for r in self.sentences if r.length <= self.params.cutoff_length])
 
     def format(self) -> str:
         """The report as EVALB prints it."""
@@ -398,14 +351,15 @@ class EvalbReport:
         if self.aborted:
             return "\n".join(rows) + "\n"
         total = self.summary
+        matched, gold, test, crossing = map(total.sum, ("matched", "gold", "test", "crossing"))
         brackets = (
-            f"                {total.recall:6.2f} {total.precision:6.2f} {total.matched:6d}"
-            f" {total.gold:5d} {total.test:5d}  {total.crossing:5d}"
+            f"                {total.recall:6.2f} {total.precision:6.2f} {matched:6d}"
+            f" {gold:5d} {test:5d}  {crossing:5d}"
         )
         rows += [
             rule,
-            (brackets if total.gold and total.test else "")
-            + f"  {total.words:5d} {total.tags:5d}   {total.tag_accuracy:6.2f}",
+            (brackets if gold and test else "")
+            + f"  {total.sum('words'):5d} {total.sum('tags'):5d}   {total.tag_accuracy:6.2f}",
             "=== Summary ===",
             "",
             "-- All --",
@@ -418,22 +372,14 @@ class EvalbReport:
 
 
 def score_sentence(
-    gold: object, test: object, params: EvalbParameters | None = None
+    gold_tree: object, test_tree: object, params: EvalbParameters | None = None
 ) -> SentenceResult:
     """Compare two trees: bracketed strings, or anything whose `str()` is the bracketing.
 
     params: `nk` unless given. Raises EvalbReadError on text that is no bracketing.
     """
-    params = params or EvalbParameters.named("nk")
-    return score_bracketings(
-        Bracketing.from_string(str(gold), params), Bracketing.from_string(str(test), params), params
-    )
-
-
-def score_bracketings(
-    gold: Bracketing, test: Bracketing, params: EvalbParameters
-) -> SentenceResult:
-    """Compare two sentences as read; quote repair changes them in place."""
+    params = params or EvalbParameters.load("nk")
+    gold, test = (Bracketing.from_string(str(tree), params) for tree in (gold_tree, test_tree))
     errors = [
         "Bracketing is unbalanced (too many open bracket)"
         for side in (gold, test)
@@ -528,7 +474,7 @@ def evaluate(
     params: `nk` unless given. Different numbers of lines are an error of the report, not an
     exception: what has a partner is scored, as in EVALB.
     """
-    params = params or EvalbParameters.named("nk")
+    params = params or EvalbParameters.load("nk")
     sentences: list[SentenceResult] = []
     messages: list[str] = []
 
@@ -539,29 +485,23 @@ def evaluate(
                 return True
         return False
 
-    def report(aborted: bool) -> EvalbReport:
-        return EvalbReport(tuple(sentences), params, tuple(messages), aborted)
-
-    tests = iter(test_lines)
-    line = 0
-    for line, gold in enumerate(gold_lines, 1):
-        try:
-            test = next(tests)
-        except StopIteration:
-            unmatched = "Number of lines unmatch (too many lines in gold file)"
-            return report(too_many(line, [unmatched]))
+    aborted = False
+    for line, (gold, test) in enumerate(zip_longest(gold_lines, test_lines), 1):
+        if gold is None or test is None:
+            longer = "test" if gold is None else "gold"
+            unmatched = f"Number of lines unmatch (too many lines in {longer} file)"
+            aborted = too_many(line, [unmatched])
+            break
         try:
             result = score_sentence(gold, test, params)
         except EvalbReadError as error:
             messages.append(f"{line} : {error}")
-            return report(aborted=True)
-        if too_many(line, result.errors):
-            return report(aborted=True)
+            aborted = True
+            break
+        if aborted := too_many(line, result.errors):
+            break
         sentences.append(result)
-    for _ in tests:
-        unmatched = "Number of lines unmatch (too many lines in test file)"
-        return report(too_many(line + 1, [unmatched]))
-    return report(aborted=False)
+    return EvalbReport(tuple(sentences), params, tuple(messages), aborted)
 
 
 def read_lines(path: str | Path) -> list[str]:

@@ -6,8 +6,7 @@ Both sides are compared by their characters other than whitespace.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 
@@ -16,6 +15,7 @@ from spacy.tokens import Doc, Token
 
 from ..annotations.constituents import CONSTITUENTS_KEY, get_constituents
 from .evalb import EvalbParameters
+from .matching import count_alike
 
 Bracket = tuple[int, int, str]
 
@@ -49,16 +49,16 @@ class RawTextScores:
                 "gold and prediction must be of one text, but these are two texts: "
                 f"{gold.text[:40]!r} and {found.text[:40]!r}"
             )
-        _count(self.words, ours.words(), theirs.words())
-        _count(self.boundaries, ours.boundaries(), theirs.boundaries())
+        self.words += count_alike(ours.words(), theirs.words())
+        self.boundaries += count_alike(ours.boundaries(), theirs.boundaries())
         if gold.has_annotation("TAG"):
             without = ours.characters(token for token in gold if not token.tag)
-            _count(self.tags, ours.tags(without), theirs.tags(without))
+            self.tags += count_alike(ours.tags(without), theirs.tags(without))
         if gold.has_annotation("DEP"):
             without = ours.characters(token for token in gold if not token.dep)
             arcs, arcs_found = list(ours.arcs(without)), list(theirs.arcs(without))
-            _count(self.las, arcs, arcs_found)
-            _count(self.uas, (arc[:2] for arc in arcs), (arc[:2] for arc in arcs_found))
+            self.las += count_alike(arcs, arcs_found)
+            self.uas += count_alike((arc[:2] for arc in arcs), (arc[:2] for arc in arcs_found))
         if CONSTITUENTS_KEY in gold.spans:
             self._add_brackets(ours, theirs)
 
@@ -84,7 +84,7 @@ class RawTextScores:
             [(i, j, equal.get(label, label)) for i, j, label in self.parameters.counted(found)]
             for found in (brackets(ours), brackets(theirs))
         )
-        _count(self.brackets, *counted)
+        self.brackets += count_alike(*counted)
 
     def as_dict(self) -> dict[str, float | None]:
         """F1 of each; of boundaries and brackets also precision and recall. None: nothing there."""
@@ -118,11 +118,11 @@ class _Characters:
         return sorted(starts - {0, len(self.text)})
 
     def characters(self, tokens: Iterable[Token]) -> set[int]:
-        """Where these tokens are."""
+        """Characters of these tokens."""
         return {at for token in tokens for at in range(*self.spans[token.i])}
 
     def _tokens(self, without: set[int]) -> Iterator[tuple[Token, tuple[int, int]]]:
-        """Those with characters, and none of these."""
+        """Tokens with characters, but none of these."""
         for token, span in zip(self.doc, self.spans, strict=True):
             if span[0] < span[1] and without.isdisjoint(range(*span)):
                 yield token, span
@@ -140,11 +140,3 @@ class _Characters:
     def constituents(self) -> Iterator[Bracket]:
         for start, end, label in get_constituents(self.doc):
             yield self.spans[start][0], self.spans[end - 1][1], label
-
-
-def _count(score: PRFScore, gold: Iterable[Hashable], found: Iterable[Hashable]) -> None:
-    ours, theirs = Counter(gold), Counter(found)
-    both = (ours & theirs).total()
-    score.tp += both
-    score.fp += theirs.total() - both
-    score.fn += ours.total() - both

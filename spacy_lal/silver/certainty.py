@@ -1,34 +1,58 @@
-"""How sure a pipeline is of what it finds in a sentence, layer by layer."""
+"""Certainty of a pipeline about the layers of a sentence, and how right it is where it is sure."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy
 from spacy.language import Language
+from spacy.scorer import Scorer
 from spacy.tokens import Doc
+from spacy.training import Example
 
-from ..annotations import CONSTITUENTS_KEY, set_dependencies
-from ..annotations.frames import FRAMES_KEY
+from ..annotations import (
+    CONSTITUENTS_KEY,
+    FRAMES_KEY,
+    FrameSpans,
+    get_constituents,
+    get_frames,
+    set_constituents,
+    set_dependencies,
+    set_frames,
+)
 from ..annotations.words import bare_doc
 from ..parsing.component import ParserPipe
 from ..parsing.constituency import ConstituencyPipe
+from ..parsing.scorer import score_constituency
 from ..pipeline.pipes import run_pipes
 from ..pipeline.writers import SentenceParse
+from ..scoring.attachment import score_attachment
 from ..srl.component import LisaSRL
 from ..srl.frame_decoding import LisaParse
-from .sentences import sentence_docs
+from ..srl.scorer import score_frames
+from ..trees.tree import LabelledSpan
 
 LAYERS = ("tags", "trees", "heads", "roles")
 """The layers of annotation whose certainty is known."""
 
+THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.925, 0.95, 0.975, 0.99)
+"""Certainties from which on it is counted what is right, by default."""
+
+SCORES: dict[str, tuple[str, Callable[[list[Example]], dict[str, Any]]]] = {
+    "tags": ("tag_acc", lambda pairs: Scorer.score_token_attr(pairs, "tag")),
+    "trees": ("const_evalb_f", score_constituency),
+    "heads": ("conll18_las", score_attachment),
+    "roles": ("srl_f", score_frames),
+}
+"""The measure of each layer, from 0 to 1."""
+
 Certainty = dict[str, float]
-"""Of a sentence, by layer, from 0 to 1; a layer that nothing finds is not there."""
+"""Certainty about each layer of a sentence, from 0 to 1; unknown layers are not there."""
 
 
-def annotated(nlp: Language, docs: Iterable[Doc]) -> Iterator[tuple[Doc, Certainty]]:
+def with_certainty(nlp: Language, docs: Iterable[Doc]) -> Iterator[tuple[Doc, Certainty]]:
     """Each sentence as a Doc of its own, with all that the pipeline finds, and how sure it is.
 
     docs: tokens, with sentence starts or without. A batch of `nlp.batch_size` is in memory at
@@ -38,9 +62,9 @@ def annotated(nlp: Language, docs: Iterable[Doc]) -> Iterator[tuple[Doc, Certain
     for doc in docs:
         batch.append(doc)
         if len(batch) == nlp.batch_size:
-            yield from _annotate(nlp, batch)
+            yield from _batch(nlp, batch)
             batch = []
-    yield from _annotate(nlp, batch)
+    yield from _batch(nlp, batch)
 
 
 def findable(nlp: Language) -> set[str]:
@@ -56,7 +80,7 @@ def findable(nlp: Language) -> set[str]:
     return layers
 
 
-def _annotate(nlp: Language, docs: list[Doc]) -> Iterator[tuple[Doc, Certainty]]:
+def _batch(nlp: Language, docs: list[Doc]) -> Iterator[tuple[Doc, Certainty]]:
     sure: defaultdict[tuple[int, int, int], Certainty] = defaultdict(dict)
     pipes: list[tuple[str, Any]] = nlp.pipeline
     for _, pipe in pipes:
@@ -147,7 +171,7 @@ def sure_layers(certainty: Certainty, least: dict[str, float]) -> set[str]:
 
 
 def count_layers(docs: Iterable[Doc]) -> Counter[str]:
-    """How many words of Docs have which layer."""
+    """Numbers of words that have each layer."""
     words: Counter[str] = Counter()
     for doc in docs:
         there = {
@@ -158,3 +182,86 @@ def count_layers(docs: Iterable[Doc]) -> Counter[str]:
         }
         words.update({layer: len(doc) for layer, has in there.items() if has})
     return words
+
+
+def sentence_docs(doc: Doc) -> Iterator[Doc]:
+    """A Doc of each sentence, with the trees and frames inside it.
+
+    `Span.as_doc` takes tags and heads along, but leaves span groups behind.
+    """
+    if doc.tensor is None:
+        # spaCy's doc_cleaner leaves None, and as_doc asks for vectors
+        doc.tensor = numpy.zeros(0, dtype="f")
+    phrases = get_constituents(doc)
+    frames = [(frame.predicate.i, frame.roleset, frame.spans) for frame in get_frames(doc)]
+    for sentence in doc.sents:
+        alone = sentence.as_doc()
+        start, end = sentence.start, sentence.end
+        if CONSTITUENTS_KEY in doc.spans:
+            set_constituents(alone, _inside(start, end, phrases))
+        if FRAMES_KEY in doc.spans:
+            inside = [
+                FrameSpans(
+                    predicate - start,
+                    roleset,
+                    _inside(start, end, ((s.start, s.end, s.label_) for s in spans)),
+                )
+                for predicate, roleset, spans in frames
+                if start <= predicate < end
+            ]
+            set_frames(alone, inside)
+        yield alone
+
+
+def _inside(start: int, end: int, spans: Iterable[LabelledSpan]) -> list[LabelledSpan]:
+    """The spans of these tokens, counted from `start`."""
+    return [(s - start, e - start, label) for s, e, label in spans if start <= s and e <= end]
+
+
+def calibrate(
+    nlp: Language, examples: Sequence[Example], thresholds: Sequence[float] = THRESHOLDS
+) -> list[dict[str, Any]]:
+    """For each layer and threshold: how much is as sure, and how right that is.
+
+    examples: one sentence a Doc; words and sentences are read, the rest is compared. Each row has
+    layer, certainty, sentences and words (shares of what has gold of the layer), score, its name.
+    Raises ValueError if there is nothing to compare, or a Doc has several sentences.
+    """
+    found = list(with_certainty(nlp, (example.predicted for example in examples)))
+    if len(found) != len(examples):
+        raise ValueError(
+            f"each Doc must be one sentence: {len(examples)} Docs have {len(found)} sentences"
+        )
+    pairs = [
+        (Example(doc, example.reference), certainty)
+        for (doc, certainty), example in zip(found, examples, strict=True)
+    ]
+    rows = []
+    for layer, (name, score) in SCORES.items():
+        if not any(layer in certainty for _, certainty in pairs):
+            continue
+        scored = [pair for pair in pairs if _has_gold(pair[0], layer)]
+        words = sum(len(example.reference) for example, _ in scored)
+        for threshold in thresholds if scored else ():
+            # what was parsed in pieces has no certainty and is never kept
+            sure = [example for example, found in scored if found.get(layer, -1.0) >= threshold]
+            rows.append(
+                {
+                    "layer": layer,
+                    "certainty": threshold,
+                    "sentences": len(sure) / len(scored),
+                    "words": sum(len(example.reference) for example in sure) / words,
+                    "score": score(sure)[name] if sure else None,
+                    "of": name,
+                }
+            )
+    if not rows:
+        raise ValueError("nothing to compare: the Docs have no gold of what the pipeline finds")
+    return rows
+
+
+def _has_gold(example: Example, layer: str) -> bool:
+    doc = example.reference
+    if layer in ("tags", "heads"):
+        return bool(doc.has_annotation("TAG" if layer == "tags" else "DEP"))
+    return (CONSTITUENTS_KEY if layer == "trees" else FRAMES_KEY) in doc.spans

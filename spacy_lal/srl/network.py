@@ -315,11 +315,14 @@ def _forward(
             if given:
                 in_words = (_in_words(sentences[k], inputs.heads) for k in members)
                 heads = to_self_loops(padded(x, in_words))
-            if is_train:
-                rate = model.attrs["dropout_rate"]
-                scores = shim.begin_update(x, lengths, heads, predicates, dropout=rate)
-            else:
-                scores = shim.predict(x, lengths, heads, predicates)
+            scores = shim.run(
+                x,
+                lengths,
+                heads,
+                predicates,
+                is_train=is_train,
+                dropout=model.attrs["dropout_rate"],
+            )
             yield LisaBatch(members, lengths, scores, predicates, heads)
 
     prediction = ParserScores(sentences, list(score()) if is_train else score())

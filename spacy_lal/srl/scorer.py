@@ -1,6 +1,5 @@
 """spaCy scores of semantic frames on Docs."""
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from typing import Any
@@ -11,14 +10,12 @@ from spacy.training import Example
 from ..annotations.constituents import project_constituents
 from ..annotations.frames import FRAMES_KEY, PREDICATE, FrameSpans, get_frames
 from ..annotations.words import WordIndex
+from ..scoring.matching import UNALIGNED, count_alike, named_scores
 from ..scoring.srl_eval import Counts, SrlReport, score_sentence
 from ..trees.tree import LabelledSpan
 
 AUXILIARIES = ("be.03", "do.01", "have.01")
 """PropBank's rolesets of auxiliary verbs."""
-
-UNALIGNED = -1
-"""No place in gold tokens: the token of a predicate, or the end of an argument, that is none."""
 
 
 def make_srl_scorer(
@@ -67,9 +64,7 @@ def score_frames(
             for frames in (_gold(example, spans_key), _in_gold_tokens(example, spans_key))
         )
         arguments += score_sentence(gold, found, end_to_end=True)
-        ours, theirs = (Counter(frame.predicate for frame in frames) for frames in (gold, found))
-        both = (ours & theirs).total()
-        predicates += PRFScore(tp=both, fp=theirs.total() - both, fn=ours.total() - both)
+        predicates += count_alike(*((f.predicate for f in frames) for frames in (gold, found)))
     per_type = {
         label: _prf_score(counts).to_dict()
         for label, counts in arguments.types.items()
@@ -77,21 +72,16 @@ def score_frames(
     }
     overall = _prf_score(arguments.overall)
     return {
-        **_prf("srl", overall),
+        **named_scores("srl", overall),
         "srl_per_type": per_type or None,
-        **_prf(f"spans_{spans_key}", overall),
+        **named_scores(f"spans_{spans_key}", overall),
         f"spans_{spans_key}_per_type": per_type or None,
-        **_prf("srl_pred", predicates),
+        **named_scores("srl_pred", predicates),
     }
 
 
 def _prf_score(counts: Counts) -> PRFScore:
     return PRFScore(tp=counts.correct, fp=counts.excess, fn=counts.missed)
-
-
-def _prf(name: str, score: PRFScore) -> dict[str, float | None]:
-    values = score.to_dict() if len(score) else dict.fromkeys("prf")
-    return {f"{name}_{key}": value for key, value in values.items()}
 
 
 # Rolesets stay empty: by theirs, predicates would be compared as if they were other words.

@@ -9,7 +9,7 @@ Span = TypeVar("Span", bound=Sequence[Any])
 
 
 def nest(spans: Sequence[Sequence[Any]], n: int) -> list[list[int]]:
-    """What stands right below each span, and last, below all of them, from left to right.
+    """The spans and words right below each span, and last, below all of them, from left to right.
 
     spans: (start, end, …) in preorder: outer before inner, left before right; of a chain over the
         same words the topmost first. n: number of words.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..drawing.sentence import Phrase, Sentence
-from ..drawing.text import to_boxes
+from ..drawing.tree_text import to_boxes
 from ..drawing.trees import Node, fold, tree_svg
 from .brackets import (
     BracketError,
@@ -143,8 +143,8 @@ class ConstituentTree:
         return [span for span in found[0 if include_root else 1 :] if span[0] < span[1]]
 
     def rooted(self) -> ConstituentTree:
-        """The same tree under TOP: another customary root label, or none (ROOT_LABELS), is
-        renamed, any other node gets TOP above it."""
+        """The tree under TOP: another customary root label, or none (ROOT_LABELS), is renamed, any
+        other node gets TOP above it."""
         if self.word is None and self.label in ROOT_LABELS:
             return self if self.label == ROOT else replace(self, label=ROOT)
         return ConstituentTree(ROOT, (self,), None, self.log_prob, self.parsed)
@@ -223,7 +223,7 @@ class ConstituentTree:
         return tree_svg([nodes(self.sentence())])
 
     def to_nltk(self) -> Any:
-        """The same tree as `nltk.Tree`. Raises ImportError with advice if NLTK is missing."""
+        """The tree as `nltk.Tree`. Raises ImportError with advice if NLTK is missing."""
         try:
             from nltk.tree import Tree
         except ImportError as error:

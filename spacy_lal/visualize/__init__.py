@@ -1,6 +1,6 @@
 """Pictures of Docs and of what the components find, as strings of SVG and HTML."""
 
-from ..drawing.text import to_forest, to_graphviz
+from ..drawing.tree_text import to_forest, to_graphviz
 from .render import STYLES, render, serve
 
 __all__ = ["STYLES", "render", "serve", "to_forest", "to_graphviz"]

@@ -11,11 +11,11 @@ from typing import Any
 
 from spacy.tokens import Doc, Span
 
+from ..annotate.records import check_record, doc_record
 from ..annotations.constituents import UNKNOWN_TAG
 from ..annotations.grammar_errors import ERRORS_KEY
 from ..drawing.sentence import Phrase, RoleFrame, Sentence
 from ..trees.tree import ConstituentTree
-from .records import check_record
 
 Record = Mapping[str, Any]
 
@@ -36,8 +36,6 @@ def sentences(item: Any) -> list[Sentence]:
 
 
 def _of_doc(item: Doc | Span) -> list[Sentence]:
-    from ..annotate.records import doc_record  # here: it can load pipelines, which takes a second
-
     doc = item if isinstance(item, Doc) else item.doc
     record = doc_record({}, doc)
     if ERRORS_KEY in doc.spans:
@@ -65,7 +63,7 @@ def _sentence(record: Record, first: int, last: int) -> Sentence:
     place = {token: k for k, token in enumerate(tokens)}
 
     def phrases(spans: Sequence[Record]) -> list[Phrase]:
-        """Those that lie within and have words."""
+        """The spans that lie within and have words."""
         found: list[Phrase] = []
         for span in spans:
             inside = [place[i] for i in range(span["start"], span["end"]) if i in place]

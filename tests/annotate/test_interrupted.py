@@ -12,9 +12,9 @@ import pytest
 from spacy.language import Language
 
 from spacy_lal.annotate import run as runs
-from spacy_lal.annotate.readers import Texts
-from spacy_lal.annotate.run import Workers, annotate
-from spacy_lal.annotate.shards import AnnotateSettings
+from spacy_lal.annotate.run import annotate_texts
+from spacy_lal.annotate.shards import AnnotateSettings, Workers
+from spacy_lal.annotate.texts import Texts
 
 SETTINGS = AnnotateSettings(shard_chars=30, batch_tokens=20, max_chars=50)
 
@@ -33,7 +33,7 @@ def test_interrupted_anywhere(
     text.write_bytes(b"The cat sat on the mat.\nShe ate \xff\nGive the dog up!\nHello.\n")
 
     def go(output: Path) -> None:
-        list(annotate("toy", Texts(str(text)), output, SETTINGS, Workers()))
+        list(annotate_texts("toy", Texts(str(text)), output, SETTINGS, Workers()))
 
     def files(output: Path) -> dict[str, bytes]:
         found = (path for path in output.rglob("*") if path.is_file())

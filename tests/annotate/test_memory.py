@@ -13,9 +13,9 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_lal.annotate.batches import annotated
-from spacy_lal.annotate.pieces import pieces
+from spacy_lal.annotate.annotating import through_pipeline
 from spacy_lal.annotate.records import doc_record
+from spacy_lal.annotate.texts import pieces
 from spacy_lal.batching.batches import token_batches
 from spacy_lal.batching.sentences import Reading
 
@@ -49,12 +49,12 @@ def test_charts_of_a_batch() -> None:
     assert (seen == 1).all()
 
 
-def test_a_text_of_two_million_characters() -> None:
+def test_a_text_longer_than_spacy_takes() -> None:
     """It comes in pieces that put together are the text, 10,000 tokens and a piece's a batch."""
-    text = ("\n\n".join(sentences(1_000, 50)) * 20)[:2_000_000]
-    assert len(text) == 2_000_000
-    sizes: list[int] = []
+    text = ("\n\n".join(sentences(1_000, 50)) * 20)[:1_050_000]
     nlp = spacy.blank("en")
+    assert nlp.max_length < len(text) == 1_050_000
+    sizes: list[int] = []
     pipe = nlp.pipe
 
     def counted(docs: list[Doc], batch_size: int) -> Iterator[Doc]:
@@ -62,7 +62,7 @@ def test_a_text_of_two_million_characters() -> None:
         return pipe(docs, batch_size=batch_size)
 
     nlp.pipe = counted  # type: ignore[method-assign, assignment]
-    found = [one.record for one in annotated(nlp, pieces({"text": text}), lambda *_: 0)]
+    found = [one.record for one in through_pipeline(nlp, pieces({"text": text}), lambda *_: 0)]
     assert "".join(piece["text"] for piece in found) == text
     assert [piece["offset"] for piece in found] == list(
         numpy.cumsum([0, *(len(piece["text"]) for piece in found)][:-1])
@@ -74,7 +74,7 @@ def test_a_text_of_two_million_characters() -> None:
 def test_nothing_grows(nlp: Language) -> None:
     """After a while, Python holds no more objects and the vocabulary no more strings."""
     records = ({"id": "", "text": text} for text in sentences(900, 8))
-    found = annotated(nlp, records, lambda *of: len(doc_record(*of)), batch_tokens=200)
+    found = through_pipeline(nlp, records, lambda *of: len(doc_record(*of)), batch_tokens=200)
     held = []
     for _ in range(3):
         for _ in range(300):

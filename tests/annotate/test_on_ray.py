@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from spacy_lal.annotate.loading import load
+from spacy_lal.annotate.annotating import load
 from spacy_lal.annotate.manifest import describe
 from spacy_lal.annotate.on_ray import on_ray
-from spacy_lal.annotate.readers import Texts
-from spacy_lal.annotate.run import Workers, annotate
-from spacy_lal.annotate.shards import AnnotateSettings, shards
+from spacy_lal.annotate.run import annotate_texts
+from spacy_lal.annotate.shards import AnnotateSettings, Workers, cut_shards
+from spacy_lal.annotate.texts import Texts
 
 from .test_run import LINES, files
 
@@ -33,7 +33,7 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def here(folder: Path, text: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The files that this process makes."""
     output = tmp_path_factory.mktemp("here")
-    list(annotate(str(folder), Texts(str(text)), output, SMALL, Workers(threads=1)))
+    list(annotate_texts(str(folder), Texts(str(text)), output, SMALL, Workers(threads=1)))
     made = files(output)
     assert sum(name.startswith("part-") for name in made) > 4
     assert any(name.startswith("failed/") for name in made)
@@ -42,7 +42,7 @@ def here(folder: Path, text: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 def go(folder: Path, text: Path, output: Path, actors: int) -> Iterator[Any]:
     workers = Workers(actors, threads=1, engine="ray")
-    return annotate(str(folder), Texts(str(text)), output, SMALL, workers)
+    return annotate_texts(str(folder), Texts(str(text)), output, SMALL, workers)
 
 
 def test_a_cluster_of_its_own(
@@ -78,8 +78,8 @@ def test_an_actor_that_ends_is_begun_again(
     folder: Path, text: Path, here: dict[str, bytes], tmp_path: Path
 ) -> None:
     pipeline = describe(load(str(folder)))
-    work = shards(Texts(str(text)), SMALL)
-    run: Any = on_ray(str(folder), work, tmp_path, SMALL, pipeline=pipeline, actors=1, threads=1)
+    work = cut_shards(Texts(str(text)), SMALL)
+    run: Any = on_ray(str(folder), work, tmp_path, SMALL, Workers(threads=1), pipeline)
     next(run)
     (actor,) = run.gi_frame.f_locals["pool"]
     ray.kill(actor, no_restart=False)
@@ -91,8 +91,8 @@ def test_an_actor_that_ends_is_begun_again(
 
 @pytest.mark.usefixtures("cluster")
 def test_another_pipeline_on_another_machine(folder: Path, text: Path, tmp_path: Path) -> None:
-    work = shards(Texts(str(text)), SMALL)
-    run = on_ray(str(folder), work, tmp_path, SMALL, pipeline="en_toy 7", actors=1, threads=1)
+    work = cut_shards(Texts(str(text)), SMALL)
+    run = on_ray(str(folder), work, tmp_path, SMALL, Workers(threads=1), "en_toy 7")
     with pytest.raises(ChildProcessError, match="but en_toy 7 where"):
         next(run)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_lal.annotate.pieces import pieces
+from spacy_lal.annotate.texts import pieces
 
 
 @given(st.text(alphabet="ab .!\n\t。é", max_size=60), st.integers(1, 20), st.integers(0, 9))

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from spacy_lal.annotate.readers import Texts
+from spacy_lal.annotate.texts import Texts
 
 
 def test_lines(tmp_path: Path) -> None:

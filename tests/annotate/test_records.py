@@ -13,7 +13,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from spacy_lal.annotate import annotate_batch
-from spacy_lal.annotate.batches import annotated
+from spacy_lal.annotate.annotating import through_pipeline
 from spacy_lal.annotate.records import doc_record, record_doc
 from spacy_lal.annotations.constituents import set_constituents
 from spacy_lal.annotations.grammar_errors import set_errors
@@ -100,7 +100,7 @@ def test_batches_of_tokens(nlp: Language) -> None:
     counting.add_pipe("sentencizer")
     counting._components[0] = ("sentencizer", Counted())
     records = [{"text": "a b c"}] * 10
-    list(annotated(counting, records, lambda record, doc: 0, batch_tokens=7))
+    list(through_pipeline(counting, records, lambda record, doc: 0, batch_tokens=7))
     assert sizes == [9, 9, 9, 3]
     records = [{"id": str(k), "text": text} for k, text in enumerate(TEXTS)]
     whole = annotate_batch(records, nlp)

@@ -21,15 +21,15 @@ from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
 from spacy_lal.annotate import run as runs
-from spacy_lal.annotate.readers import Texts
 from spacy_lal.annotate.records import record_doc
-from spacy_lal.annotate.run import Workers, annotate
-from spacy_lal.annotate.shards import AnnotateSettings
+from spacy_lal.annotate.run import annotate_texts
+from spacy_lal.annotate.shards import AnnotateSettings, Workers
+from spacy_lal.annotate.texts import Texts
 from spacy_lal.annotations.constituents import sentence_trees
 from spacy_lal.cli import app
 from spacy_lal.cli.annotate import _shown
-from spacy_lal.formats.brackets import read_treebank
 from spacy_lal.formats.conllu import read_conllu
+from spacy_lal.formats.penn_brackets import read_treebank
 from spacy_lal.formats.props import doc_props, read_props
 
 LINES = [
@@ -77,7 +77,7 @@ def test_every_format_comes_back(ending: str, nlp: Language, text: Path, tmp_pat
         pytest.importorskip("pyarrow")
     output = tmp_path / "out"
     settings = AnnotateSettings(ending, shard_chars=60)
-    done = list(annotate("toy", Texts(str(text)), output, settings, Workers()))
+    done = list(annotate_texts("toy", Texts(str(text)), output, settings, Workers()))
     paths = parts(output, ending)
     assert len(paths) == len(done) > 2
     docs = [nlp(line) for line in LINES]
@@ -136,7 +136,7 @@ def test_fields_are_carried_through(nlp: Language, tmp_path: Path) -> None:
     texts = Texts(str(path), keep=("id", "lang", "n"))
     for ending in ("jsonl", "spacy", "conllu"):
         settings = AnnotateSettings(ending, ("id", "lang", "n"))
-        list(annotate("toy", texts, tmp_path / ending, settings, Workers()))
+        list(annotate_texts("toy", texts, tmp_path / ending, settings, Workers()))
     first, second = _records(tmp_path / "jsonl/part-00000.jsonl")
     assert (first["id"], first["lang"], first["n"]) == ("x", "en", [1])
     assert (second["id"], second["lang"]) == ("in.jsonl:2", None)
@@ -159,7 +159,7 @@ def test_a_field_that_is_no_unicode(ending: str, tmp_path: Path) -> None:
     )
     settings = AnnotateSettings(ending, ("lang",))
     texts = Texts(str(path), keep=("lang",))
-    (done,) = annotate("toy", texts, tmp_path / "out", settings, Workers())
+    (done,) = annotate_texts("toy", texts, tmp_path / "out", settings, Workers())
     assert (done.counts["texts"], done.counts["failed"]) == (1, 2)
     assert len(_records(tmp_path / "out/failed/part-00000.jsonl")) == 2
 
@@ -181,7 +181,7 @@ def test_killed_anywhere_it_makes_the_same_files(text: Path, tmp_path: Path) -> 
     def go(output: Path) -> None:
         with text.open("ab") as file:  # one that fails, so that there is a file of these, too
             file.write(b"" if b"\xff" in text.read_bytes() else b"\xff\n")
-        list(annotate("toy", Texts(str(text)), output, SMALL, Workers()))
+        list(annotate_texts("toy", Texts(str(text)), output, SMALL, Workers()))
 
     begun = time.perf_counter()
     go(tmp_path / "whole")
@@ -230,12 +230,12 @@ def test_killed_anywhere_it_makes_the_same_files(text: Path, tmp_path: Path) -> 
 def test_goes_on(text: Path, tmp_path: Path) -> None:
     """What is there is not made again, and a line that was half written counts for nothing."""
     output = tmp_path / "out"
-    run = annotate("toy", Texts(str(text)), output, SMALL, Workers())
+    run = annotate_texts("toy", Texts(str(text)), output, SMALL, Workers())
     assert [next(run).there for _ in range(2)] == [False, False]
     run.close()
     with (output / "shards.jsonl").open("a") as file:
         file.write('{"shard": 2, "dig')
-    done = list(annotate("toy", Texts(str(text)), output, SMALL, Workers()))
+    done = list(annotate_texts("toy", Texts(str(text)), output, SMALL, Workers()))
     assert [one.there for one in done] == [True, True, False, False]
     assert done[-1].position == text.stat().st_size
 
@@ -245,7 +245,7 @@ def test_settings_do_not_mix(text: Path, tmp_path: Path) -> None:
     output = tmp_path / "out"
 
     def again(settings: AnnotateSettings = SMALL, **of_texts: Any) -> None:
-        list(annotate("toy", Texts(str(text), **of_texts), output, settings, Workers()))
+        list(annotate_texts("toy", Texts(str(text), **of_texts), output, settings, Workers()))
 
     again()
     for other, said in (
@@ -259,7 +259,7 @@ def test_settings_do_not_mix(text: Path, tmp_path: Path) -> None:
     before = text.read_text()
     text.rename(text.with_name("other.txt"))
     with pytest.raises(ValueError, match=r"made with input \['text.txt'\], not \['other.txt'\]"):
-        list(annotate("toy", Texts(str(tmp_path / "other.txt")), output, SMALL, Workers()))
+        list(annotate_texts("toy", Texts(str(tmp_path / "other.txt")), output, SMALL, Workers()))
     text.write_text(before + "More.\n")
     with pytest.raises(ValueError, match=r"part-00003\.jsonl was made of another text"):
         again()
@@ -278,10 +278,10 @@ def test_settings_do_not_mix(text: Path, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("loaded")
 def test_one_run_at_a_time(text: Path, tmp_path: Path) -> None:
     """A second one would remove what the first is writing."""
-    run = annotate("toy", Texts(str(text)), tmp_path / "out", SMALL, Workers())
+    run = annotate_texts("toy", Texts(str(text)), tmp_path / "out", SMALL, Workers())
     next(run)
     with pytest.raises(BlockingIOError, match="another run is writing in"):
-        next(annotate("toy", Texts(str(text)), tmp_path / "out", SMALL, Workers()))
+        next(annotate_texts("toy", Texts(str(text)), tmp_path / "out", SMALL, Workers()))
     assert len(list(run)) == 3
 
 
@@ -292,7 +292,7 @@ def test_files_of_others_stay(text: Path, tmp_path: Path) -> None:
     other.parent.mkdir()
     other.write_text("precious")
     with pytest.raises(FileExistsError, match=r"part-00000\.jsonl is there, but no annotate\.json"):
-        next(annotate("toy", Texts(str(text)), other.parent, SMALL, Workers()))
+        next(annotate_texts("toy", Texts(str(text)), other.parent, SMALL, Workers()))
     assert other.read_text() == "precious"
 
 
@@ -302,11 +302,11 @@ def test_an_input_that_was_mended(text: Path, tmp_path: Path) -> None:
     packed = tmp_path / "in.txt.gz"
     whole = gzip.compress("".join(f"{line}\n" for line in LINES * 400).encode(), 1)
     packed.write_bytes(whole[: 9 * len(whole) // 10])
-    run = annotate("toy", Texts(str(packed)), tmp_path / "out", BIG, Workers())
+    run = annotate_texts("toy", Texts(str(packed)), tmp_path / "out", BIG, Workers())
     with pytest.raises(ValueError, match=r"in\.txt\.gz: damaged"):
         list(run)
     packed.write_bytes(whole)
-    again = list(annotate("toy", Texts(str(packed)), tmp_path / "out", BIG, Workers()))
+    again = list(annotate_texts("toy", Texts(str(packed)), tmp_path / "out", BIG, Workers()))
     assert [done.there for done in again[:2]] == [True, True]
     assert not again[-1].there
 
@@ -317,7 +317,7 @@ def test_failures_of_a_run_that_was_killed(text: Path, tmp_path: Path) -> None:
     old = tmp_path / "out/failed/part-00000.jsonl"
     old.parent.mkdir(parents=True)
     old.write_text("{}\n")
-    next(annotate("toy", Texts(str(text)), tmp_path / "out", SMALL, Workers()))
+    next(annotate_texts("toy", Texts(str(text)), tmp_path / "out", SMALL, Workers()))
     assert not old.exists()
 
 
@@ -370,7 +370,7 @@ def test_a_bar_where_there_is_a_terminal(
             monkeypatch.setattr(sys, "stderr", stream)
             texts = Texts(str(text))
             output = tmp_path / type(stream).__name__
-            list(_shown(annotate("toy", texts, output, SMALL, Workers()), texts))
+            list(_shown(annotate_texts("toy", texts, output, SMALL, Workers()), texts))
             said = stream.getvalue()
             assert bool(said) == stream.isatty()
             if stream.isatty():
@@ -383,7 +383,7 @@ def test_a_format_that_the_pipeline_has_nothing_for(text: Path, tmp_path: Path) 
 
     blank = spacy.blank("en")
     blank.to_disk(tmp_path / "blank")
-    run = annotate(
+    run = annotate_texts(
         str(tmp_path / "blank"),
         Texts(str(text)),
         tmp_path / "out",
@@ -398,11 +398,11 @@ def test_a_format_that_the_pipeline_has_nothing_for(text: Path, tmp_path: Path) 
 def test_processes(folder: Path, text: Path, tmp_path: Path) -> None:
     """The same files; also when all is killed, with shards under way, and goes on."""
     here, there = tmp_path / "here", tmp_path / "there"
-    list(annotate(str(folder), Texts(str(text)), here, SMALL, Workers(threads=1)))
+    list(annotate_texts(str(folder), Texts(str(text)), here, SMALL, Workers(threads=1)))
 
     def go() -> list[runs.Done]:
         workers = Workers(2, threads=1)
-        return list(annotate(str(folder), Texts(str(text)), there, SMALL, workers))
+        return list(annotate_texts(str(folder), Texts(str(text)), there, SMALL, workers))
 
     process = multiprocessing.get_context("fork").Process(target=go)
     process.start()

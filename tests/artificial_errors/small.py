@@ -2,18 +2,7 @@
 
 from random import Random
 
-from spacy_lal.artificial_errors.error_model import (
-    CAPITAL,
-    DOUBLE,
-    LOWER,
-    OMIT,
-    SUBSTITUTE,
-    SWAP,
-    TRANSPOSE,
-    ErrorKind,
-    ErrorModel,
-    Insertion,
-)
+from spacy_lal.artificial_errors.error_model import ErrorKind, ErrorModel, Insertion, Noise
 
 
 def split(text: str) -> list[str]:
@@ -43,15 +32,7 @@ MODEL = ErrorModel(
         ),
         "form": ErrorKind(0.5, {"house": {"houses": 1.0}, "walk": {"walked": 1.0}}),
     },
-    noise={
-        TRANSPOSE: 0.1,
-        OMIT: 0.1,
-        DOUBLE: 0.1,
-        SUBSTITUTE: 0.1,
-        LOWER: 0.5,
-        CAPITAL: 0.05,
-        SWAP: 0.1,
-    },
+    noise=dict.fromkeys(Noise, 0.1) | {Noise.LOWER: 0.5, Noise.CAPITAL: 0.05},
     words=frozenset([*WORDS, *CLOSED]),
     closed=frozenset(CLOSED),
     letters={"e": {"a": 1.0}, "tt": {"t": 1.0}, "o": {"u": 1.0}},

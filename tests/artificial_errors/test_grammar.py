@@ -5,20 +5,18 @@ from random import Random
 
 import pytest
 
-from spacy_lal.artificial_errors.confusion import TextCounts
+from spacy_lal.artificial_errors.clean_text import TextCounts
 from spacy_lal.artificial_errors.corrupt import corrupt_words
-from spacy_lal.artificial_errors.english import lists
+from spacy_lal.artificial_errors.english import grammar_kinds, lists
+from spacy_lal.artificial_errors.english_words import Verb, is_variant, regular, verbs_of
 from spacy_lal.artificial_errors.error_model import (
     LETTER_NOISE,
-    SWAP,
     ErrorKind,
     ErrorModel,
     Insertion,
+    Noise,
 )
-from spacy_lal.artificial_errors.grammar import grammar_kinds
-from spacy_lal.artificial_errors.letters import is_variant
 from spacy_lal.artificial_errors.sites import change_at, find_sites
-from spacy_lal.artificial_errors.verbs import Verb, regular, verbs_of
 
 from .small import split
 
@@ -45,7 +43,9 @@ def made(kinds: dict[str, ErrorKind], name: str, sentence: str) -> set[str]:
     found = set()
     for site in find_sites(words, [True] * len(words), model):
         old = words[site.start : site.end]
-        others = site.choice[0] or ([site.text] if site.how != SWAP else [" ".join(old[::-1])])
+        others = site.choice[0] or (
+            [site.text] if site.how != Noise.SWAP else [" ".join(old[::-1])]
+        )
         for other in others:
             found.add(" ".join([*words[: site.start], other, *words[site.end :]]))
     return found

@@ -34,7 +34,7 @@ def run(folder: Path, *blocks: str) -> list[str]:
         ["bash\ntest $PIP_NO_INDEX = 1\npython -c 'import spacy_lal'"],
         [
             "bash\necho '(TOP (UH Yes))' > 'a b'",
-            "bash\npython -m spacy lal evalb 'a b' \\\n  'a b' # that's it",
+            "bash\npython -m spacy lal score trees 'a b' \\\n  'a b' # that's it",
             """text
   Sent.                        Matched  Bracket   Cross        Correct Tag
  ID  Len.  Stat. Recal  Prec.  Bracket gold test Bracket Words  Tags Accracy
@@ -64,8 +64,8 @@ def test_right(page: list[str], tmp_path: Path) -> None:
         (["bash\nfalse\ntrue"], "exit status 1"),
         (["bash\nfalse | true"], "exit status 1"),
         (
-            ["bash\npython -m spacy lal evalb none none\npython -m spacy lal --help"],
-            "exit status 1\nevalb: ",
+            ["bash\npython -m spacy lal score trees none none\npython -m spacy lal --help"],
+            "exit status 1\nscore: ",
         ),
         (["bash\ntrue # not run"], "without a reason"),
         (["bash\npython scripts/none.py  # not run: long"], "no file scripts/none.py"),

@@ -92,7 +92,7 @@ def test_the_command(nlp, tmp_path):
 
     def heads(pipeline: Language, *options: str):
         pipeline.to_disk(tmp_path / "model")
-        command = ["heads", str(tmp_path / "model"), str(tmp_path / "data.spacy"), *options]
+        command = ["attention", str(tmp_path / "model"), str(tmp_path / "data.spacy"), *options]
         return CliRunner().invoke(app, command)
 
     result = heads(with_roles(nlp), "--errors")
@@ -100,5 +100,5 @@ def test_the_command(nlp, tmp_path):
     assert "constituents" in result.stdout
     result = heads(pipeline_of("sentencizer"), "--errors")
     assert result.exit_code == 1
-    assert result.stderr.startswith("heads: expected one label attention parser")
+    assert result.stderr.startswith("attention: expected one label attention parser")
     assert result.stderr.count("\n") == 1

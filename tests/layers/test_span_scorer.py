@@ -8,8 +8,10 @@ from spacy_lal.layers.span_scorer import SpanScorer, fenceposts, halves
 from spacy_lal.structure.chart import packed_spans
 
 
-def make(d_in=6, d_hidden=5, n_labels=4, **options) -> SpanScorer:
+def make(d_in=6, d_hidden=5, n_labels=4, *, standard=False, **options) -> SpanScorer:
     scorer = SpanScorer(d_in, d_hidden, n_labels, **options).double()
+    if standard:
+        scorer.layer_norm = torch.nn.LayerNorm(d_hidden).double()
     for parameter in scorer.layer_norm.parameters():
         torch.nn.init.normal_(parameter)
     return scorer
@@ -33,7 +35,7 @@ def literal(scorer, posts):
 @pytest.mark.parametrize("chunk_size", [1, 100, 1 << 20])
 @pytest.mark.parametrize(("batch", "n"), [(1, 1), (3, 2), (2, 9)])
 def test_scores_and_gradients_equal_the_equations(chunk_size, batch, n, standard):
-    scorer = make(chunk_size=chunk_size, standard_norm=standard)
+    scorer = make(chunk_size=chunk_size, standard=standard)
     posts = torch.randn(batch, n + 1, 6, dtype=torch.float64, requires_grad=True)
     expected, actual = literal(scorer, posts), scorer(posts)
     assert actual.shape == (batch, n * (n + 1) // 2, 4)

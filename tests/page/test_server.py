@@ -17,7 +17,7 @@ httpx = pytest.importorskip("httpx", reason="pip install httpx")
 
 from typer.testing import CliRunner  # noqa: E402
 
-from spacy_lal.annotate import loading  # noqa: E402
+from spacy_lal.annotate import annotating  # noqa: E402
 from spacy_lal.cli import app as lal  # noqa: E402
 from spacy_lal.page import app as module  # noqa: E402
 from spacy_lal.page.app import make_app  # noqa: E402
@@ -175,28 +175,44 @@ def test_health_and_schema(client):
     assert asked["schema"]["properties"]["text"]["maxLength"] == 200
     answers = schema["paths"]["/parse"]["post"]["responses"]
     said = answers["200"]["content"]["application/json"]["schema"]
+    parts = schema["components"]["schemas"]
     found = parse(client, text=TEXT, view="tree", trees=2).json()
-    fits(found, said)
-    assert set(found) <= set(said["properties"])
-    assert set(found["record"]) <= set(said["properties"]["record"]["properties"])
+    assert found["record"]["constituents"]
+    fits(found, said, parts)
+    assert set(found) <= set(parts["Answer"]["properties"])
+    assert set(found["record"]) <= set(parts["AnnotatedText"]["properties"])
+    with pytest.raises(AssertionError):
+        fits(found | {"record": found["record"] | {"tags": [1]}}, said, parts)
 
 
-def fits(value, schema):
-    """As far as the schema here goes: types, properties, items."""
+def fits(value, schema, parts):
+    """As far as the schema here goes: types, properties, items, one of several."""
+    if "$ref" in schema:
+        schema = parts[schema["$ref"].rpartition("/")[2]]
+    if "anyOf" in schema:
+        assert any(is_fit(value, one, parts) for one in schema["anyOf"])
+        return
     kinds = {
         "object": dict, "array": list, "string": str, "integer": int,
         "number": (int, float), "null": type(None),
     }  # fmt: skip
-    names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
-    assert any(isinstance(value, kinds[name]) for name in names)
+    assert isinstance(value, kinds[schema["type"]])
     if isinstance(value, dict):
         assert set(schema.get("required", ())) <= set(value)
         for name, part in value.items():
             if name in schema["properties"]:
-                fits(part, schema["properties"][name])
+                fits(part, schema["properties"][name], parts)
     if isinstance(value, list):
         for k, part in enumerate(value):
-            fits(part, schema["items"] if "items" in schema else schema["prefixItems"][k])
+            fits(part, schema["items"] if "items" in schema else schema["prefixItems"][k], parts)
+
+
+def is_fit(value, schema, parts):
+    try:
+        fits(value, schema, parts)
+    except AssertionError:
+        return False
+    return True
 
 
 def test_the_page_forbids_what_it_does_not_need(client):
@@ -264,7 +280,7 @@ def test_the_server_answers_at_its_address(nlp, monkeypatch, options, shown):
     monkeypatch.setattr(
         import_module("spacy_lal.cli.serve"), "_listen", lambda host, port: Listening(host)
     )
-    monkeypatch.setattr(loading, "load", lambda name: nlp)
+    monkeypatch.setattr(annotating, "load", lambda name: nlp)
     monkeypatch.setattr(uvicorn, "Server", Server)
     said = CliRunner().invoke(lal, ["serve", "tiny", *options])
     assert said.exit_code == 0

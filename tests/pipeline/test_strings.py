@@ -10,7 +10,7 @@ import spacy
 import srsly
 from spacy.vectors import Vectors
 
-from spacy_lal.cli.strings import forget_words
+from spacy_lal.cli.package import forget_words
 
 from .contract import CASES, annotations, copy_of, same
 

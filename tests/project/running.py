@@ -9,12 +9,14 @@ from pathlib import Path
 from subprocess import PIPE, STDOUT
 from subprocess import run as run_process
 from types import ModuleType
+from typing import Any
 
 import safetensors.torch
+import srsly
 import torch
 from spacy.tokens import Doc, DocBin
 
-from spacy_lal.formats.docs import language_vocab
+from spacy_lal.formats.treebank_sentence import language_vocab
 
 ROOT = Path(__file__).parents[2]
 FEW_STEPS = " --training.max_steps 2 --training.eval_frequency 2"
@@ -35,6 +37,12 @@ def run(project: Path, workflow: str) -> str:
     )
     assert result.returncode == 0, result.stdout
     return result.stdout
+
+
+def scores_of(path: Path) -> dict[str, Any]:
+    """What `lal evaluate --json` wrote of its first corpus."""
+    scores: dict[str, Any] = srsly.read_json(path)["results"][0]
+    return scores
 
 
 def read_docs(path: Path, lang: str = "en") -> list[Doc]:

@@ -120,7 +120,7 @@ def test_the_page_describes_the_model_that_ran() -> None:
     ablate = load_benchmark("ablate")
     bases = srsly.read_json(ROOT / "benchmarks/ablation_rows.json")["bases"]
     parser = ablate.base_config("bilstm", bases)["components"]["lal_constituency"]["model"]
-    width, encoder = parser["rows"]["hidden_width"], parser["encoder"]
+    width, encoder = parser["input_encoder"]["hidden_width"], parser["encoder"]
     text = " ".join((ROOT / "docs/results.md").read_text("utf8").split())
     heads = f"{encoder['heads']} heads of {encoder['projection_width']} features instead"
     assert f"a BiLSTM of {width} below, {heads}" in text

@@ -6,9 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import srsly
-
-from .running import ATTACHMENT, FEW_STEPS, read_docs
+from .running import ATTACHMENT, FEW_STEPS, read_docs, scores_of
 from .sizes import LABEL_ATTENTION, sizes
 from .toy_treebanks import toy_ewt
 
@@ -18,11 +16,11 @@ def test_train_const_and_joint(project: Path, tmp_path: Path, run_here: Callable
     variables = toy_ewt(tmp_path) | {"train_options": FEW_STEPS}
     logged = run_here("train-joint", "projects/ewt", **variables)
     assert "parameters begin as those of training/annealed/model-best" in logged
-    metrics = srsly.read_json(here / "metrics/joint.json")
+    metrics = scores_of(here / "metrics/joint.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (10, "nk")
     assert set(metrics) > ATTACHMENT
     assert "Skipping 'anneal'" in run_here("train-const", "projects/ewt", **variables)
-    assert not set(srsly.read_json(here / "metrics/parser.json")) & ATTACHMENT
+    assert not set(scores_of(here / "metrics/parser.json")) & ATTACHMENT
 
 
 def test_train_crf_and_spanformer(
@@ -33,7 +31,7 @@ def test_train_crf_and_spanformer(
     options = {"warm_start": "null", "train_options": f"{FEW_STEPS} {small}"}
     logged = run_here("train-crf", "projects/ewt", **variables, **options)
     assert "parameters begin" not in logged
-    metrics = srsly.read_json(project / "projects/ewt/metrics/crf.json")
+    metrics = scores_of(project / "projects/ewt/metrics/crf.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (10, "nk")
     small = sizes("lal_constituency", input_encoder__hidden_width=16)
     source = "training/crf/model-best"
@@ -42,7 +40,7 @@ def test_train_crf_and_spanformer(
     taken = re.search(rf"(\d+) of (\d+) parameters begin as those of {source}", logged)
     assert taken is not None
     assert 0 < int(taken[1]) / int(taken[2]) < 1
-    assert srsly.read_json(project / "projects/ewt/metrics/spanformer.json")["sentences"] == 10
+    assert scores_of(project / "projects/ewt/metrics/spanformer.json")["sentences"] == 10
 
 
 def test_self_train_crf(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
@@ -66,4 +64,4 @@ def test_self_train_crf(project: Path, tmp_path: Path, run_here: Callable[..., s
     docs = read_docs(project / "projects/ewt/corpus/silver/part-00000.spacy")
     assert {doc.text.strip() for doc in docs} == {"The cat sat on the mat.", "Tom gave her a map."}
     assert all("constituents" in doc.spans for doc in docs)
-    assert srsly.read_json(project / "projects/ewt/metrics/crf.json")["sentences"] == 10
+    assert scores_of(project / "projects/ewt/metrics/crf.json")["sentences"] == 10

@@ -12,10 +12,10 @@ import srsly
 from spacy.language import Language
 from spacy.vectors import Vectors
 
-from spacy_lal.annotations.constituents import get_constituents, sentence_trees
+from spacy_lal.annotations import get_constituents, sentence_trees
 from spacy_lal.bridge.shim import torch_shims
 
-from .running import FEW_STEPS, read_docs
+from .running import FEW_STEPS, read_docs, scores_of
 from .sizes import settings
 
 
@@ -109,7 +109,7 @@ def test_french(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> 
     (parsed,) = read_docs(corpus / "gsd-parsed.spacy", "fr")
     assert [token.head.i for token in parsed] == [1, 2, 2, 4, 2, 2, 5, 5, 2]
     assert len(list(sentence_trees(parsed))) == 1
-    metrics = srsly.read_json(project / "projects/sequoia/metrics/again.json")
+    metrics = scores_of(project / "projects/sequoia/metrics/again.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (2, "sequoia")
     assert "conll18_las" in metrics
     nlp = spacy.load(project / "projects/sequoia/training/again/model-best")
@@ -156,11 +156,11 @@ def test_trees_alone(
     if name == "icon":
         options = f"{FEW_STEPS} {small()}"
         run_here("part", f"projects/{name}", part="1", train_options=options)
-        assert srsly.read_json(folder / "metrics/part-1.json")["sentences"] == 2
+        assert scores_of(folder / "metrics/part-1.json")["sentences"] == 2
         # one of three sentences, so it knows two words less
         assert known_words(folder / "training/part-1/model-best") == 4
         assert known_words(folder / "training/base/model-best") == 6
-    metrics = srsly.read_json(folder / "metrics/base-nk.json")
+    metrics = scores_of(folder / "metrics/base-nk.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (2, "nk")
     nlp = spacy.load(folder / "training/base/model-best")
     assert nlp.lang == lang
@@ -214,6 +214,6 @@ def test_vietnamese(project: Path, tmp_path: Path, run_here: Callable[..., str])
     assert len(read_docs(folder / "corpus/ud.spacy", "vi")) == 2
     parsed = read_docs(folder / "corpus/ud-parsed.spacy", "vi")
     assert all(doc.has_annotation("DEP") and "constituents" in doc.spans for doc in parsed)
-    metrics = srsly.read_json(folder / "metrics/joint.json")
+    metrics = scores_of(folder / "metrics/joint.json")
     assert (metrics["sentences"], metrics["evalb_parameters"]) == (2, "niivtb")
     assert "conll18_las" in metrics

@@ -18,14 +18,14 @@ from spacy.training import Example
 from spacy_lal.annotations import get_frames
 from tests.pipeline.contract import copy_of
 
-from .running import FEW_STEPS, ROOT, load_benchmark, read_docs, weight_types
+from .running import FEW_STEPS, ROOT, load_benchmark, read_docs, scores_of, weight_types
 from .sizes import LISA, OF_LAYERS, OF_ROWS
 from .toy_treebanks import toy_ewt, write_parser, write_vectors
 
 
 def scored(path: Path) -> list[tuple[str, str]]:
     """The parses and predicates of each result in a file of metrics."""
-    return [(r["parses"], r["predicates"]) for r in srsly.read_json(path)["results"]]
+    return [(row["parses"], row["predicates"]) for row in scores_of(path)["roles"]]
 
 
 EVERY_WAY = [(parses, given) for parses in ("model", "gold") for given in ("model", "gold")]
@@ -42,7 +42,7 @@ def test_train_srl(project: Path, tmp_path: Path, run_here: Callable[..., str]) 
     cat = read_docs(project / "projects/ewt/corpus/dev.spacy")[0]
     assert shown_frames(cat) == ["slept.01: ARG0 The cat, V slept, ARG1 in the kitchen"]
     assert scored(project / "projects/ewt/metrics/srl.json") == EVERY_WAY
-    assert srsly.read_json(project / "projects/ewt/metrics/srl.json")["sentences"] == 10
+    assert scores_of(project / "projects/ewt/metrics/srl.json")["sentences"] == 10
 
 
 def test_make_en_lal_sm(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
@@ -79,9 +79,9 @@ def test_make_en_lal_sm(project: Path, tmp_path: Path, run_here: Callable[..., s
     assert nlp.get_pipe("lisa_srl").overwrite_parser == 3.0
     assert nlp.get_pipe("lisa_srl").nonconstituent_penalty == 2.0
     assert nlp.get_pipe("lal_constituency").decoder.arc_weight == 0.5
-    first, *_ = srsly.read_json(project / "metrics/en-lal-sm-srl.json")["results"]
+    first, *_ = scores_of(project / "metrics/en-lal-sm.json")["roles"]
     assert (first["parses"], first["predicates"]) == ("model", "model")
-    assert meta["performance"]["srl_f"] == pytest.approx(first["srl_f"] / 100)
+    assert meta["performance"]["srl_f"] == pytest.approx(first["srl_f"])
 
 
 def test_compare_srl(project: Path, tmp_path: Path, run_here: Callable[..., str]) -> None:
@@ -160,8 +160,9 @@ def test_train_conll(
     metrics = project / f"projects/conll/metrics/{name[-2:]}.json"
     assert scored(metrics) == EVERY_WAY
     # as the config says, not what the script would choose
-    assert {r["decoder"] for r in srsly.read_json(metrics)["results"]} == {"probabilities"}
-    assert srsly.read_json(metrics)["unique_core_roles"] is False
+    scores = scores_of(metrics)
+    assert {row["decoder"] for row in scores["roles"]} == {"probabilities"}
+    assert scores["unique_core_roles"] is False
 
 
 def shown_frames(doc: Doc) -> list[str]:

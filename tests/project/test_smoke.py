@@ -13,13 +13,13 @@ from spacy.tokens import Doc
 
 from spacy_lal.cli.package import package
 
-from .running import read_docs, run, weight_types
+from .running import read_docs, run, scores_of, weight_types
 
 
 def test_smoke_learns_its_training_data(project: Path, run_here: Callable[..., str]) -> None:
     printed = run_here("smoke")
-    seen = srsly.read_json(project / "metrics/smoke-train.json")
-    unseen = srsly.read_json(project / "metrics/smoke-dev.json")
+    seen = scores_of(project / "metrics/smoke-train.json")
+    unseen = scores_of(project / "metrics/smoke-dev.json")
     assert (seen["sentences"], seen["words"], unseen["sentences"]) == (32, 279, 10)
     assert seen["const_evalb_f"] > 0.97  # 1.0 where this was written
     assert seen["tag_acc"] > 0.97  # 1.0

@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 import spacy
-import srsly
 from spacy.cli._util import parse_config_overrides
 from spacy.tokens import Doc
 from spacy.util import load_config
 
-from spacy_lal.annotations.constituents import get_constituents, sentence_trees
+from spacy_lal.annotations import get_constituents, sentence_trees
 
 from ..tiny_transformers import write_bert, write_phobert, write_xlmr, write_xlnet
-from .running import ATTACHMENT, FEW_STEPS, ROOT, read_docs
+from .running import ATTACHMENT, FEW_STEPS, ROOT, read_docs, scores_of
 from .sizes import LABEL_ATTENTION, OF_VECTORS, SELF_ATTENTION, SMALL, sizes
 from .toy_treebanks import toy_words, write_vectors
 from .two_steps import trained_two_steps
@@ -40,7 +39,7 @@ def test_train_ptb(project: Path, run_here: Callable[..., str]) -> None:
     assert [token.tag_ for token in ship][-3:] == ["IN", "MD", "."]  # the tagger's mistake
     assert [token.head.text for token in ship][:3] == ["Reed", "repaired", "repaired"]
     assert get_constituents(ship)[:2] == [(0, 9, "S"), (0, 2, "NP")]
-    metrics = srsly.read_json(project / "metrics/ptb.json")
+    metrics = scores_of(project / "metrics/ptb.json")
     assert metrics["sentences"] == 3
     assert 0 <= metrics["const_evalb_f"] <= 1
     assert not set(metrics) & ATTACHMENT  # this config's parser finds no heads
@@ -68,7 +67,7 @@ def test_train_on_a_transformer(
     assert f"by rules: {'semantic' if treebank == 'ptb' else 'ctb'}" in printed
     of = {"ptb": "ptb", "ctb": ""}[treebank]
     name = of or "test"
-    metrics = srsly.read_json(project / folder / f"metrics/{name}.json")
+    metrics = scores_of(project / folder / f"metrics/{name}.json")
     assert metrics["sentences"] == {"ptb": 3, "ctb": 2}[treebank]
     assert set(metrics) > {*ATTACHMENT, "const_evalb_f", "const_complete"}
     docs = read_docs(
@@ -119,7 +118,7 @@ def test_train_vtb(project: Path, tmp_path: Path, run_here: Callable[..., str]) 
         "(TOP (S (NP (L Các) (N cô_giáo)) (VP (V mua) (NP (M ba) (Nc quyển) (N truyện))) (, ,)"
         " (VP (V hát)) (. .)))",
     ]
-    assert srsly.read_json(project / "projects/vtb/metrics/test.json")["sentences"] == 2
+    assert scores_of(project / "projects/vtb/metrics/test.json")["sentences"] == 2
     nlp = spacy.load(project / "projects/vtb/training/model-best")
     doc = nlp("thuyền_trưởng  mở cửa_gà g .")
     assert [leaf for tree in doc._.trees for leaf in tree.leaves] == doc.text.split()
@@ -158,7 +157,7 @@ def test_train_ftb(project: Path, tmp_path: Path, run_here: Callable[..., str]) 
         vectors=str(tmp_path / "vectors"),
         train_options=f"{FEW_STEPS} {small}",
     )
-    metrics = srsly.read_json(project / "projects/ftb/metrics/test.json")
+    metrics = scores_of(project / "projects/ftb/metrics/test.json")
     assert (metrics["sentences"], metrics["words"]) == (2, 13)
     nlp = spacy.load(project / "projects/ftb/training/model-best")
     assert nlp.vocab.vectors.shape == (6, 4)

@@ -8,7 +8,8 @@ import pytest
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from spacy_lal.published.released_network.reading import SentenceReader, Text
+from spacy_lal.published.reading import SentenceReader
+from spacy_lal.published.treebank_words import Text
 from spacy_lal.structure.chart import unpack
 from spacy_lal.trees.tree import ConstituentTree
 
@@ -77,15 +78,14 @@ def test_xlnet_reads_a_comma_behind_a_digit_alone(word, pieces):
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     assert tokenizer.encode(word).tokens != pieces or word == "a,"
     how = {"before": [], "behind": [], "unknown": 0, "padding": 0, "commas": True}
-    batch = SentenceReader({"pieces": how}, tokenizer.to_str()).read([Text([word], [""])])
-    assert [vocabulary[number] for number in batch.pieces[0]] == pieces
+    (read,) = SentenceReader({"pieces": how}, tokenizer.to_str()).read([Text([word])])
+    assert [vocabulary[number] for number in read.pieces.ids] == pieces
 
 
 def test_a_word_that_looks_like_a_special_piece_is_text():
     """The LAL parser's own BERT tokenizer splits "[SEP]" at its brackets."""
     reader = LAL_PARSER.pipeline("bert").pipeline[0][1].model.shims[0].reader
-    (separator,) = reader.pieces.behind
-    batch = reader.read([Text(["a", "[SEP]", "b"], [""] * 3)])
-    assert batch.pieces[0].tolist().count(separator) == 1
-    start, end = batch.starts[0, 2], batch.ends[0, 2]
-    assert end - start == 5
+    (separator,) = reader.pieces.settings.behind
+    (read,) = reader.read([Text(["a", "[SEP]", "b"])])
+    assert read.pieces.ids.count(separator) == 1
+    assert read.pieces.ends[2] - read.pieces.starts[2] == 5

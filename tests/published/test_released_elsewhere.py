@@ -16,6 +16,7 @@ from .recorded import LAL_PARSER, SUPAR
 PROGRAMS = (LAL_PARSER, SUPAR)
 ALL = [pytest.param(p, name, id=f"{p.folder.name}-{name}") for p in PROGRAMS for name in p.names]
 SOME = [p for p in ALL if p.values[1] in ("xlnet112", "characters", "con_bert", "dep_char")]
+MORE = SOME + [p for p in ALL if p.values[1] in ("con_feature_bert", "dep_vectors")]
 
 
 def found(docs):
@@ -42,7 +43,7 @@ def alone(program, name):
     return found([program.pipeline(name)(doc) for doc in program.docs(name)])
 
 
-@pytest.mark.parametrize(("program", "name"), ALL)
+@pytest.mark.parametrize(("program", "name"), MORE)
 def test_from_bytes_and_from_disk(program, name, tmp_path):
     nlp = program.pipeline(name)
     wanted = alone(program, name)
@@ -79,7 +80,7 @@ def test_spacy_package_asks_for_what_it_needs(program, tmp_path):
     kind = "lal-parser" if program is LAL_PARSER else "supar"
     folder, packages = tmp_path / "imported", tmp_path / "packages"
     encoder = next(e for e in program.folder.iterdir() if e.is_dir() and e.name in name)
-    command = ["import", kind, str(program.folder / f"{name}.pt"), str(folder)]
+    command = ["import", str(program.folder / f"{name}.pt"), str(folder)]
     run = CliRunner().invoke(app, ["lal", *command, "--encoder", str(encoder), "--license", "MIT"])
     assert run.exit_code == 0, run.output
     packages.mkdir()

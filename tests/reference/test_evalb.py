@@ -11,9 +11,9 @@ from spacy_lal.scoring.evalb import EvalbParameters, EvalbReport, Summary, evalu
 def parameters(run: str, fixtures_dir: Path) -> EvalbParameters:
     """Those of a run: `folder/FILE.prm` with `-e 100000`, unless its name says otherwise."""
     stem = Path(run.split()[0]).stem
-    params = EvalbParameters.named(stem)
+    params = EvalbParameters.load(stem)
     if (file := fixtures_dir / f"evalb_{stem}.prm").exists():
-        assert EvalbParameters.from_file(file) == params, stem
+        assert EvalbParameters.load(file) == params, stem
     if "default MAX_ERROR" in run:
         return params
     params = replace(params, max_errors=100000)

@@ -13,7 +13,6 @@ from spacy_lal.layers.dependency_scorer import DependencyScorer, DependencySetti
 from spacy_lal.layers.encoder import LabelAttentionEncoder
 from spacy_lal.layers.input_encoders import PositionInput, PositionInputEncoder
 from spacy_lal.layers.label_attention import EncoderSettings
-from spacy_lal.layers.released import dependency_scorer_state, encoder_state, span_scorer_state
 from spacy_lal.layers.span_scorer import SpanScorer
 from spacy_lal.parsing.decoders import MaximumAPosteriori
 from spacy_lal.parsing.gold_trees import gold_labels, with_sub_heads
@@ -25,6 +24,7 @@ from spacy_lal.structure.lexicalised import best_joint_tree, joint_values
 from spacy_lal.trees.tree import ConstituentTree
 
 from .component import constituents, expand_unaries, parses_of
+from .released_names import dependency_scorer_state, encoder_state, span_scorer_state
 from .test_label_attention import released_queries, with_queries
 
 

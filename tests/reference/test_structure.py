@@ -117,7 +117,7 @@ def test_supar_crf_of_a_padded_batch(load_arrays, load_json):
 
 def test_supar_brackets_for_evaluation(load_json):
     """supar's own metric leaves out words by their tags, and labels ADVP as PRT."""
-    params = EvalbParameters.named("new")
+    params = EvalbParameters.load("new")
     params = replace(params, delete_labels=params.delete_labels | {""})
     for item in load_json("supar_trees"):
         brackets = Bracketing.from_string(item["tree"], params).brackets

@@ -1,6 +1,5 @@
-"""What `evaluate-srl` compares, apart from the model: parses of others, groups of arguments."""
+"""Roles by `evaluate`, apart from the model: parses of others, groups of arguments."""
 
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,15 +8,16 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 
 from spacy_lal.annotations import FrameSpans, get_frames, set_frames
-from spacy_lal.evaluation.roles import (
+from spacy_lal.evaluation import evaluate
+from spacy_lal.evaluation.role_scores import (
     DISTANCES,
-    _at_distance,
-    _binned,
+    _distance,
+    _group,
+    _groups,
     _have_heads,
     _heads_of,
-    _label,
     _parse,
-    evaluate,
+    _report,
 )
 from spacy_lal.srl.scorer import score_frames
 from tests.pipeline.toy_frames import frames_examples
@@ -64,9 +64,9 @@ def test_an_argument_in_pieces_has_one_distance() -> None:
     found = frame((3, 4, "ARG1"), (0, 1, "ARG0"), (8, 9, "ARGM-TMP"))
     pairs = [Example(found, gold)]
     groups = {}
-    for name in (_label(k, DISTANCES) for k in range(len(DISTANCES) + 1)):
-        bins = _binned(pairs, lambda _, name=name: name, partial(_at_distance, name))
-        counts = bins[name].overall
+    for name in _groups(DISTANCES):
+        report = _report(pairs, lambda *at, name=name: _group(_distance(*at), DISTANCES) == name)
+        counts = report.overall
         groups[name] = counts.correct, counts.excess, counts.missed
     none = 0, 0, 0
     assert groups == {
@@ -86,7 +86,7 @@ def test_arguments_go_by_the_parsers_trees(tmp_path: Path) -> None:
     nlp.to_disk(tmp_path / "weighted")
     golds = [example.reference for example in frames_examples(nlp)]
     DocBin(docs=golds).to_disk(tmp_path / "gold.spacy")
-    scores = evaluate(str(tmp_path / "weighted"), tmp_path / "gold.spacy", ["model"], ["model"])
+    scores = evaluate(nlp, [tmp_path / "gold.spacy"], roles={"predicates": ["model"]})
     pairs = []
     for gold in golds:
         starts = [token.i == 0 for token in gold]
@@ -99,7 +99,6 @@ def test_arguments_go_by_the_parsers_trees(tmp_path: Path) -> None:
         pairs.append(Example(doc, gold))
     wanted = score_frames(pairs)
     (result,) = scores["results"]
-    assert (result["srl_p"], result["srl_r"]) == (
-        pytest.approx(100 * wanted["srl_p"], abs=0.01),
-        pytest.approx(100 * wanted["srl_r"], abs=0.01),
-    )
+    assert (result["srl_p"], result["srl_r"]) == (wanted["srl_p"], wanted["srl_r"])
+    assert result["by_label"]["roles"].keys() == wanted["srl_per_type"].keys()
+    assert result["roles"][0]["by_length"]["0-10"]["f"] == pytest.approx(wanted["srl_f"])

@@ -1,4 +1,4 @@
-"""`spacy lal ged-eval` and `export-ged`, and the thresholds of `evaluate-ged`."""
+"""`spacy lal score errors` and `convert tsv`, and thresholds of detectors."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from typer.testing import CliRunner
 
 from spacy_lal.annotations.grammar_errors import get_errors, set_errors
 from spacy_lal.cli import app
-from spacy_lal.evaluation import errors
-from spacy_lal.evaluation.errors import (
+from spacy_lal.evaluation import detection_scores
+from spacy_lal.evaluation.detection_scores import (
     _joined,
     best_threshold,
     detection,
     lowest_threshold,
-    scored,
+    score_words,
 )
-from spacy_lal.formats.docs import language_vocab
+from spacy_lal.formats.treebank_sentence import language_vocab
 from spacy_lal.ged.scorer import Detection
 from spacy_lal.pipeline.pipes import pipes_before, run_pipes
+from spacy_lal.training.corpus import Corpus
 
 GOLD = "He\tc\ngo\ti\nhome\tc\n\nA\ti\nbook\tc\n"
 FOUND = "He\ti\ngo\ti\nhome\tc\n\nA\tc\nbook\tc\n"
@@ -41,8 +42,8 @@ def files(tmp_path):
     return gold, found
 
 
-def test_ged_eval(files):
-    result = run("ged-eval", *files)
+def test_score_errors(files):
+    result = run("score", "errors", *files)
     assert result.exit_code == 0
     assert result.output.splitlines()[1].split() == [
         "overall",
@@ -55,11 +56,13 @@ def test_ged_eval(files):
     ]
 
 
-def test_ged_eval_of_types(files):
+def test_score_errors_of_types(files):
     gold, found = files
     gold.write_text(GOLD.replace("go\ti", "go\tR").replace("A\ti", "A\tU"))
     found.write_text(FOUND.replace("go\ti", "go\tR").replace("He\ti", "He\tU"))
-    rows = [line.split() for line in run("ged-eval", gold, found, "--types").output.splitlines()]
+    rows = [
+        line.split() for line in run("score", "errors", gold, found, "--types").output.splitlines()
+    ]
     assert rows[2] == ["R", "1", "0", "0", "1.0000", "1.0000", "1.0000"]
     assert rows[3] == ["U", "0", "1", "1", "0.0000", "0.0000", "0.0000"]
 
@@ -73,9 +76,9 @@ def test_ged_eval_of_types(files):
         ("He\tc\ti\n", ":1: expected a token and its label"),
     ],
 )
-def test_ged_eval_says_what_is_wrong(files, text, message):
+def test_score_errors_says_what_is_wrong(files, text, message):
     files[1].write_text(text)
-    result = run("ged-eval", *files)
+    result = run("score", "errors", *files)
     assert result.exit_code == 1
     assert message in result.output
     assert "found.tsv" in result.output
@@ -91,22 +94,22 @@ def docs(*labels):
     return made
 
 
-def test_export_ged(tmp_path):
+def test_write_tsv(tmp_path):
     DocBin(docs=docs(["", "R", "", ""])).to_disk(tmp_path / "a.spacy")
     out = tmp_path / "new" / "a.tsv"
-    assert run("export-ged", tmp_path / "a.spacy", out).exit_code == 0
+    assert run("convert", "tsv", tmp_path / "a.spacy", out).exit_code == 0
     assert out.read_text() == 'He\tc\ngo\ti\n"\tc\n\n'
-    assert run("export-ged", tmp_path / "a.spacy", out, "--types").exit_code == 0
+    assert run("convert", "tsv", tmp_path / "a.spacy", out, "--types", "full").exit_code == 0
     assert out.read_text() == 'He\tc\ngo\tR\n"\tc\n\n'
-    assert run("export-ged", tmp_path / "a.spacy", out, "--multiged-escapes").exit_code == 0
+    assert run("convert", "tsv", tmp_path / "a.spacy", out, "--multiged-escapes").exit_code == 0
     assert out.read_text() == 'He\tc\ngo\ti\n\\"\tc\n\n'
 
 
-def test_export_ged_without_errors(tmp_path):
+def test_write_tsv_without_errors(tmp_path):
     DocBin(docs=docs(["", "R", "", ""], None)).to_disk(tmp_path / "a.spacy")
-    result = run("export-ged", tmp_path / "a.spacy", tmp_path / "a.tsv")
+    result = run("convert", "tsv", tmp_path / "a.spacy", tmp_path / "a.tsv")
     assert result.exit_code == 1
-    assert "1 of 2 Docs have no doc.spans['errors']" in result.output
+    assert "a.spacy: Doc 2: doc.spans['errors'] isn't set" in result.output
 
 
 def test_best_threshold_is_the_best_of_all():
@@ -131,12 +134,12 @@ def test_best_threshold_is_the_best_of_all():
 
 def test_docs_that_nobody_annotated_don_t_count(tmp_path):
     nlp = spacy.blank("en")
-    pipe = nlp.add_pipe("gec_detector")
+    nlp.add_pipe("gec_detector")
     annotated, other = (Doc(nlp.vocab, words=["He", "go"]) for _ in range(2))
     set_errors(annotated, ["", "ERROR"])
     nlp.initialize(lambda: [Example(Doc(nlp.vocab, words=["He", "go"]), annotated)])
     DocBin(docs=[annotated, other]).to_disk(tmp_path / "a.spacy")
-    gold, scores, _ = scored(nlp, pipe, tmp_path / "a.spacy")
+    gold, scores, _ = score_words(nlp, Corpus(tmp_path / "a.spacy"))
     assert gold.tolist() == [False, True]
     assert len(scores) == 2
 
@@ -205,13 +208,13 @@ def test_the_strictest_kind_of_text_decides(tmp_path, monkeypatch):
     for path in paths:
         path.touch()
 
-    def known(nlp, pipe, path):
-        of_file = numpy.asarray(scores[path.stem])
+    def known(nlp, corpus):
+        of_file = numpy.asarray(scores[corpus.path.stem])
         return numpy.zeros(len(of_file), dtype=bool), of_file, 1.0
 
-    monkeypatch.setattr(errors, "scored", known)
+    monkeypatch.setattr(detection_scores, "score_words", known)
     output = tmp_path / "stricter"
-    result = run("threshold", tmp_path / "model", output, *paths, "--most", 0.3)
+    result = run("find-threshold", tmp_path / "model", output, *paths, "--most", 0.3)
     assert result.exit_code == 0, result.output
     chosen = spacy.load(output).get_pipe("gec_detector").cfg["threshold"]
     assert chosen == pytest.approx(0.6, abs=1e-8)
@@ -235,24 +238,24 @@ def test_a_threshold_for_learners(tmp_path, monkeypatch):
     for path in paths.values():
         path.touch()
 
-    def known(nlp, pipe, path):
-        of_file = numpy.asarray(scores[path.stem])
-        return numpy.asarray(errors_of.get(path.stem, [False] * 2)), of_file, 1.0
+    def known(nlp, corpus):
+        of_file = numpy.asarray(scores[corpus.path.stem])
+        return numpy.asarray(errors_of.get(corpus.path.stem, [False] * 2)), of_file, 1.0
 
-    monkeypatch.setattr(errors, "scored", known)
+    monkeypatch.setattr(detection_scores, "score_words", known)
     for correct, expected in (([], 0.5), (["lenient"], 0.5), (["strict"], 0.8)):
         files = [paths[name] for name in correct]
         output = tmp_path / f"chosen-{'-'.join(correct)}"
         options = ["--tune", paths["learners"], "--most", 0.0]
-        result = run("threshold", tmp_path / "model", output, *files, *options)
+        result = run("find-threshold", tmp_path / "model", output, *files, *options)
         assert result.exit_code == 0, result.output
         chosen = spacy.load(output).get_pipe("gec_detector").cfg["threshold"]
         assert chosen == pytest.approx(expected, abs=1e-8)
         if not correct:
             assert chosen <= 0.5
     output = tmp_path / "none"
-    refused = run("threshold", tmp_path / "model", output)
+    refused = run("find-threshold", tmp_path / "model", output)
     assert "no files to choose a threshold by" in refused.output
-    refused = run("threshold", tmp_path / "model", output, "--tune", paths["strict"])
+    refused = run("find-threshold", tmp_path / "model", output, "--tune", paths["strict"])
     assert "labelled as an error" in refused.output
     assert not output.exists()

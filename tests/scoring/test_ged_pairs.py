@@ -1,4 +1,4 @@
-"""`ged-pairs`: what counts as found, and the textbook's sentences."""
+"""`evaluate --pairs`: what counts as found, and the textbook's sentences."""
 
 from collections import Counter
 from pathlib import Path
@@ -8,7 +8,7 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_lal.annotations.grammar_errors import set_errors
-from spacy_lal.evaluation.pairs import Pair, outcomes, read_pairs
+from spacy_lal.evaluation.detection_scores import Pair, outcomes, read_pairs
 from spacy_lal.formats.files import FormatError
 
 TEXTBOOK = Path(__file__).parents[1] / "textbook"

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from spacy_lal.annotations.constituents import CONSTITUENTS_KEY, get_constituents, set_constituents
 from spacy_lal.cli import app
-from spacy_lal.evaluation.raw_text import read_paragraphs
+from spacy_lal.evaluation.parse_scores import read_paragraphs
 from spacy_lal.formats.docbins import write_spacy
 from spacy_lal.scoring.raw_text import RawTextScores
 
@@ -111,7 +111,7 @@ def test_command(tmp_path):
     nlp.add_pipe("sentencizer")
     nlp.to_disk(tmp_path / "model")
     result = CliRunner().invoke(
-        app, ["evaluate-raw", str(tmp_path / "model"), str(tmp_path / "gold.spacy")]
+        app, ["evaluate", str(tmp_path / "model"), str(tmp_path / "gold.spacy"), "--raw"]
     )
     assert result.exit_code == 0, result.output
     (row,) = (line.split() for line in result.output.splitlines() if line.startswith("nothing"))

@@ -3,11 +3,10 @@
 import random
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from spacy_lal.annotations.frames import FrameSpans
-from spacy_lal.cli.srl_eval import srl_eval
+from spacy_lal.cli.score import score_app
 from spacy_lal.scoring.srl_eval import Counts, SrlReport, score_sentence
 
 
@@ -258,15 +257,12 @@ CONFUSION = """\
 
 @pytest.fixture
 def run(tmp_path):
-    app = typer.Typer()
-    app.command()(srl_eval)
-
     def run(gold, predicted, *options):
         paths = tmp_path / "gold.props", tmp_path / "pred.props"
         for path, text in zip(paths, (gold, predicted), strict=True):
             if text is not None:
                 path.write_text(text, encoding="utf8")
-        return CliRunner().invoke(app, [*map(str, paths), *options])
+        return CliRunner().invoke(score_app, ["roles", *map(str, paths), *options])
 
     return run
 
@@ -303,8 +299,8 @@ def test_other_lemmas_are_told(run):
             PREDICTED + "-  *  *\n",
             "pred.props:6: sentence 2 has 4 tokens, but 3 in {}gold.props:6",
         ),
-        (GOLD, PREDICTED + "\n-\n", "pred.props:10: {}gold.props ends before sentence 3"),
-        (GOLD + "\n-\n", PREDICTED, "gold.props:10: {}pred.props ends before sentence 3"),
+        (GOLD, PREDICTED + "\n-\n", "gold.props ends before sentence 3, which {}pred.props has"),
+        (GOLD + "\n-\n", PREDICTED, "pred.props ends before sentence 3, which {}gold.props has"),
         (GOLD, PREDICTED.replace("(A2*", "A2*"), "pred.props:3: bad role 'A2*'"),
         (GOLD, None, "No such file or directory: '{}pred.props'"),
     ],
@@ -313,4 +309,4 @@ def test_what_cannot_be_compared_is_named(run, tmp_path, gold, predicted, messag
     result = run(gold, predicted)
     assert result.exit_code == 1
     assert message.format(f"{tmp_path}/") in result.output
-    assert result.output.startswith("srl-eval: ")
+    assert result.output.startswith("score: ")

@@ -13,15 +13,15 @@ from spacy.tokens import Doc
 from spacy_lal.annotations.constituents import get_constituents
 from spacy_lal.annotations.frames import get_frames
 from spacy_lal.pipeline.writers import SentenceParse
-from spacy_lal.silver.calibration import calibrate
 from spacy_lal.silver.certainty import (
     LAYERS,
-    annotated,
+    calibrate,
     count_layers,
     only_layers,
     role_certainty,
     sure_layers,
     tree_certainty,
+    with_certainty,
 )
 from spacy_lal.srl.frame_decoding import FoundFrame, LisaParse
 from tests.pipeline.toy import dependency_pipeline, headed_examples, train_on
@@ -32,7 +32,7 @@ TEXT = "The cat sat on the mat. She ate the fish. Cats and dogs fight."
 def test_sentences_are_those_of_the_pipeline(teacher: Language) -> None:
     """What is cut out of a paragraph is what the pipeline writes there, with every layer."""
     whole = teacher(TEXT)
-    found = list(annotated(teacher, [teacher.make_doc(TEXT)]))
+    found = list(with_certainty(teacher, [teacher.make_doc(TEXT)]))
     assert [doc.text.strip() for doc, _ in found] == [sentence.text for sentence in whole.sents]
     phrases, frames, tokens = [], [], []
     offset = 0
@@ -67,21 +67,21 @@ def test_heads_and_tags_by_hand(teacher: Language) -> None:
         assert parse.head_probabilities[i] == pytest.approx(float(expected), rel=1e-4)
         tags = torch.exp(scores.tags[0, i])
         assert parse.tag_probabilities[i] == pytest.approx(float(tags.max() / tags.sum()), rel=1e-4)
-    ((_, certainty),) = annotated(teacher, [doc.copy()])
+    ((_, certainty),) = with_certainty(teacher, [doc.copy()])
     assert certainty["heads"] == pytest.approx(float(parse.head_probabilities.mean()))
 
 
 def test_a_parser_of_heads_alone() -> None:
     nlp = dependency_pipeline()
     train_on(nlp, headed_examples(nlp), 3)
-    ((doc, certainty),) = annotated(nlp, [nlp.make_doc("She ate the fish.")])
+    ((doc, certainty),) = with_certainty(nlp, [nlp.make_doc("She ate the fish.")])
     assert set(certainty) == {"heads", "tags"}
     assert doc.has_annotation("DEP")
 
 
 def test_annotations_of_others_are_not_its_own(teacher: Language) -> None:
     doc = Doc(teacher.vocab, words=["Go", "on"], tags=["X", "X"], heads=[0, 0], deps=["ROOT", "a"])
-    ((found, certainty),) = annotated(teacher, [doc])
+    ((found, certainty),) = with_certainty(teacher, [doc])
     assert set(certainty) == {"trees", "roles"}
     assert [token.dep_ for token in found] == ["ROOT", "a"]
 
@@ -105,7 +105,7 @@ def test_of_roles() -> None:
 
 
 def test_layers_left_open(teacher: Language) -> None:
-    ((doc, _),) = annotated(teacher, [teacher.make_doc("She ate the fish.")])
+    ((doc, _),) = with_certainty(teacher, [teacher.make_doc("She ate the fish.")])
     for layer in LAYERS:
         assert dict(count_layers([only_layers(doc, {layer})])) == {layer: 5}
     both = only_layers(doc, {"trees", "heads"})

@@ -5,7 +5,7 @@ from spacy.tokens import Doc
 
 from spacy_lal.annotations.constituents import set_constituents
 from spacy_lal.annotations.frames import FrameSpans, get_frames, set_frames
-from spacy_lal.silver.sentences import sentence_docs
+from spacy_lal.silver.certainty import sentence_docs
 
 
 def test_a_sentence_takes_its_own_spans_along():

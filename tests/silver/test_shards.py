@@ -12,12 +12,12 @@ import spacy
 from spacy.language import Language
 from typer.testing import CliRunner
 
-from spacy_lal.annotate.pieces import pieces
+from spacy_lal.annotate.texts import pieces
 from spacy_lal.cli import app
 from spacy_lal.formats.docbins import read_spacy
-from spacy_lal.silver import shards
-from spacy_lal.silver.shards import SilverSettings, write_shards
-from spacy_lal.silver.text import BLOCK, Seen, lines
+from spacy_lal.silver import sure_sentences
+from spacy_lal.silver.open_text import BLOCK, Seen, lines
+from spacy_lal.silver.sure_sentences import SilverSettings, write_shards
 
 LINES = [
     "The cat sat on the mat. She ate the fish.",
@@ -48,7 +48,7 @@ def test_lines_that_are_no_text(
     first, second, third = lines(path, 0, 1)
     assert (first, second) == ("Dogs fight.", None)
     assert third == " ".join(["Go home!"] * 12)
-    monkeypatch.setattr(shards, "pieces", partial(pieces, max_chars=50))
+    monkeypatch.setattr(sure_sentences, "pieces", partial(pieces, max_chars=50))
     monkeypatch.setattr(teacher, "max_length", 50)
     settings = SilverSettings({"trees": 0.0}, parts=1)
     (counts,) = write_shards(teacher, path, tmp_path / "silver", settings)
@@ -167,7 +167,7 @@ def test_bad_settings(text: Path, tmp_path: Path) -> None:
         (["--trees", "0.9", "--lengths", "9,3"], "no sentence has 9 to 3 words"),
         (["--trees", "0.9"], "nonsense"),
     ):
-        command = ["silver", str(text), str(tmp_path / "out"), "--model", "nonsense", *options]
+        command = ["silver", "nonsense", str(text), str(tmp_path / "out"), *options]
         result = CliRunner().invoke(app, command)
         assert result.exit_code == 1
         assert message in result.output

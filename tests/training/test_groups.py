@@ -80,7 +80,7 @@ def ids(step: int) -> Tensor:
 def train(shim: TorchShim, optimizer: GroupedAdam, steps: range) -> dict[str, Tensor]:
     """Parameters after these steps."""
     for step in steps:
-        loss(shim.begin_update(ids(step), dropout=0.0), step).backward()
+        loss(shim.run(ids(step), is_train=True), step).backward()
         shim.finish_update(optimizer)
         optimizer.step_schedules()
     return {name: value.clone() for name, value in shim.tensors().items()}
@@ -143,7 +143,7 @@ def test_frozen_parameters_cost_nothing() -> None:
     shim, optimizer = network(), make(use_averages=True)
     embeddings = shim.module.transformer.embeddings.weight
     train(shim, optimizer, range(2))
-    loss(shim.begin_update(ids(2), dropout=0.0), 2).backward()
+    loss(shim.run(ids(2), is_train=True), 2).backward()
     assert embeddings.grad is None
     assert shim.module.head.weight.grad is not None
     for state in (optimizer.mom1, optimizer.mom2, optimizer.averages, optimizer.nr_update):

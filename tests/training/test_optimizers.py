@@ -319,7 +319,7 @@ def bag() -> TorchShim:
 def test_the_order_of_words_does_not_matter(words: tuple[int, ...]) -> None:
     shim = bag()
     before = shim.module.vectors.weight.detach().clone()
-    shim.begin_update(torch.tensor(words), dropout=0.0).backward()
+    shim.run(torch.tensor(words), is_train=True).backward()
     shim.finish_update(Nadam(0.1, lazy=True, **PAPER, **PLAIN))
     moved = (shim.module.vectors.weight.detach() - before).numpy()
     numpy.testing.assert_allclose(moved[:3], -0.19, rtol=1e-4)
@@ -335,12 +335,12 @@ def test_training_a_torch_module(lazy: bool) -> None:
     optimizer = Nadam(0.02, lazy=lazy)
     for step in range(300):
         chosen = [step % len(ids), (3 * step + 1) % len(ids)]
-        (shim.begin_update(ids[chosen], dropout=0.0) - gold[chosen]).square().sum().backward()
+        (shim.run(ids[chosen], is_train=True) - gold[chosen]).square().sum().backward()
         shim.finish_update(optimizer)
         optimizer.step_schedules()
-    assert (shim.predict(ids) - gold).abs().max() < 0.1
+    assert (shim.run(ids, is_train=False) - gold).abs().max() < 0.1
     with shim.use_params(optimizer.averages):
-        assert (shim.predict(ids) - gold).abs().max() < 0.5
+        assert (shim.run(ids, is_train=False) - gold).abs().max() < 0.5
         assert torch.allclose(shim.module.vectors.weight[5], unseen, rtol=1e-3)
     assert torch.equal(shim.module.vectors.weight[5], unseen)
 

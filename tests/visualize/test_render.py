@@ -361,7 +361,7 @@ def test_the_call_is_that_of_displacy():
         (RECORD, {}, "manual = False, but this is a dict"),
         (ConstituentTree("A"), {"manual": True}, "manual = True, but this is a ConstituentTree"),
         (RECORD, {"manual": True, "options": {"colour": 1}}, "no option 'colour'; it has edges"),
-        ({"text": "a"}, {"manual": True}, "a record for a picture must have 'words': this one has"),
+        ({"text": "a"}, {"manual": True}, "a record: words: Field required"),
         ({"words": ["a"]}, {"manual": True}, "no parser of constituents annotated"),
         (RECORD, {"manual": True, "options": {"edges": "round"}}, "edges must be one of"),
         (doc_of(["a"]), {"style": "srl"}, "no component for semantic roles annotated 'a '"),
@@ -380,26 +380,27 @@ def test_what_is_refused(item, more, said):
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"words": "ab"}, "'words' must be a list of strings, not 'ab'"),
+        ({"words": "ab"}, "words: .*instances are not allowed"),
+        ({"words": ["a", 2]}, r"words\[1\]: Input should be a valid string"),
         ({"tags": ["A"]}, "'tags' has 1 values for 2 words"),
-        ({"error_scores": ["0", "1"]}, "'error_scores' must be a list of values of type Real"),
+        ({"error_scores": ["0", "1"]}, r"error_scores\[0\]: Input should be a valid number"),
         ({"heads": [0, 0]}, "'heads' need 'relations'"),
         ({"heads": [0, 2], "relations": ["a", "b"]}, r"heads\[1\] must be a word's place, from 0"),
         (
             {"sentences": [{"start": 0, "end": 3}]},
             r"sentences\[0\]: span 0-3 is empty or outside 2",
         ),
-        ({"constituents": [{"start": 0, "end": 1}]}, r"constituents\[0\] has no 'label'"),
+        ({"constituents": [{"start": 0, "end": 1}]}, r"constituents\[0\]\.label: Field required"),
         ({"constituents": [{"start": 1, "end": 1, "label": "A"}]}, "span 1-1 is empty or outside"),
-        ({"errors": "none"}, "errors must be a list of dicts, not 'none'"),
-        ({"frames": [{"predicate": 1}]}, r"frames\[0\] must have 'predicate' and 'spans'"),
+        ({"errors": "none"}, "errors: .*instances are not allowed"),
+        ({"frames": [{"predicate": 1}]}, r"frames\[0\]\.spans: Field required"),
         (
             {"frames": [{"predicate": 2, "spans": []}]},
-            r"frames\[0\]\['predicate'\] must be a word's",
+            r"frames\[0\]\.predicate must be a word's",
         ),
         (
             {"frames": [{"predicate": 1, "spans": [{"start": 1, "end": 2}]}]},
-            r"frames\[0\]\['spans'\]\[0\] has no 'label'",
+            r"frames\[0\]\.spans\[0\]\.label: Field required",
         ),
     ],
 )

@@ -1,0 +1,172 @@
+"""Texts through a pipeline in batches of so many tokens, which leave nothing behind in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from threading import RLock
+from typing import Generic, NamedTuple, TypeVar
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from .records import Record, doc_record
+from .texts import MAX_CHARS, pieces, told
+
+T = TypeVar("T")
+
+PRIMITIVES = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
+"""The environment variable that says how many prepared operations oneDNN keeps."""
+KEPT = "64"
+"""Operations that oneDNN keeps here, unless the variable is set."""
+
+BATCH_TOKENS = 10_000
+"""Tokens that are annotated together by default."""
+
+
+def load(model: str, threads: int = 0, gpu: int = -1) -> Language:
+    """The pipeline, on this GPU or the CPU (-1), with so many threads, 0 for torch's own choice.
+
+    Unless the environment says otherwise, oneDNN, which compiles what torch computes on a CPU for
+    every shape of a batch, keeps the latest 64 of them instead of 1,024: batches of sentences
+    hardly ever have a shape again. It asks when it is first used in a process.
+    """
+    os.environ.setdefault(PRIMITIVES, KEPT)
+    import spacy
+    import torch
+
+    from ..pipeline.loading import load_pipeline
+
+    if threads:
+        torch.set_num_threads(threads)
+    if gpu >= 0:
+        spacy.require_gpu(gpu)
+    return load_pipeline(model)
+
+
+class Found(NamedTuple, Generic[T]):
+    """A record with a value read off its Doc, or with the type and message of an error."""
+
+    record: Record
+    value: T | None
+    error: str = ""
+
+
+def through_pipeline(
+    nlp: Language,
+    records: Iterable[Record],
+    read: Callable[[Record, Doc], T],
+    *,
+    batch_tokens: int = BATCH_TOKENS,
+) -> Iterator[Found[T]]:
+    """Values that `read` returns for each record and its annotated Doc, in order.
+
+    A batch has `batch_tokens` tokens and what its last text has more. Docs live as long as a batch:
+    strings and lexemes that they brought are freed with them (`nlp.memory_zone`, which zones of the
+    caller must not surround), so `read` returns none of spaCy's objects, and what makes the records
+    must not use `nlp`. Where a batch fails, its texts are annotated one by one.
+    """
+    left = iter(records)
+    while True:
+        with nlp.memory_zone():
+            found = _batch(nlp, left, read, batch_tokens)
+        if not found:
+            return
+        yield from found
+
+
+def _batch(
+    nlp: Language, records: Iterator[Record], read: Callable[[Record, Doc], T], batch_tokens: int
+) -> list[Found[T]]:
+    batch: list[tuple[Record, Doc | None]] = []
+    tokens = 0
+    for record in records:
+        doc = _tokens(nlp, record)
+        batch.append((record, doc))
+        tokens += max(1, len(doc) if doc is not None else 0)
+        if tokens >= batch_tokens:
+            break
+    docs = [doc for _, doc in batch if doc is not None]
+    try:
+        annotations = iter(_piped(nlp, docs) if docs else [])
+    except Exception:
+        return [_alone(nlp, record, read) for record, _ in batch]
+    return [
+        _alone(nlp, record, read) if doc is None else _read(record, next(annotations), read)
+        for record, doc in batch
+    ]
+
+
+def _tokens(nlp: Language, record: Record) -> Doc | None:
+    try:
+        return nlp.make_doc(record["text"])
+    except Exception:
+        return None
+
+
+def _piped(nlp: Language, docs: list[Doc]) -> list[Doc]:
+    done = list(nlp.pipe(docs, batch_size=len(docs)))
+    if len(done) != len(docs):  # a pipeline's error handler may drop Docs
+        raise ValueError(
+            f"a pipeline must return one Doc for each text: it read {len(docs)} texts and "
+            f"returned {len(done)} Docs"
+        )
+    return done
+
+
+def _alone(nlp: Language, record: Record, read: Callable[[Record, Doc], T]) -> Found[T]:
+    try:
+        (doc,) = _piped(nlp, [nlp.make_doc(record["text"])])
+    except Exception as error:
+        return Found(record, None, told(error))
+    return _read(record, doc, read)
+
+
+def _read(record: Record, doc: Doc, read: Callable[[Record, Doc], T]) -> Found[T]:
+    try:
+        return Found(record, read(record, doc))
+    except Exception as error:
+        return Found(record, None, told(error))
+
+
+def annotate_batch(
+    records: Iterable[Record],
+    model: str | Path | Language,
+    *,
+    max_chars: int = MAX_CHARS,
+    batch_tokens: int = BATCH_TOKENS,
+) -> list[Record]:
+    """Records with a "text", annotated (see `doc_record`), in order; fields are carried through.
+
+    model: a pipeline, or its name or folder, which is loaded once a process. A text of more than
+    `max_chars` characters becomes several records (see `pieces`). A text that fails comes back as
+    it is, with the "error", and so does a record without a text. Threads of a process take turns.
+    """
+    with _ONE_AT_A_TIME:
+        nlp = model if isinstance(model, Language) else _load(str(model))
+        # all at once: what makes the records may use the pipeline, whose batches free their strings
+        parts = [part for record in records for part in _pieces(record, max_chars)]
+        texts = (part for part in parts if "error" not in part)
+        found = through_pipeline(nlp, texts, doc_record, batch_tokens=batch_tokens)
+        return [part if "error" in part else _result(next(found)) for part in parts]
+
+
+def _pieces(record: Record, max_chars: int) -> Iterable[Record]:
+    if not isinstance(record.get("text"), str):
+        return [{**record, "error": "no text in 'text'"}]
+    return pieces({name: record[name] for name in record if name != "error"}, max_chars)
+
+
+def _result(found: Found[Record]) -> Record:
+    return {**found.record, "error": found.error} if found.value is None else found.value
+
+
+# Strings are freed at the end of a batch, from a vocabulary that all threads share.
+_ONE_AT_A_TIME = RLock()
+
+
+@lru_cache(maxsize=1)
+def _load(model: str) -> Language:
+    return load(model)

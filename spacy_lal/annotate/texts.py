@@ -1,0 +1,245 @@
+"""Texts from files: plain (a paragraph a line), JSON lines, Parquet; a folder of them, or stdin.
+
+Long ones are cut in pieces where it hurts least, with what comes before each piece counted.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from ..formats.files import OPENERS, undamaged
+from .records import FIELDS, Record
+
+STDIN = "-"
+"""The path that stands for standard input."""
+KINDS = ("txt", "jsonl", "parquet")
+"""The kinds of files that texts are read from, as their names end."""
+
+MAX_CHARS = 100_000
+"""Characters (code points) of a piece, some 20,000 words. spaCy itself refuses 1,000,000; a Doc and
+what is found in it take kilobytes a word."""
+
+# From the best place to the worst; a cut is behind the match, so that pieces put together are the
+# text.
+_PLACES = (
+    re.compile(r"\n[^\S\n]*\n\s*"),
+    re.compile(r"\n\s*"),
+    re.compile(r"[.!?…。！？][\"'”’)\]]*(?:\s+|(?<=[。！？]))"),
+    re.compile(r"\s+"),
+)
+
+_PLAIN = (str, int, float, bool, type(None))
+_AT_ONCE = 1000
+
+
+@dataclass
+class Texts:
+    """The records of the input: "id", "text" and the fields to keep.
+
+    Without an id of its own a text is "FILE:LINE". A line that is no text is a record with an
+    "error" (and what could be read of it). position: bytes of the input that were read so far.
+    size: of all its files; None for stdin.
+    """
+
+    input: str
+    kind: str | None = None
+    text_field: str = "text"
+    keep: Sequence[str] = ()
+    position: int = field(default=0, init=False)
+    files: list[tuple[str, Path, str]] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        """Raises ValueError or OSError for an input that can't be read, and fields that can't be
+        kept."""
+        if self.kind not in (None, *KINDS):
+            raise ValueError(f"no input format {self.kind!r}: it is one of {', '.join(KINDS)}")
+        if taken := set(self.keep) & {*FIELDS, self.text_field} - {"id"}:
+            raise ValueError(
+                f"annotated texts have a {min(taken)!r} of their own, so that field can't be kept"
+            )
+        if self.input != STDIN:
+            self._find(Path(self.input))
+        kinds = {kind for *_, kind in self.files} or {self.kind or "txt"}
+        if self.input == STDIN and "parquet" in kinds:
+            raise ValueError(
+                "Parquet can't be read from stdin, because its index is at the end of the file"
+            )
+        if "txt" in kinds and set(self.keep) - {"id"}:
+            raise ValueError("lines of plain text have no fields to keep")
+        if "parquet" in kinds:
+            pyarrow()
+
+    def _find(self, path: Path) -> None:
+        if path.is_dir():
+            found = sorted(file for file in path.rglob("*") if file.is_file())
+            self.files = [
+                (file.relative_to(path).as_posix(), file, kind)
+                for file in found
+                if (kind := _kind(file)) and kind == (self.kind or kind)
+            ]
+            if not self.files:
+                raise FileNotFoundError(
+                    f"no text in {path}: texts are read from {', '.join(KINDS)} files"
+                )
+        else:
+            kind = self.kind or _kind(path)
+            if kind is None:
+                raise ValueError(
+                    f"the name of {path} doesn't say its format: give --input-format, one of "
+                    f"{', '.join(KINDS)}"
+                )
+            path.stat()  # raises an error for a file that isn't there
+            self.files = [(path.name, path, kind)]
+
+    @property
+    def size(self) -> int | None:
+        return sum(path.stat().st_size for _, path, _ in self.files) if self.files else None
+
+    def __iter__(self) -> Iterator[Record]:
+        """Raises ValueError, which names the file and the line, for damaged files."""
+        if not self.files:
+            yield from self._lines("stdin", sys.stdin.buffer, self.kind or "txt")
+        before = 0
+        for name, path, kind in self.files:
+            if kind == "parquet":
+                yield from self._parquet(name, path, before)
+            else:
+                yield from self._file(name, path, kind, before)
+            before += path.stat().st_size
+            self.position = before
+
+    def _file(self, name: str, path: Path, kind: str, before: int) -> Iterator[Record]:
+        number = 0
+        with undamaged(path, lambda: f"text {number}"), path.open("rb") as raw:
+            opener = OPENERS.get(path.suffix)
+            with opener(raw, "rb") if opener else raw as file:
+                for record in self._lines(name, file, kind):
+                    number += 1
+                    self.position = before + raw.tell()
+                    yield record
+
+    def _lines(self, name: str, file: IO[bytes], kind: str) -> Iterator[Record]:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            place = f"{name}:{number}"
+            line = line.rstrip(b"\r\n")
+            if number == 1:
+                line = line.removeprefix(b"\xef\xbb\xbf")
+            try:
+                text = line.decode("utf8")
+                yield {"id": place, "text": text} if kind == "txt" else self._json(place, text)
+            except ValueError as error:
+                yield {"id": place, "text": line.decode("utf8", "replace"), "error": told(error)}
+
+    def _json(self, place: str, line: str) -> Record:
+        values = json.loads(line)  # srsly's reads neither NaN nor large numbers
+        if not isinstance(values, dict):
+            raise ValueError(f"expected a JSON object on each line, found {line.strip()[:40]!r}")
+        return self._record(place, values)
+
+    def _record(self, place: str, values: dict[str, Any]) -> Record:
+        name = values.get("id")
+        record: Record = {"id": place if name is None else str(name)}
+        record |= {key: _plain(values.get(key)) for key in self.keep if key != "id"}
+        if type(offset := values.get("offset")) is int:
+            record["offset"] = offset  # of a piece that failed in another run
+        text = values.get(self.text_field)
+        if not isinstance(text, str):
+            return {**record, "text": "", "error": f"no text in {self.text_field!r}"}
+        return {**record, "text": text}
+
+    def _parquet(self, name: str, path: Path, before: int) -> Iterator[Record]:
+        parquet = pyarrow().parquet
+        try:
+            with parquet.ParquetFile(path) as file:
+                there = set(file.schema_arrow.names)
+                for wanted in (self.text_field, *self.keep):
+                    if wanted not in there and wanted != "id":
+                        raise ValueError(
+                            f"expected a column {wanted!r}, found only {', '.join(sorted(there))}"
+                        )
+                columns = [self.text_field, *({"id", *self.keep} & there)]
+                rows, size = file.metadata.num_rows, path.stat().st_size
+                number = 0
+                for batch in file.iter_batches(_AT_ONCE, columns=columns):
+                    for values in batch.to_pylist():
+                        number += 1
+                        self.position = before + size * number // rows
+                        yield self._record(f"{name}:{number}", values)
+        except (ValueError, OSError) as error:
+            raise ValueError(f"{path}: {error}") from error
+
+
+def _kind(path: Path) -> str | None:
+    packed = path.suffix in OPENERS
+    name = path.name.removesuffix(path.suffix) if packed else path.name
+    kind = os.path.splitext(name)[1].removeprefix(".").lower()
+    if kind == "parquet" and packed:
+        return None
+    return kind if kind in KINDS else None
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON has it: null for a number that is none or infinite; dates and whatever
+    else Parquet knows as text."""
+    if isinstance(value, _PLAIN):
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(part) for key, part in value.items()}
+    return str(value)
+
+
+def pyarrow() -> Any:
+    """The library, with its Parquet. Raises ImportError, which says what to install."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError("Parquet needs pyarrow: pip install 'spacy-lal[parquet]'") from error
+    return pyarrow
+
+
+def told(error: Exception) -> str:
+    """An error in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def pieces(record: Record, max_chars: int = MAX_CHARS) -> Iterator[Record]:
+    """The record, or, if its text is longer than `max_chars`, records of its parts.
+
+    They have all its fields; "offset" is that of the part. Raises ValueError for less than one
+    character.
+    """
+    if max_chars < 1:
+        raise ValueError(f"max_chars must be at least 1, got {max_chars}")
+    text, offset = record["text"], record.get("offset", 0)
+    start = 0
+    while len(text) - start > max_chars:
+        end = _cut(text, start, max_chars)
+        yield {**record, "text": text[start:end], "offset": offset + start}
+        start = end
+    yield {**record, "text": text[start:], "offset": offset + start}
+
+
+def _cut(text: str, start: int, max_chars: int) -> int:
+    """Behind the last paragraph of the second half of what fits; else the last line, sentence or
+    word; else at full length."""
+    middle, end = start + (max_chars + 1) // 2, start + max_chars
+    for place in _PLACES:
+        cut = 0
+        for match in place.finditer(text, middle, end):
+            cut = match.end()
+        if cut:
+            return cut
+    return end

@@ -1,0 +1,325 @@
+"""Which words are taken for which, learned from clean text without a lexicon."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, pairwise
+from math import sqrt
+
+from .error_model import (
+    ANY,
+    START,
+    VOWELS,
+    ErrorKind,
+    ErrorModel,
+    Insertion,
+    Noise,
+    Weights,
+    key_of,
+)
+from .sites import find_sites, first_word
+
+Families = dict[str, dict[str, float]]
+"""Of words, what is taken for them, with weights."""
+Alternation = tuple[str, str]
+Sample = Sequence[tuple[Sequence[str], Sequence[bool]]]
+"""Words of sentences, and whether whitespace follows each."""
+
+FORM, SPACING, FUNCTION, PUNCTUATION = "form", "spacing", "function words", "punctuation"
+"""The kinds of errors that are learned from correct text."""
+SHARES: Weights = {
+    **{FORM: 26.0, FUNCTION: 36.0, PUNCTUATION: 10.0, SPACING: 3.0},
+    **{Noise.TRANSPOSE: 1.4, Noise.OMIT: 4.2, Noise.DOUBLE: 2.8, Noise.SUBSTITUTE: 5.6},
+    **{Noise.LOWER: 2.0, Noise.CAPITAL: 1.0, Noise.SWAP: 2.0},
+}
+"""Of errors of each kind, in percent, where nothing better is known about a language."""
+
+_MOST_WORDS = 20_000
+_MOST_NEIGHBOURS = 300
+_SAMPLE = 30_000
+_LONGEST_SUFFIX = 4
+_SHORTEST_STEM = 3
+_MOST_WEIGHT = 1.5
+
+
+class TextCounts:
+    """Counts of the words of a clean text, read a sentence at a time.
+
+    forms: of words within sentences, as they are written. counts: of all words, lower-case.
+    lemmas: of lemmas, their forms; empty without lemmas. sample: the first 30,000 sentences.
+    Words are tokens of letters only.
+    """
+
+    def __init__(self) -> None:
+        self.forms: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
+        self.lemmas: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.sample: list[tuple[list[str], list[bool]]] = []
+
+    def add(
+        self,
+        words: Sequence[str],
+        spaces: Sequence[bool] | None = None,
+        lemmas: Sequence[str] | None = None,
+    ) -> None:
+        """Count a sentence. spaces: whether whitespace follows each word; everywhere if None."""
+        first = first_word(words)
+        for at, word in enumerate(words):
+            if word.isalpha():
+                self.counts[word.lower()] += 1
+                if at != first:
+                    self.forms[word] += 1
+                if lemmas and lemmas[at]:
+                    self.lemmas[lemmas[at].lower()][word.lower()] += 1
+        if len(self.sample) < _SAMPLE:
+            self.sample.append((list(words), list(spaces or [True] * len(words))))
+
+    def well_known(self, least: int = 3) -> frozenset[str]:
+        """The 20,000 most frequent words of at least `least` occurrences, as they are usually
+        written within a sentence; not abbreviations in capitals."""
+        usual: dict[str, str] = {}
+        for form, _ in self.forms.most_common():
+            usual.setdefault(form.lower(), form)
+        frequent = (word for word, count in self.counts.most_common() if count >= least)
+        known = (usual[word] for word in frequent if word in usual)
+        chosen = [word for word in known if len(word) == 1 or not word.isupper()]
+        return frozenset(chosen[:_MOST_WORDS])
+
+    def closed(self, most: int = 60, longest: int = 5) -> frozenset[str]:
+        """A guess at the function words: the most frequent ones of at most `longest` letters."""
+        short = [word for word, _ in self.counts.most_common() if len(word) <= longest]
+        return frozenset(short[:most])
+
+    @property
+    def vowel_letters(self) -> Families:
+        """Vowels mistaken for each other and double letters for single ones, of the words'
+        letters."""
+        letters = Counter[str]()
+        for word, count in self.counts.items():
+            letters.update(word * min(count, 9))
+        least = 0.002 * letters.total()
+        frequent = [vowel for vowel in letters if vowel in VOWELS and letters[vowel] >= least]
+        weight = 1.0 / max(1, len(frequent) - 1)
+        table = {one: {two: weight for two in frequent if two != one} for one in frequent}
+        return table | {c * 2: {c: 2.0} for c in letters if c not in VOWELS}
+
+
+def suffix_alternations(
+    words: Iterable[str], *, least: int = 3, stem: int = 5
+) -> dict[Alternation, int]:
+    """Which suffixes take each other's place, and after how many stems they do.
+
+    words: lower-case word forms. Two suffixes, of at most four letters and in alphabetical order,
+    alternate if at least `least` stems, and 1 % of the stems of the most frequent alternation, have
+    both. Stems are all that the two words share; shorter ones than `stem` don't count here, as
+    they share suffixes by chance ("plan", "plane").
+    """
+    found = Counter(pair for _, pair in _alternating(words, stem))
+    enough = max(least, 0.01 * max(found.values(), default=0))
+    return {pair: count for pair, count in found.items() if count >= enough}
+
+
+def word_families(words: Collection[str], alternations: Mapping[Alternation, int]) -> Families:
+    """Of every word the others with its stem and a suffix that alternates with its own.
+
+    Weights are roots of the alternations' frequencies, 1 for the most frequent one: regular endings
+    come first, but the vocabulary has more nouns, and so more plurals, than the errors have.
+    """
+    families: Families = {}
+    most = max(alternations.values(), default=1)
+    for stem, pair in _alternating(words, _SHORTEST_STEM):
+        if count := alternations.get(pair):
+            one, two = (stem + suffix for suffix in pair)
+            weight = sqrt(count / most)
+            families.setdefault(one, {})[two] = weight
+            families.setdefault(two, {})[one] = weight
+    return families
+
+
+def _alternating(words: Iterable[str], shortest: int) -> Iterator[tuple[str, Alternation]]:
+    """Stems, and pairs of their suffixes that differ from their first letter on: otherwise, the
+    stem would be longer."""
+    suffixes: defaultdict[str, set[str]] = defaultdict(set)
+    for word in sorted(words):  # the order of tables decides what a seed makes of them
+        for length in range(min(_LONGEST_SUFFIX, len(word) - shortest) + 1):
+            suffixes[word[: len(word) - length]].add(word[len(word) - length :])
+    for stem, found in suffixes.items():
+        for pair in combinations(sorted(found), 2):
+            if pair[0][:1] != pair[1][:1]:
+                yield stem, pair
+
+
+def lemma_families(lemmas: Mapping[str, Mapping[str, int]], least: int = 2) -> Families:
+    """Of every form of a lemma its other forms, each with weight 0.5, of those that occur at least
+    `least` times; it has the irregular ones ("went", "gone")."""
+    families: Families = {}
+    for forms in lemmas.values():
+        frequent = [form for form, count in forms.items() if count >= least]
+        for one in frequent if len(frequent) > 1 else ():
+            families.setdefault(one, {}).update((two, 0.5) for two in frequent if two != one)
+    return families
+
+
+def families_of(counts: TextCounts, closed: Collection[str], least: int = 3) -> Families:
+    """Forms of the words not in `closed`, by suffix and, where lemmas are known, by lemma."""
+    frequent = {word for word, count in counts.counts.items() if count >= least} - set(closed)
+    families = word_families(frequent, suffix_alternations(frequent))
+    for word, others in lemma_families(counts.lemmas).items():
+        kept = {other: weight for other, weight in others.items() if other in frequent}
+        if word in frequent and kept:
+            families[word] = {**kept, **families.get(word, {})}
+    return {
+        word: {other: round(weight, 3) for other, weight in others.items()}
+        for word, others in families.items()
+    }
+
+
+def neighbour_insertions(sample: Sample, inserted: Collection[str]) -> dict[str, Insertion]:
+    """Where words could well be, judged by where they are: between a word that they often follow
+    and one that they often precede.
+
+    The weights of a word are the roots of the shares of its neighbours' occurrences that have it
+    there: what is wrong mostly isn't where the word is nearly always. Of its neighbours the 300
+    most frequent ones count, but none met with it less than three times.
+    """
+    words: Counter[str] = Counter()
+    after: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    before: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for sentence, _ in sample:
+        keys = [START, *map(key_of, sentence)]
+        words.update(keys)
+        for previous, following in pairwise(keys):
+            if following in inserted:
+                after[following][previous] += 1
+            if previous in inserted:
+                before[previous][following] += 1
+
+    def shares(neighbours: Counter[str]) -> dict[str, float]:
+        return {
+            word: round(sqrt(count / words[word]), 3)
+            for word, count in neighbours.most_common(_MOST_NEIGHBOURS)
+            if count >= 3 and not any(letter.isdigit() for letter in word)
+        }
+
+    found = {word: Insertion(shares(after[word]), shares(before[word])) for word in after}
+    return {word: table for word, table in found.items() if table.after and table.before}
+
+
+def similar_words(sample: Sample, words: Collection[str], most: int = 5) -> Families:
+    """Of each of `words` those of the others that stand in front of the same words, `most` of them.
+
+    The weight is Bhattacharyya's coefficient of what follows, from 0 (nothing in common) to 1.
+    """
+    following: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for sentence, _ in sample:
+        for word, after in pairwise(map(key_of, sentence)):
+            if word in words and after not in words:
+                following[word][after] += 1
+    roots = {
+        word: {after: sqrt(count / counts.total()) for after, count in counts.items()}
+        for word, counts in following.items()
+    }
+    families: Families = {}
+    for one, own in roots.items():
+        weights = {
+            two: sum(root * theirs.get(after, 0.0) for after, root in own.items())
+            for two, theirs in roots.items()
+            if two != one
+        }
+        similar = sorted(weights, key=lambda two: -weights[two])[:most]
+        families[one] = {two: round(weights[two], 4) for two in similar}
+    return families
+
+
+def spacing_errors(counts: TextCounts, least: int = 20) -> Families:
+    """Words written as two and two as one, where each of the three is a word ("every day").
+
+    Parts have at least two letters, those of a word that is split three, and they occur at least
+    `least` times.
+    """
+    known = {word for word, count in counts.counts.items() if count >= least and len(word) >= 2}
+    found: Families = {}
+    for word in sorted(known):
+        for at in range(3, len(word) - 2):
+            if word[:at] in known and word[at:] in known:
+                found.setdefault(word, {})[f"{word[:at]} {word[at:]}"] = 1.0
+    for sentence, _ in counts.sample:
+        for one, two in pairwise(map(key_of, sentence)):
+            if known.issuperset((one, two, one + two)):
+                found[f"{one} {two}"] = {one + two: 1.0}
+    return found
+
+
+def model_from_text(counts: TextCounts, lang: str) -> ErrorModel:
+    """Errors as learners of any language make them, from clean text of it alone.
+
+    Function words, guessed from their frequency, go missing, come up, or are taken for those that
+    stand in front of the same words; other words change their form, by suffix or by lemma; there
+    are misspellings, commas, words written as one or two, capitals, and words in the wrong order.
+    Kinds are as frequent as `SHARES` says. Raises ValueError if the text has no words.
+    """
+    closed = counts.closed()
+    similar = similar_words(counts.sample, closed)
+    function = {
+        word: {"": 1.0, **{other: 2 * weight for other, weight in similar.get(word, {}).items()}}
+        for word in sorted(closed)
+    }
+    comma = Insertion({ANY: 1.0}, dict.fromkeys(sorted(closed), 0.05))
+    kinds = {
+        FORM: ErrorKind(1.0, families_of(counts, closed)),
+        FUNCTION: ErrorKind(1.0, function, neighbour_insertions(counts.sample, closed)),
+        PUNCTUATION: ErrorKind(1.0, {",": {"": 1.0}}, {",": comma}),
+        SPACING: ErrorKind(1.0, spacing_errors(counts)),
+    }
+    return text_model(lang, kinds, counts, closed, counts.vowel_letters, SHARES)
+
+
+def text_model(
+    lang: str,
+    kinds: Mapping[str, ErrorKind],
+    counts: TextCounts,
+    closed: frozenset[str],
+    letters: Families,
+    shares: Weights,
+) -> ErrorModel:
+    """A model of these kinds and all noise, as frequent in the text as `shares` says.
+
+    Raises ValueError if the text has no words.
+    """
+    if not counts.counts:
+        raise ValueError("no words in the text to learn errors from")
+    noise = dict.fromkeys(Noise, 1.0)
+    model = ErrorModel(lang, kinds, noise, counts.well_known(), closed, letters)
+    return calibrated(model, counts.sample, shares)
+
+
+def calibrated(model: ErrorModel, sample: Sample, shares: Weights, most: int = 2_000) -> ErrorModel:
+    """The model with rates such that its kinds and noise are as frequent in `sample` as `shares`
+    says, relative to each other; those without a share, or without a place there, get 0. But where
+    few places are possible, the share isn't met: at none is an error, on average of the kind's
+    places, more than 1.5 times as probable as at a token of the text. Otherwise what is rare and
+    correct would mostly be met wrong.
+
+    sample: of which `most` sentences are looked at, evenly spaced.
+    """
+    every = max(1, -(-len(sample) // most))
+    chosen = sample[::every]
+    rates: dict[str, float] = {name: 0.0 for name in (*model.kinds, *model.noise)}
+    tokens = sum(len(words) for words, _ in chosen)
+    for name in rates:
+        if not shares.get(name):
+            continue
+        alone = replace(
+            model,
+            kinds={name: replace(model.kinds[name], rate=1.0)} if name in model.kinds else {},
+            noise={Noise(name): 1.0} if name in model.noise else {},
+        )
+        weights = [
+            site.weight for words, spaces in chosen for site in find_sites(words, spaces, alone)
+        ]
+        if total := sum(weights):
+            rate = min(shares[name] * tokens / 100, _MOST_WEIGHT * len(weights)) / total
+            rates[name] = float(f"{rate:.4g}")
+    return model.with_rates(rates)

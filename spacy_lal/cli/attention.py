@@ -1,0 +1,114 @@
+"""`attention`: contributions of label attention heads to constituents and to errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import srsly
+import typer
+from wasabi import msg
+
+from ..formats.whole_files import whole_file
+from .checks import ModelArgument, check_outputs, clear_errors
+
+if TYPE_CHECKING:
+    from ..interpret import ErrorAnalysis, TopHeads
+    from ..interpret.contributions import Normalisation
+
+
+def attention(
+    model: ModelArgument,
+    data: Annotated[Path, typer.Argument(help="A .spacy file or a folder of them.", exists=True)],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder for JSON and SVG files.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option("--method", "-m", help="normalised (paper) or softmax (released code).")
+    ] = "normalised",
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=0, help="Read at most this many Docs; 0 for all.")
+    ] = 0,
+    top: Annotated[int, typer.Option("--top", "-k", min=1, help="Heads to show per category.")] = 5,
+    errors: Annotated[
+        bool, typer.Option("--errors", help="Also analyse wrong constituents by their heads.")
+    ] = False,
+) -> None:
+    """Which label attention heads contribute most to which categories of constituents.
+
+    Averages are over the constituents that MODEL predicts for the words of DATA. Only --errors
+    reads the trees of DATA. Heads count from 0. Writes heads.json and heads.svg, and with --errors
+    errors.json.
+    """
+    from ..interpret import error_analysis, top_heads
+    from ..pipeline.loading import load_pipeline
+    from ..training.corpus import Corpus
+
+    names = ["heads.json", "heads.svg", *(["errors.json"] if errors else [])]
+    with clear_errors("attention"):
+        check_outputs(
+            [output / name for name in names] if output else [],
+            data.rglob("*.spacy") if data.is_dir() else [data],
+        )
+        nlp = load_pipeline(model)
+        examples = list(Corpus(data, limit=limit)(nlp))
+        how = cast("Normalisation", method)
+        found = top_heads(nlp, (example.predicted for example in examples), method=how)
+        analysis = error_analysis(nlp, examples, k=top, method=how) if errors else None
+        if analysis is not None and not analysis.docs:
+            raise ValueError(f"--errors: none of the {len(examples)} Docs in {data} has a tree")
+    files = {
+        "heads.json": srsly.json_dumps(found.to_dict(top), indent=2),
+        "heads.svg": found.svg(),
+    }
+    _print_heads(found, top)
+    if analysis is not None:
+        files["errors.json"] = srsly.json_dumps(analysis.to_dict(), indent=2)
+        _print_errors(analysis)
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            with whole_file(output / name) as unfinished:
+                unfinished.write_text(content, encoding="utf8")
+
+
+def _print_heads(found: TopHeads, k: int) -> None:
+    """Print count, top heads and the head most often first of all spans and each category."""
+
+    def row(name: str, spans: int, top: list[Any], firsts: Any) -> list[str]:
+        head = int(firsts.argmax())
+        shares = "  ".join(f"{share.head}: {share.contribution:.4f}" for share in top)
+        return [name, f"{spans:,}", shares, f"{head}: {firsts[head] / spans:.1%}"]
+
+    rows = []
+    if found.categories:
+        rows.append(row("all", int(found.counts.sum()), found.top_overall(k), found.firsts.sum(0)))
+    for c, category in enumerate(found.categories):
+        rows.append(row(category, int(found.counts[c]), found.top(category, k), found.firsts[c]))
+    header = ["category", "spans", "top heads: contribution", "most often first"]
+    msg.table(rows, header=header, divider=True, max_col=90, aligns=list("lrll"))
+
+
+def _print_errors(analysis: ErrorAnalysis, most: int = 15) -> None:
+    from ..interpret.head_analysis import attended_words
+
+    msg.divider("Errors")
+    print(
+        f"{analysis.docs:,} Docs with trees. Predicted constituents: {analysis.correct:,} correct, "
+        f"{len(analysis.wrong_labels):,} with the wrong label, {len(analysis.wrong_spans):,} that "
+        f"are none; {analysis.missed:,} missed."
+    )
+    agreement = analysis.agreement()
+    if agreement["predicted"] is not None:
+        print(
+            f"Wrong labels whose first head is one of the top {analysis.k} of correct constituents "
+            f"with the predicted label: {agreement['predicted']:.1%}, with the gold label: "
+            f"{agreement['gold']:.1%}."
+        )
+    rows = []
+    for predicted, gold, errors in analysis.confusions()[:most]:
+        heads = "  ".join(f"{head}: {count}" for head, count in analysis.first_heads(errors)[:3])
+        words = "  ".join(word for word, _ in attended_words(errors).most_common(3))
+        rows.append([predicted, gold or "(none)", str(len(errors)), heads, words])
+    header = ["predicted", "gold", "errors", "first heads", "which attend most to"]
+    msg.table(rows, header=header, divider=True, max_col=60, aligns=list("llrll"))

@@ -1,0 +1,125 @@
+"""`edit` and `find-threshold`: a trained pipeline with other settings or weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from spacy.language import Language
+from wasabi import msg
+
+from .checks import ModelArgument, check_folder, clear_errors
+
+READING = ("sentences", "max_batch_spans", "prediction")
+"""Settings of models that no weights depend on."""
+OutputArgument = Annotated[Path, typer.Argument(help="Where to write the new pipeline.")]
+
+
+def edit(
+    model: ModelArgument,
+    output: OutputArgument,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="As components.lisa_srl.decoder=viterbi; repeat it."),
+    ] = None,
+    mean_with: Annotated[str, typer.Option(help="What MODEL's training began with.")] = "",
+    component: Annotated[str, typer.Option(help="Of which the mean is.")] = "gec_detector",
+    share: Annotated[float, typer.Option(min=0, max=1, help="Of the other in the mean.")] = 0.5,
+) -> None:
+    """Write MODEL to OUTPUT with other settings (--set) or other weights (--mean-with).
+
+    A mean of a training's weights and of those that it began with (Wortsman et al. 2022, Model
+    soups) forgets less. What the other pipeline doesn't have, such as further words, is in it as
+    `warm_start` has it.
+    """
+    from ..bridge.warm_start import mean_weights
+    from ..pipeline.loading import load_pipeline
+
+    with clear_errors("edit", Path(model)):
+        changed = dict(_setting(text) for text in settings or ())
+        if not (changed or mean_with):
+            raise ValueError("nothing to change: give --set or --mean-with")
+        check_folder(output, [Path(model), *([Path(mean_with)] if mean_with else [])])
+        nlp = load_pipeline(model, config=changed)
+        for place, value in changed.items():
+            _set_in_cfg(nlp, place, value)
+        if mean_with:
+            mine, before, other = (
+                _model(pipeline, component)
+                for pipeline in (nlp, load_pipeline(model), load_pipeline(mean_with))
+            )
+            taken, total = mean_weights(mine, before, other, share)
+            msg.info(f"the mean of {taken:,} of {total:,} weights, which both have")
+        nlp.to_disk(output)
+    msg.good(str(output))
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """The place and value of a setting. Raises ValueError for one that can't be changed."""
+    from spacy.cli._util import parse_config_overrides
+
+    place, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError(f"--set {text}: write a setting and its value, as components.a.b=3")
+    if not place.startswith(("components.", "nlp.")):
+        raise ValueError(f"{place}: only settings of [components] and [nlp] can be changed")
+    if ".model." in place and place.rpartition(".")[2] not in READING:
+        raise ValueError(f"{place}: this is stored with the weights and can't be changed")
+    return place, parse_config_overrides([f"--{place}", value])[place]
+
+
+def _set_in_cfg(nlp: Language, place: str, value: Any) -> None:
+    """Set what is stored beside the weights, and read from there: a detector's threshold."""
+    section, _, rest = place.partition(".")
+    name, _, setting = rest.rpartition(".")
+    if section == "components" and name in nlp.pipe_names:
+        cfg = getattr(nlp.get_pipe(name), "cfg", {})
+        if setting in cfg:
+            cfg[setting] = value
+
+
+def _model(nlp: Language, component: str) -> Any:
+    if component not in nlp.pipe_names:
+        raise ValueError(f"a pipeline has no component {component}")
+    pipe: Any = nlp.get_pipe(component)
+    return pipe.model
+
+
+def find_threshold(
+    model: ModelArgument,
+    output: OutputArgument,
+    correct: Annotated[
+        list[Path] | None,
+        typer.Argument(help=".spacy files without errors: `corrupt --rate 0`.", exists=True),
+    ] = None,
+    most: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of each file's tokens to be marked.")
+    ] = 0.015,
+    tune: Annotated[
+        Path | None,
+        typer.Option(help="With errors: no threshold below its best one.", exists=True),
+    ] = None,
+) -> None:
+    """Write MODEL, which has a `gec_detector`, to OUTPUT with the lowest threshold that is high
+    enough for each of CORRECT, and not below that with the best F0.5 on another file.
+
+    Learners' text has an error every tenth token, other text has not, and a user reads both.
+    """
+    from ..evaluation.detection_scores import choose_threshold, detector_of
+    from ..pipeline.loading import load_pipeline
+
+    files = correct or []
+    with clear_errors("find-threshold"):
+        check_folder(output, [Path(model), *files, *([tune] if tune else [])])
+        nlp = load_pipeline(model)
+        pipe = detector_of(nlp)
+        chosen, rows = choose_threshold(nlp, files, most, tune)
+        pipe.cfg["threshold"] = chosen
+        nlp.get_pipe_config(pipe.name)["threshold"] = chosen
+        nlp.to_disk(output)
+    for row in rows:
+        file, words, marked, needs = (row[name] for name in ("file", "words", "marked", "needs"))
+        msg.text(f"{file}: {marked:.2%} of {words:,} tokens, needs {needs:.4f}")
+    strictest = max(rows, key=lambda row: row["needs"])
+    msg.good(f"threshold {chosen:.4f}, which {strictest['file']} needs")

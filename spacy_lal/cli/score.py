@@ -1,0 +1,172 @@
+"""`score`: two files of trees, roles or errors compared as the tasks' own programs do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from ..annotations.frames import FrameSpans
+from ..formats.files import read_text
+from ..formats.learner_tsv import read_tsv
+from ..formats.props import PropsSentence, read_props
+from ..formats.treebank_sentence import TreebankSentence
+from ..ged.scorer import DetectionReport
+from ..scoring import evalb
+from ..scoring.srl_eval import SrlReport, score_sentence
+from .checks import clear_errors, from_each
+
+S = TypeVar("S")
+
+score_app = typer.Typer(
+    name="score",
+    help="Compare a file of trees, roles or errors with a gold one.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+GoldArgument = Annotated[Path, typer.Argument(help="The gold file.")]
+PredictedArgument = Annotated[Path, typer.Argument(help="The file to evaluate.")]
+
+
+@score_app.command("trees")
+def score_trees(
+    gold: GoldArgument,
+    predicted: PredictedArgument,
+    prm: Annotated[
+        str, typer.Option("--prm", "-p", help=f"{', '.join(evalb.NAMED)}, or a .prm file.")
+    ] = "nk",
+    cutoff: Annotated[
+        int | None, typer.Option("--cutoff", "-c", help="Longest sentence of the second summary.")
+    ] = None,
+    max_errors: Annotated[
+        int | None, typer.Option("--max-errors", "-e", help="Stop after more sentence errors.")
+    ] = None,
+) -> None:
+    """Labelled bracketing recall, precision and F1 of bracketed trees, one a line, as EVALB prints
+    them.
+
+    Messages about sentences that can't be compared go to standard error; after too many of them
+    there is no summary and the exit status is 1.
+    """
+    with clear_errors("score"):
+        params = evalb.EvalbParameters.load(prm)
+        if cutoff is not None:
+            params = replace(params, cutoff_length=cutoff)
+        if max_errors is not None:
+            params = replace(params, max_errors=max_errors)
+        report = evalb.evaluate_files(gold, predicted, params)
+    typer.echo(report.format(), nl=False)
+    for message in report.errors:
+        typer.echo(message.encode("utf8", "backslashreplace").decode("utf8"), err=True)
+    if report.aborted:
+        raise typer.Exit(1)
+
+
+@score_app.command("roles")
+def score_roles(
+    gold: GoldArgument,
+    predicted: PredictedArgument,
+    end_to_end: Annotated[
+        bool, typer.Option("--end-to-end", help="Arguments of other predicates are wrong.")
+    ] = False,
+    any_lemma: Annotated[
+        bool, typer.Option("--any-lemma", help="The same token is the same predicate.")
+    ] = False,
+    confusion: Annotated[
+        bool, typer.Option("--confusion", "-C", help="Unlabelled scores, a confusion matrix.")
+    ] = False,
+) -> None:
+    """Precision, recall and F1 of semantic roles, as srl-eval.pl of CoNLL-2005 prints them.
+
+    Predicates are taken as given: predicted ones that aren't gold are skipped, unless --end-to-end.
+    As in the program, a predicate with another lemma is another one, all of whose arguments are
+    missed; how many there are is said on stderr.
+    Both files have the same sentences, a blank line after each; a row a token: the lemma of a
+    predicate or "-", then a column for each predicate of the sentence. Files may be compressed
+    (.gz, .bz2, .xz).
+    """
+    with clear_errors("score"):
+        report, others = SrlReport(), 0
+        for number, ours, theirs in _sentences(gold, predicted, _read_props):
+            if ours.length != theirs.length:
+                raise ValueError(
+                    f"{predicted}:{theirs.line}: sentence {number} has {theirs.length} tokens, but "
+                    f"{ours.length} in {gold}:{ours.line}"
+                )
+            frames = ours.frames, theirs.frames
+            if any_lemma:
+                frames = _without_lemmas(ours.frames), _without_lemmas(theirs.frames)
+            report += score_sentence(*frames, end_to_end=end_to_end)
+            found = {frame.predicate: frame.roleset for frame in frames[1]}
+            others += sum(found.get(f.predicate, f.roleset) != f.roleset for f in frames[0])
+    if others:
+        typer.echo(
+            f"{others} of {report.propositions} predicates of {gold} have another lemma in "
+            f"{predicted}, so their arguments count as missed; --any-lemma compares them",
+            err=True,
+        )
+    typer.echo(report.format() + (report.format_confusion() if confusion else ""), nl=False)
+
+
+@score_app.command("errors")
+def score_errors(
+    gold: GoldArgument,
+    predicted: PredictedArgument,
+    types: Annotated[bool, typer.Option("--types", help="Add a row for each label.")] = False,
+) -> None:
+    """Precision, recall and F0.5 of error detection, token by token, as in MultiGED-2023.
+
+    A row has a token, a tab and a label: c (correct), i (incorrect) or a type of errors. The
+    overall scores don't distinguish types. Files may be compressed (.gz, .bz2, .xz).
+    """
+    with clear_errors("score"):
+        report = DetectionReport()
+        for number, ours, theirs in _sentences(gold, predicted, _read_labels):
+            for word, other in zip_longest(ours.words, theirs.words):
+                if word != other:
+                    raise ValueError(
+                        f"sentence {number} has {other!r} in {predicted}, but {word!r} in {gold}"
+                    )
+            report.add(ours.errors or (), theirs.errors or ())
+    rows = {"overall": report.overall, **(dict(sorted(report.types.items())) if types else {})}
+    typer.echo(f"{'':12}{'TP':>8}{'FP':>8}{'FN':>8}{'P':>9}{'R':>9}{'F0.5':>9}")
+    for name, counts in rows.items():
+        numbers = f"{counts.right:8}{counts.wrong:8}{counts.missed:8}"
+        typer.echo(f"{name:12}{numbers}{counts.p:9.4f}{counts.r:9.4f}{counts.f():9.4f}")
+
+
+def _read_props(path: Path) -> Iterator[PropsSentence]:
+    return read_props(read_text(path), source=str(path))
+
+
+def _read_labels(path: Path) -> Iterator[TreebankSentence]:
+    for sentence in read_tsv(path):
+        if sentence.errors is None:
+            raise ValueError(
+                f"{path} has no labels: expected a word and its label, with a tab between them, "
+                "on each line"
+            )
+        yield sentence
+
+
+def _sentences(
+    gold: Path, predicted: Path, read: Callable[[Path], Iterable[S]]
+) -> Iterator[tuple[int, S, S]]:
+    """The number of every sentence, and it in both files.
+
+    Raises ValueError for the first that only one of them has.
+    """
+    files = (from_each([path], read) for path in (gold, predicted))
+    for number, (ours, theirs) in enumerate(zip_longest(*files), start=1):
+        if ours is None or theirs is None:
+            shorter, longer = (gold, predicted) if ours is None else (predicted, gold)
+            raise ValueError(f"{shorter} ends before sentence {number}, which {longer} has")
+        yield number, ours, theirs
+
+
+def _without_lemmas(frames: Sequence[FrameSpans]) -> list[FrameSpans]:
+    return [frame._replace(roleset="") for frame in frames]

@@ -1,0 +1,310 @@
+"""A pipeline's detection of grammatical errors: on corpora, and on pairs of a textbook's sentences.
+
+On a corpus the pipeline reads the gold words and, unless sentences are joined, the gold sentence
+boundaries; precision, recall and F0.5 count tokens, as MultiGED-2023 does (`ged/scorer.py`).
+
+A file of pairs has three columns with tabs between them, and a line that names them: kind, wrong,
+right. In the wrong sentence, brackets stand around what is wrong by the rule of
+`artificial_errors/corrupt.py`: words that are changed or too much, and the word after a missing
+one.
+
+    kind	wrong	right
+    agreement	He [go] home.	He goes home.
+    articles	I have [car].	I have a car.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from ..annotations.grammar_errors import CORRECT, error_scores, get_errors, set_errors
+from ..formats.files import FormatError, read_text
+from ..ged.component import ErrorDetector
+from ..ged.scorer import Detection
+from ..pipeline.pipes import pipes_before, run_pipes
+from ..training.corpus import Corpus
+
+Bools = numpy.ndarray
+Reals = numpy.ndarray
+
+
+def detector_of(nlp: Language) -> ErrorDetector:
+    """The pipeline's detector. Raises ValueError if there is none."""
+    for _, pipe in nlp.pipeline:
+        if isinstance(pipe, ErrorDetector):
+            return pipe
+    raise ValueError(f"{nlp.meta['lang']}_{nlp.meta['name']} has no component gec_detector")
+
+
+def measure_errors(
+    nlp: Language, corpus: Corpus, threshold: float | None = None, join: int = 1
+) -> dict[str, Any]:
+    """Scores of the detector on a corpus, at a threshold (None: its own) and at the best one.
+
+    join: sentences a Doc; if several, without boundaries. Raises ValueError as `score_words` does.
+    """
+    pipe = detector_of(nlp)
+    threshold = pipe.cfg["threshold"] if threshold is None else threshold
+    gold, scores, speed = score_words(nlp, corpus, join)
+    marked = scores >= threshold
+    best = best_threshold(gold, scores)
+    counts = detection(gold, marked)
+    return {
+        "ged_p": counts.p,
+        "ged_r": counts.r,
+        "ged_f05": counts.f(),
+        "tokens": len(gold),
+        "errors": int(gold.sum()),
+        "marked": float(marked.mean()),
+        # what a threshold made for this very corpus would give: a bound, not a result
+        "best_threshold": best,
+        "best_f05": detection(gold, scores >= best).f(),
+        "detector_words_per_second": round(speed, 1),
+    }
+
+
+def score_words(nlp: Language, corpus: Corpus, join: int = 1) -> tuple[Bools, Reals, float]:
+    """Whether each word is an error, its probability of being one, and words a second.
+
+    The time is the detector's alone. Docs without a span group of errors don't count; raises
+    ValueError if none has one.
+    """
+    pipe = detector_of(nlp)
+    examples = [e for e in corpus(nlp) if pipe.spans_key in e.reference.spans]
+    if not examples:
+        raise ValueError(
+            f"no errors are annotated in {corpus.path}: none of its Docs has "
+            f"doc.spans[{pipe.spans_key!r}]"
+        )
+    if join > 1:
+        some = [examples[start : start + join] for start in range(0, len(examples), join)]
+        examples = [_joined([e.reference for e in few], pipe.spans_key) for few in some]
+    docs = [example.predicted for example in examples]
+    docs = list(run_pipes(pipes_before(nlp, pipe), docs, nlp.batch_size))
+    start = time.perf_counter()
+    docs = list(pipe.pipe(docs, batch_size=nlp.batch_size))
+    seconds = time.perf_counter() - start
+    gold: list[bool] = []
+    scores: list[float] = []
+    for doc, example in zip(docs, examples, strict=True):
+        labels = get_errors(example.reference, pipe.spans_key)
+        of_doc = error_scores(doc, pipe.spans_key) or []
+        for token, label, score in zip(doc, labels, of_doc, strict=True):
+            if not token.is_space:
+                gold.append(label != CORRECT)
+                scores.append(score)
+    return numpy.asarray(gold), numpy.asarray(scores), len(gold) / seconds
+
+
+def _joined(references: list[Doc], key: str) -> Example:
+    """A text without boundaries of the sentences, as users have them."""
+    tokens = [(token, token.i + 1 == len(doc)) for doc in references for token in doc]
+    words = [token.text for token, _ in tokens]
+    spaces = [is_last or bool(token.whitespace_) for token, is_last in tokens]
+    text, labelled = (Doc(references[0].vocab, words=words, spaces=spaces) for _ in range(2))
+    set_errors(labelled, [label for doc in references for label in get_errors(doc, key)], key=key)
+    return Example(text, labelled)
+
+
+def detection(gold: Bools, found: Bools) -> Detection:
+    """Counts over words: whether each is an error, and whether it is marked."""
+    right = int((gold & found).sum())
+    return Detection(right, int(found.sum()) - right, int(gold.sum()) - right)
+
+
+def best_threshold(gold: Bools, scores: Reals) -> float:
+    """The score from which on marking words gives the highest F0.5."""
+    order = numpy.argsort(-scores, kind="stable")
+    right = numpy.cumsum(gold[order])
+    marked = numpy.arange(1, len(gold) + 1)
+    # F0.5 = 1.25 TP / (TP + FP + 0.25 (TP + FN))
+    f = 1.25 * right / (marked + 0.25 * max(1, gold.sum()))
+    # words of the same score are marked together
+    last = numpy.append(scores[order][1:] != scores[order][:-1], True)
+    f[~last] = -1.0
+    return float(scores[order][int(f.argmax())])
+
+
+def lowest_threshold(scores: Reals, most: float) -> float:
+    """The lowest one of nine decimals, as they are stored, that at most a share `most` reaches.
+
+    Raises ValueError if more have the highest score there is.
+    """
+    allowed = math.floor(most * len(scores) + 1e-9)  # 0.29 * 100 is less than 29
+    if allowed >= len(scores):
+        return 0.0
+    # just above the first score that would be one too many
+    one_too_many = numpy.sort(scores)[-1 - allowed]
+    if one_too_many >= 1:
+        raise ValueError(f"no threshold marks at most {most:.2%}: more have the probability 1")
+    return min(1.0, (math.floor(one_too_many * 1e9) + 1) / 1e9)
+
+
+def choose_threshold(
+    nlp: Language, correct: Sequence[Path], most: float, tune: Path | None = None
+) -> tuple[float, list[dict[str, Any]]]:
+    """The lowest threshold that is high enough for each file, with what each file needs.
+
+    correct: files without errors, of whose words at most a share `most` may be marked. tune: a file
+    with errors, whose best threshold is needed. Each row has the file, its words, the threshold
+    that it needs, and the share of words that the chosen one marks. Raises ValueError for a file
+    of the other kind, or if there is none.
+    """
+    if not correct and tune is None:
+        raise ValueError("no files to choose a threshold by")
+    needed: dict[Path, tuple[float, Reals]] = {}
+    # of all files together, a small one would say nothing
+    for path in correct:
+        gold, scores, _ = score_words(nlp, Corpus(path))
+        if gold.any():
+            raise ValueError(f"{path} has tokens that are labelled as errors")
+        needed[path] = lowest_threshold(scores, most), scores
+    if tune is not None:
+        gold, scores, _ = score_words(nlp, Corpus(tune))
+        if not gold.any():
+            raise ValueError(f"no token in {tune} is labelled as an error")
+        # as many decimals as are stored, and no token less that is marked
+        needed[tune] = math.floor(best_threshold(gold, scores) * 1e9) / 1e9, scores
+    chosen = max(lowest for lowest, _ in needed.values())
+    return chosen, [
+        {
+            "file": path.name,
+            "words": len(scores),
+            "needs": lowest,
+            "marked": float((scores >= chosen).mean()),
+        }
+        for path, (lowest, scores) in needed.items()
+    ]
+
+
+COLUMNS = ("kind", "wrong", "right")
+"""The columns of a file of pairs, which its first line names."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A wrong sentence, without brackets, and its correction.
+
+    places: start and end, in characters of the wrong one, of what was between brackets.
+    """
+
+    kind: str
+    wrong: str
+    places: tuple[tuple[int, int], ...]
+    right: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Marks in a pair's sentences.
+
+    found: whether any of the tokens that are wrong is marked. elsewhere: how many others of that
+    sentence are. in_right: which tokens of the correction are.
+    """
+
+    pair: Pair
+    found: bool
+    elsewhere: int
+    in_right: tuple[str, ...]
+
+
+def read_pairs(path: str | Path) -> list[Pair]:
+    """Raises FormatError for a line without three columns or without brackets that match."""
+
+    def wrong_at(line: int, message: str) -> FormatError:
+        return FormatError(message, source=str(path), line=line)
+
+    header, *rows = enumerate(read_text(path).removesuffix("\n").split("\n"), start=1)
+    if tuple(header[1].split("\t")) != COLUMNS:
+        raise wrong_at(1, f"the first line isn't {', '.join(COLUMNS)} with tabs between them")
+    pairs = []
+    for line, row in rows:
+        cells = row.split("\t")
+        if len(cells) != len(COLUMNS) or not all(cell.strip() for cell in cells):
+            raise wrong_at(line, f"expected {len(COLUMNS)} columns with tabs between them")
+        kind, marked, right = cells
+        wrong, places = _unmarked(marked)
+        if not places or set("[]") & set(wrong + right):
+            message = "expected [brackets] around the words that are wrong, and no other brackets"
+            raise wrong_at(line, message)
+        pairs.append(Pair(kind, wrong, places, right))
+    if not pairs:
+        raise wrong_at(1, "expected pairs of sentences below the first line, found none")
+    return pairs
+
+
+def _unmarked(marked: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    text = ""
+    places = []
+    for number, part in enumerate(re.split(r"(\[\s*[^\[\]\s][^\[\]]*\])", marked)):
+        if number % 2:
+            places.append((len(text), len(text) + len(part) - 2))
+            part = part[1:-1]
+        text += part
+    return text, tuple(places)
+
+
+def evaluate_pairs(nlp: Language, path: Path) -> dict[str, Any]:
+    """Shares by kind and of all pairs, as fractions, and what was marked of every pair."""
+    pairs = read_pairs(path)
+    pipe = detector_of(nlp)
+    found = list(outcomes(nlp, pairs, pipe.cfg["threshold"], pipe.spans_key))
+    kinds = list(dict.fromkeys(pair.kind for pair in pairs))
+    return {
+        "pairs": path.name,
+        "threshold": pipe.cfg["threshold"],
+        "kinds": {kind: _shares([one for one in found if one.pair.kind == kind]) for kind in kinds},
+        "all": _shares(found),
+        "each": [
+            {
+                "kind": one.pair.kind,
+                "wrong": one.pair.wrong,
+                "found": one.found,
+                "elsewhere": one.elsewhere,
+                "in_right": list(one.in_right),
+            }
+            for one in found
+        ],
+    }
+
+
+def outcomes(
+    nlp: Language, pairs: Sequence[Pair], threshold: float, key: str = "errors"
+) -> Iterator[Outcome]:
+    """Marks of the pipeline in each pair, of which it reads each sentence by itself."""
+    wrong = nlp.pipe(pair.wrong for pair in pairs)
+    right = nlp.pipe(pair.right for pair in pairs)
+    for pair, one, other in zip(pairs, wrong, right, strict=True):
+        gold = {
+            token.i
+            for token in one
+            for start, end in pair.places
+            if token.idx < end and start < token.idx + len(token)
+        }
+        marked, in_right = (
+            [at for at, score in enumerate(error_scores(doc, key) or []) if score >= threshold]
+            for doc in (one, other)
+        )
+        elsewhere = len(set(marked) - gold)
+        texts = tuple(other[at].text for at in in_right)
+        yield Outcome(pair, bool(gold & set(marked)), elsewhere, texts)
+
+
+def _shares(found: Sequence[Outcome]) -> dict[str, float]:
+    return {
+        "pairs": len(found),
+        "found": sum(one.found for one in found) / len(found),
+        "marked_elsewhere": sum(one.elsewhere > 0 for one in found) / len(found),
+        "right_marked": sum(bool(one.in_right) for one in found) / len(found),
+    }

@@ -1,0 +1,156 @@
+"""Trees, heads and tags of a pipeline, from gold words or from raw text; and its speed.
+
+From gold words, one sentence a Doc, the pipeline predicts everything else. The scored trees'
+terminals carry the gold tags, so that EVALB skips no sentence over a mistagged comma; tag accuracy
+is reported apart. Heads are scored in three conventions (`scoring/attachment.py`). Raw text is made
+of the gold sentences of a paragraph, and compared by characters (`scoring/raw_text.py`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy
+from spacy.attrs import SENT_START
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from ..annotations.constituents import CONSTITUENTS_KEY, get_constituents, set_constituents
+from ..annotations.frames import FRAMES_KEY
+from ..annotations.retokenized import join_sentences, paragraphs
+from ..annotations.words import bare_doc
+from ..formats.docbins import read_spacy
+from ..parsing.scorer import score_constituency
+from ..scoring.attachment import score_attachment
+from ..scoring.raw_text import RawTextScores
+from ..training.corpus import Corpus
+
+ATTACHMENT = ("dep_uas", "dep_las", "ptb_uas", "ptb_las", "conll18_uas", "conll18_las")
+"""The scores of heads that a report has."""
+Given = Literal["nothing", "sentences", "tokens", "both"]
+GIVEN: tuple[Given, ...] = ("nothing", "sentences", "tokens", "both")
+"""Parts of the gold annotation of raw text that a pipeline may be given."""
+
+
+def is_parsed(doc: Doc) -> bool:
+    """Whether a Doc has constituents, heads or tags."""
+    return CONSTITUENTS_KEY in doc.spans or any(map(doc.has_annotation, ("DEP", "TAG")))
+
+
+def measure_parses(
+    nlp: Language, examples: list[Example], prm: str = "nk", batch_size: int | None = None
+) -> dict[str, Any]:
+    """Scores of the pipeline, how much it read, and how fast.
+
+    `by_label` has the scores of every label of constituents and relations.
+    """
+    nlp("One sentence to warm up .")
+    cpu, wall = time.process_time(), time.perf_counter()
+    docs = nlp.pipe((example.predicted for example in examples), batch_size=batch_size)
+    pairs = [Example(doc, example.reference) for doc, example in zip(docs, examples, strict=True)]
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    words = sum(len(pair.reference) for pair in pairs)
+    scores = {"sentences": len(pairs), "words": words, "evalb_parameters": prm}
+    scores |= score_constituency(pairs, prm=prm)
+    labels = (label for pair in pairs for *_, label in get_constituents(pair.reference))
+    by_label = {"constituents": label_table(scores["spans_constituents_per_type"], labels)}
+    if any(pair.predicted.has_annotation("DEP") for pair in pairs):
+        attachment = score_attachment(pairs)
+        scores |= {key: attachment[key] for key in (*ATTACHMENT, "dep_las_per_type")}
+        relations = (token.dep_.lower() for pair in pairs for token in pair.reference)
+        by_label["relations"] = label_table(attachment["dep_las_per_type"], relations)
+        scores["nonprojective_gold"] = attachment["dep_nonproj"]
+        scores["nonprojective_predicted"] = attachment["dep_nonproj_pred"]
+    return scores | {
+        "by_label": by_label,
+        "words_per_cpu_second": round(words / cpu, 1),
+        "words_per_second": round(words / wall, 1),
+    }
+
+
+def label_table(
+    per_type: Mapping[str, Mapping[str, float]] | None, gold: Iterable[str]
+) -> dict[str, dict[str, float]]:
+    """Precision, recall and F1 of every label, and how often gold has it."""
+    counts = Counter(gold)
+    return {
+        label: {key: of[key] for key in "prf"} | {"gold": counts[label]}
+        for label, of in sorted((per_type or {}).items())
+    }
+
+
+def evaluate_raw(nlp: Language, corpus: Path, trees: Path | None = None) -> dict[str, Any]:
+    """Scores of the pipeline on the paragraphs of a corpus, by what it is given of gold.
+
+    Raises OSError or ValueError; see `read_paragraphs`.
+    """
+    gold = read_paragraphs(nlp, corpus, trees)
+    return {
+        "corpus": corpus.name,
+        "paragraphs": len(gold),
+        "words": sum(map(len, gold)),
+        "given": {given: measure_raw(nlp, gold, given).as_dict() for given in GIVEN},
+    }
+
+
+def measure_raw(nlp: Language, gold: Iterable[Doc], given: Given = "nothing") -> RawTextScores:
+    """Scores of the pipeline on the texts of Docs with gold annotation.
+
+    given: what of gold it may use. Sentences that begin within one of its tokens get lost.
+    """
+    gold = list(gold)
+    scores = RawTextScores()
+    for doc, found in zip(gold, nlp.pipe(_inputs(nlp, gold, given)), strict=True):
+        scores.add(doc, found)
+    return scores
+
+
+def _inputs(nlp: Language, gold: Iterable[Doc], given: Given) -> Iterator[Doc]:
+    for doc in gold:
+        if given in ("tokens", "both"):
+            made = bare_doc(doc, nlp.vocab, sentence_starts=False)
+        else:
+            made = nlp.make_doc(doc.text)
+        if given in ("sentences", "both"):
+            starts = {token.idx for token in doc if token.is_sent_start}
+            values: Any = numpy.asarray([1 if t.idx in starts else -1 for t in made], dtype="int64")
+            made.from_array([SENT_START], values.view("uint64"))
+        yield made
+
+
+def read_paragraphs(nlp: Language, corpus: Path, trees: Path | None = None) -> list[Doc]:
+    """The paragraphs of a corpus with one sentence a Doc.
+
+    trees: a corpus with the same sentences, or some of them, whose constituents and tags count.
+    Raises ValueError if a sentence there has other words, or none is there, by their sent_id.
+    """
+    annotated = {}
+    if trees is not None:
+        annotated = {doc.user_data.get("sent_id"): doc for doc in read_spacy(trees, nlp.vocab)}
+        annotated.pop(None, None)  # of no known sentence
+    docs = []
+    known = False
+    for doc in Corpus(corpus).docs(nlp):
+        doc.spans.pop(FRAMES_KEY, None)
+        if trees is not None:
+            doc.spans.pop(CONSTITUENTS_KEY, None)
+        if partner := annotated.get(doc.user_data.get("sent_id")):
+            known = True
+            if [token.text for token in partner] != [token.text for token in doc]:
+                raise ValueError(
+                    f"{trees}: sentence {doc.user_data['sent_id']} has other words than in the "
+                    "corpus"
+                )
+            for token, other in zip(doc, partner, strict=True):
+                token.tag_ = other.tag_
+            if CONSTITUENTS_KEY in partner.spans:
+                set_constituents(doc, get_constituents(partner))
+        docs.append(doc)
+    if trees is not None and not known:
+        raise ValueError(f"{trees}: no sentence has the sent_id of one in {corpus}")
+    return [join_sentences(group, nlp.vocab) for group in paragraphs(docs)]

@@ -1,0 +1,293 @@
+"""A pipeline's semantic roles, with its own parses or others', given predicates or its own.
+
+The pipeline reads the gold words, one sentence a Doc. Rules are those of srl-eval.pl
+(`scoring/srl_eval.py`), with predicates of the model's own end to end: all arguments of
+one that is none are wrong.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, cast
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from ..annotations import (
+    FrameSpans,
+    get_constituents,
+    get_frames,
+    set_constituents,
+    set_dependencies,
+    set_frames,
+)
+from ..annotations.frames import join_continuations
+from ..annotations.words import bare_doc
+from ..pipeline.loading import load_pipeline
+from ..scoring.attachment import score_attachment
+from ..scoring.srl_eval import SrlReport, score_sentence
+from ..srl.component import LisaSRL
+from ..srl.frame_decoding import RoleDecoding
+from ..srl.scorer import AUXILIARIES, score_frames
+from ..trees.tree import LabelledSpan
+from .parse_scores import label_table
+
+LENGTHS = (10, 20, 30, 40)
+"""The greatest length in words of each group of sentences but the last."""
+DISTANCES = (0, 2, 5, 10)
+"""The greatest distance, in words between, of each group of arguments but the last."""
+SCORES = ("srl_p", "srl_r", "srl_f", "srl_pred_p", "srl_pred_r", "srl_pred_f")
+"""The scores of a row."""
+
+Kept = Callable[[int, Sequence[LabelledSpan]], bool]
+"""Whether an argument counts, from its predicate and its pieces."""
+Heads = list[tuple[list[int], list[str]]]
+"""Heads and relations of every Doc."""
+
+
+def lisa_of(nlp: Language) -> LisaSRL:
+    """The pipeline's component of roles. Raises ValueError if there is none."""
+    for _, pipe in nlp.pipeline:
+        if isinstance(pipe, LisaSRL):
+            return pipe
+    raise ValueError(f"{nlp.meta['lang']}_{nlp.meta['name']} has no component lisa_srl")
+
+
+def measure_roles(
+    nlp: Language,
+    examples: list[Example],
+    parses: Sequence[str] = ("model",),
+    predicates: Sequence[str] = ("model", "gold"),
+    decoders: Sequence[str] | None = None,
+    unique: bool | None = None,
+) -> dict[str, Any]:
+    """Scores of each combination of parses, predicates and decoder (`roles`), and of the first.
+
+    parses: "model", "gold", or pipelines that find heads. predicates: "model", "gold". decoders,
+    unique (whether a frame may have a core role only once): None for the component's. Raises
+    ValueError for other predicates, parses without heads, or a Doc of several sentences.
+    """
+    if unknown := set(predicates) - {"model", "gold"}:
+        raise ValueError(
+            f"--predicates must be model, gold, or model,gold, not {', '.join(sorted(unknown))}"
+        )
+    for example in examples:
+        doc = example.reference
+        if doc.has_annotation("SENT_START") and len(list(doc.sents)) > 1:
+            # parses of others would come with other boundaries
+            raise ValueError(
+                "the corpus has Docs of several sentences: convert it again, with one sentence in "
+                "each Doc"
+            )
+    pipe = lisa_of(nlp)
+    before = vars(pipe).copy()
+    try:
+        if unique is not None:
+            pipe.unique_core_roles = unique
+        pipe.overwrite_heads, pipe.overwrite_parser = (
+            False,
+            None,
+        )  # heads are those that roles go by
+        runs = list(_runs(nlp, pipe, examples, parses, predicates, decoders or [pipe.decoder]))
+    finally:
+        vars(pipe).update(before)
+    right: dict[str, list[str]] = {}
+    for header, pairs, _ in runs:
+        source = header["parses"]
+        if source != "gold" and source not in right and _have_heads(pairs):
+            right[source] = [_parse(source, pair) for pair in pairs]
+    rows = [header | _row(pairs, speed, right) for header, pairs, speed in runs]
+    _, pairs, _ = runs[0]
+    per_type = score_frames(pairs)["srl_per_type"]
+    labels = (
+        label
+        for pair in pairs
+        for frame in get_frames(pair.reference)
+        for label, _ in join_continuations(argument.label_ for argument in frame.arguments)
+    )
+    return {
+        **{key: rows[0][key] for key in SCORES},
+        "srl_per_type": per_type,
+        "unique_core_roles": pipe.unique_core_roles if unique is None else unique,
+        "by_label": {"roles": label_table(per_type, labels)},
+        "roles": rows,
+    }
+
+
+def _runs(
+    nlp: Language,
+    pipe: LisaSRL,
+    examples: list[Example],
+    parses: Sequence[str],
+    predicates: Sequence[str],
+    decoders: Sequence[str],
+) -> Iterator[tuple[dict[str, str], list[Example], float]]:
+    """Predictions beside gold for each combination, and words a second of processor time."""
+    all_heads = [_heads_of(source, nlp, examples) for source in parses]
+    trees = _trees_of(nlp, pipe, examples)
+    for source, heads in zip(parses, all_heads, strict=True):
+        for given in predicates:
+            for decoder in decoders:
+                pipe.decoder = cast(RoleDecoding, decoder)
+                header = {"parses": source, "predicates": given, "decoder": decoder}
+                yield header, *_run(nlp, pipe, examples, heads, trees, given == "gold")
+
+
+def _heads_of(source: str, nlp: Language, examples: list[Example]) -> Heads | None:
+    """Heads and relations from gold or another pipeline; None: the model's.
+
+    Raises ValueError if there are none.
+    """
+    if source == "model":
+        return None
+    docs = [example.reference for example in examples]
+    if source != "gold":
+        parser = load_pipeline(source, exclude=["lisa_srl"])
+        docs = list(parser.pipe(_copies(parser, examples)))
+    if not any(doc.has_annotation("DEP") for doc in docs):
+        # LISA would read its own parses, and they would count as these
+        raise ValueError(
+            "the corpus has no gold heads" if source == "gold" else f"{source} finds no heads"
+        )
+    return [([t.head.i for t in doc], [t.dep_ for t in doc]) for doc in docs]
+
+
+def _trees_of(
+    nlp: Language, pipe: LisaSRL, examples: list[Example]
+) -> list[list[LabelledSpan]] | None:
+    """The constituents that the pipeline's parser finds; None if arguments don't depend on them."""
+    if not pipe.nonconstituent_penalty:
+        return None
+    with nlp.select_pipes(disable=[pipe.name]):
+        docs = nlp.pipe(_copies(nlp, examples))
+        return [get_constituents(doc) for doc in docs]
+
+
+def _copies(nlp: Language, examples: list[Example]) -> list[Doc]:
+    predicted = (example.predicted for example in examples)
+    return [bare_doc(doc, nlp.vocab, one_sentence=True) for doc in predicted]
+
+
+def _run(
+    nlp: Language,
+    pipe: LisaSRL,
+    examples: list[Example],
+    heads: Heads | None,
+    trees: list[list[LabelledSpan]] | None,
+    gold_predicates: bool,
+) -> tuple[list[Example], float]:
+    """Predictions beside gold, and words a second of processor time of the component alone."""
+    docs = _copies(nlp, examples)
+    for doc, of_doc in zip(docs, heads or (), strict=False):
+        set_dependencies(doc, *of_doc)
+    for doc, constituents in zip(docs, trees or (), strict=False):
+        if constituents:
+            set_constituents(doc, constituents)
+    if gold_predicates:
+        for doc, example in zip(docs, examples, strict=True):
+            gold = ((f.predicate.i, f.roleset) for f in get_frames(example.reference))
+            set_frames(doc, [FrameSpans(i, roleset, [(i, i + 1, "V")]) for i, roleset in gold])
+    pipe.parse_source = "model" if heads is None else "doc"
+    pipe.predicate_source = "doc" if gold_predicates else "model"
+    for _, other in nlp.pipeline:
+        # an encoder that it listens to, and nothing that annotates
+        if pipe.name in getattr(other, "listening_components", ()):
+            docs = list(cast(Any, other).pipe(docs, batch_size=nlp.batch_size))
+    cpu = time.process_time()
+    docs = list(pipe.pipe(docs, batch_size=nlp.batch_size))
+    cpu = time.process_time() - cpu
+    pairs = [Example(doc, example.reference) for doc, example in zip(docs, examples, strict=True)]
+    return pairs, sum(map(len, docs)) / cpu
+
+
+def _row(pairs: list[Example], speed: float, right: dict[str, list[str]]) -> dict[str, Any]:
+    """The scores of one run. right: for each parser, whether its parse of each sentence is."""
+    scores, without = score_frames(pairs), score_frames(pairs, ignored_rolesets=AUXILIARIES)
+    row: dict[str, Any] = {key: scores[key] for key in SCORES}
+    row |= {f"{key} without auxiliaries": without[key] for key in SCORES}
+    if _have_heads(pairs):
+        row["uas"] = score_attachment(pairs)["conll18_uas"]
+    row["words_per_cpu_second"] = round(speed, 1)
+    lengths = (_group(len(pair.reference), LENGTHS) for pair in pairs)
+    row["by_length"] = _by_sentence(pairs, lengths, _groups(LENGTHS))
+    row["by_distance"] = {
+        name: _f1(_report(pairs, lambda *at, name=name: _group(_distance(*at), DISTANCES) == name))
+        for name in _groups(DISTANCES)
+    }
+    if right:
+        row["by_parse"] = _by_sentence(pairs, map(" ".join, zip(*right.values(), strict=True)))
+    return row
+
+
+def _by_sentence(
+    pairs: list[Example], names: Iterable[str], order: Sequence[str] = ()
+) -> dict[str, dict[str, float]]:
+    """Scores of groups of sentences, of which each has the name of one."""
+    groups: dict[str, list[Example]] = defaultdict(list, {name: [] for name in order})
+    for pair, name in zip(pairs, names, strict=True):
+        groups[name].append(pair)
+    return {name: _f1(_report(group)) for name, group in groups.items() if group}
+
+
+def _report(pairs: Iterable[Example], kept: Kept = lambda *_: True) -> SrlReport:
+    """Counts over the arguments that are kept."""
+    reports = (
+        score_sentence(
+            list(_frames(pair.reference, kept)),
+            list(_frames(pair.predicted, kept)),
+            end_to_end=True,
+        )
+        for pair in pairs
+    )
+    return sum(reports, SrlReport())
+
+
+def _frames(doc: Doc, kept: Kept) -> Iterator[FrameSpans]:
+    for frame in get_frames(doc):
+        spans = sorted((span.start, span.end, span.label_) for span in frame.arguments)
+        arguments = [
+            [spans[i] for i in pieces] for _, pieces in join_continuations(s[2] for s in spans)
+        ]
+        predicate = frame.predicate.i
+        those = [span for pieces in arguments if kept(predicate, pieces) for span in pieces]
+        yield FrameSpans(predicate, "", those)
+
+
+def _f1(report: SrlReport) -> dict[str, float]:
+    return {
+        "f": report.overall.f1 / 100,
+        "arguments": report.overall.correct + report.overall.missed,
+        "sentences": report.sentences,
+    }
+
+
+def _groups(edges: Sequence[int]) -> list[str]:
+    """The names of groups with these greatest values, and of the last: "0-10", "11-20", "21-"."""
+    starts = [0, *(edge + 1 for edge in edges)]
+    return [f"{start}-{end}" for start, end in zip(starts, [*edges, ""], strict=True)]
+
+
+def _group(value: int, edges: Sequence[int]) -> str:
+    return _groups(edges)[sum(value > edge for edge in edges)]
+
+
+def _distance(predicate: int, pieces: Sequence[LabelledSpan]) -> int:
+    """Number of words between the predicate and the nearest piece of the argument."""
+    return min(max(start - predicate - 1, predicate - end, 0) for start, end, _ in pieces)
+
+
+def _have_heads(pairs: list[Example]) -> bool:
+    """Whether predicted heads can be compared with gold ones: not of a model or corpus without."""
+    sides = [pair.predicted for pair in pairs], [pair.reference for pair in pairs]
+    return all(any(doc.has_annotation("DEP") for doc in docs) for docs in sides)
+
+
+def _parse(source: str, pair: Example) -> str:
+    """The source with + if the sentence's heads are right, - if not, ? if it has no gold ones."""
+    if not pair.reference.has_annotation("DEP"):
+        return f"{source}?"
+    found, gold = ([token.head.i for token in doc] for doc in (pair.predicted, pair.reference))
+    return f"{source}{'+' if found == gold else '-'}"

@@ -1,0 +1,146 @@
+"""From words to the numbers that a published parser reads: of words, tags, characters and pieces.
+
+What stands before a sentence and behind it is read, too: rows are START, the words, and, where the
+parser has one, STOP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy
+import torch
+from torch import Tensor
+
+from ..trees.brackets import BRACKETS
+from .sentence_pieces import Numbers, PieceReader, Pieces, PieceSettings, padded
+from .treebank_words import Text, benepar_text, replaced
+
+MOST_CHARACTERS = 1000
+"""Characters of a word: the original programs read all of it, however long that takes."""
+
+
+RowBatch = dict[str, Tensor]
+"""Sentences of N rows, padded together, without what the parser does not read.
+
+words, tags [B, N]; characters [W, C], lengths [W] of different words, and spelled [B, N], which of
+these a row is; of pieces as `PieceReader.batch` has them.
+"""
+
+
+class SentenceNumbers(NamedTuple):
+    """A sentence of N rows; empty for what the parser does not read."""
+
+    words: list[int]
+    tags: list[int]
+    characters: list[tuple[int, ...]]
+    pieces: Pieces | None
+
+    @property
+    def size(self) -> int:
+        """How much there is to compute: pieces, or else rows."""
+        if self.pieces is not None:
+            return len(self.pieces.ids)
+        return max(len(self.words), len(self.characters))
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers of words, tags or characters.
+
+    values: by number; None for one that no text has. unknown: of what is not among the values.
+    start, stop: the numbers around a sentence; stop is None if nothing stands behind it. lower:
+    read in lower case. escape: brackets are read as `BRACKETS`.
+    Of characters: around: what stands before those of a word and behind them. boundary: how many
+    times start and stop stand in their rows. most: of a word; None for all.
+    """
+
+    values: Sequence[str | None]
+    unknown: int
+    start: int
+    stop: int | None
+    lower: bool = False
+    escape: bool = False
+    around: tuple[Sequence[int], Sequence[int]] = ((), ())
+    boundary: int = 1
+    most: int | None = None
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {value: k for k, value in enumerate(self.values) if value is not None}
+
+    def _numbers(self, texts: Sequence[str]) -> list[int]:
+        return [self._index.get(text, self.unknown) for text in texts]
+
+    def _read(self, words: Sequence[str]) -> list[str]:
+        read = replaced(words, BRACKETS if self.escape else {})
+        return [word.lower() for word in read] if self.lower else read
+
+    def rows(self, words: Sequence[str]) -> list[int]:
+        """A number for each row."""
+        behind = [] if self.stop is None else [self.stop]
+        return [self.start, *self._numbers(self._read(words)), *behind]
+
+    def spelled(self, words: Sequence[str]) -> list[tuple[int, ...]]:
+        """The characters of each row."""
+        before, behind = self.around
+        inside = [self._numbers(word[:MOST_CHARACTERS]) for word in self._read(words)]
+        inside.insert(0, [self.start] * self.boundary)
+        if self.stop is not None:
+            inside.append([self.stop] * self.boundary)
+        # a word of nothing is unknown
+        return [(*before, *row, *behind)[: self.most] or (self.unknown,) for row in inside]
+
+
+class SentenceReader:
+    """Reads sentences as a published parser does. settings, tokenizer: of its header.
+
+    benepar: words are read as benepar reads them.
+    """
+
+    def __init__(self, settings: dict[str, Any], tokenizer: str | None) -> None:
+        tables = {name: Table(**settings[name]) for name in TABLES if name in settings}
+        self.words, self.tags, self.characters = map(tables.get, TABLES)
+        self.benepar: bool = settings.get("benepar", False)
+        self.pieces: PieceReader | None = None
+        if tokenizer is not None:
+            self.pieces = PieceReader(tokenizer, PieceSettings(**settings["pieces"]))
+
+    def read(self, texts: Sequence[Text], *, escaped: bool = False) -> list[SentenceNumbers]:
+        """escaped: see `benepar_text`."""
+        if self.benepar:
+            texts = [benepar_text(text, escaped=escaped) for text in texts]
+        pieces = self.pieces.read(texts) if self.pieces else [None] * len(texts)
+        return [
+            SentenceNumbers(
+                self.words.rows(text.words) if self.words else [],
+                self.tags.rows(text.tags) if self.tags else [],
+                self.characters.spelled(text.words) if self.characters else [],
+                of_text,
+            )
+            for text, of_text in zip(texts, pieces, strict=True)
+        ]
+
+    def batch(self, sentences: Sequence[SentenceNumbers], device: torch.device) -> RowBatch:
+        """Several sentences, padded together."""
+        found: dict[str, Numbers] = {}
+        if self.words is not None:
+            found["words"] = padded([sentence.words for sentence in sentences])
+        if self.tags is not None:
+            found["tags"] = padded([sentence.tags for sentence in sentences])
+        if self.characters is not None:
+            rows = [sentence.characters for sentence in sentences]
+            numbers = {word: k for k, word in enumerate(dict.fromkeys(w for r in rows for w in r))}
+            found["characters"] = padded([*numbers])
+            found["lengths"] = numpy.asarray([len(word) for word in numbers])
+            found["spelled"] = padded([[numbers[word] for word in row] for row in rows])
+        if self.pieces is not None:
+            found |= self.pieces.batch([s.pieces for s in sentences if s.pieces is not None])
+        return {name: torch.from_numpy(array).to(device) for name, array in found.items()}
+
+
+TABLES = ("words", "tags", "characters")
+"""What is numbered by a `Table`."""

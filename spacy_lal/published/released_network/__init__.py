@@ -1,1 +1,0 @@
-"""Parsers that others have published and trained, read as theirs were."""

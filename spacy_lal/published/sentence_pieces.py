@@ -1,0 +1,218 @@
+"""Sentences as the pieces of a published parser's transformer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain
+from typing import NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+
+from ..encoders.windows import Window, deepest, overlapping
+from ..encoders.word_pieces import Encoding, Special, Tokenizer, special_pieces
+from .treebank_words import Text, lal_words
+
+Numbers = NDArray[numpy.int64]
+
+STRIDE = 256
+"""Pieces from one window to the next, of words that are cut apart."""
+SPACE = "▁"
+"""A space, in sentence pieces."""
+
+
+@dataclass(frozen=True)
+class PieceSettings:
+    """How a transformer's pieces are read.
+
+    running: a sentence is read as running text (benepar), and each word is the last piece that it
+    overlaps; otherwise words are cut into pieces one by one.
+    padding: the piece behind a text. window: most pieces that are read at once, special ones
+    included; None for any number. shift: states before that of the first piece (T5's decoder: 1).
+
+    Of words one by one: before, behind: special pieces, each a row of its own. unknown: of a word
+    without pieces. most: of a word; None for all. plain: words are read as `lal_words`. space:
+    every word is read behind a space. commas: a comma is a piece of its own behind a digit, as
+    XLNet's own tokenizer has it, and its tokenizer.json has not. literal: a word that looks like a
+    special piece is none.
+    """
+
+    padding: int
+    running: bool = False
+    window: int | None = None
+    shift: int = 0
+    before: Sequence[int] = ()
+    behind: Sequence[int] = ()
+    unknown: int = 0
+    most: int | None = None
+    plain: bool = False
+    space: bool = False
+    commas: bool = False
+    literal: bool = False
+
+
+class Pieces(NamedTuple):
+    """A sentence's pieces, and which of their states are its rows: from starts to ends [N].
+
+    Of running text, the state of the special piece before stands before those of ids, and the state
+    of the special piece behind stands behind them.
+    """
+
+    ids: list[int]
+    starts: Numbers
+    ends: Numbers
+
+
+class PieceReader:
+    """Cuts sentences into pieces. tokenizer: the contents of a tokenizer.json."""
+
+    def __init__(self, tokenizer: str, settings: PieceSettings) -> None:
+        self.settings = settings
+        self._tokenizer = Tokenizer.from_str(tokenizer)
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._tokenizer.encode_special_tokens = settings.literal
+        self._special = Special([], [], [], [])
+        if settings.running:
+            self._special = special_pieces(self._tokenizer)
+            before, behind, *_ = self._special
+            if not behind or not (before or settings.shift):
+                raise ValueError(
+                    "the tokenizer must put a special piece before and behind a text, and this one "
+                    "does not"
+                )
+            assert settings.window is not None
+            self._room = settings.window - len(before) - len(behind) - settings.shift
+            if self._room < 2:
+                raise ValueError(
+                    f"a window of {settings.window} pieces is filled by special pieces alone: the "
+                    "encoder needs a longer one"
+                )
+
+    def read(self, texts: Sequence[Text]) -> list[Pieces]:
+        if self.settings.running:
+            return [self._running(text) for text in texts]
+        settings = self.settings
+        read = [lal_words(text.words) if settings.plain else text.words for text in texts]
+        of_word = {word: self._of_word(word) for word in set(chain.from_iterable(read))}
+        before, behind = ([[piece] for piece in row] for row in (settings.before, settings.behind))
+        found = []
+        for words in read:
+            rows = [*before, *(of_word[word] for word in words), *behind]
+            borders = numpy.asarray([*accumulate(map(len, rows), initial=0)])
+            found.append(Pieces([*chain(*rows)], borders[:-1], borders[1:]))
+        return found
+
+    def _of_word(self, word: str) -> list[int]:
+        text = f" {word}" if self.settings.space else word
+        encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        ids = self._apart(encoding) if self.settings.commas else encoding.ids
+        return ids[: self.settings.most] or [self.settings.unknown]
+
+    def _apart(self, encoding: Encoding) -> list[int]:
+        """The pieces, of which none ends in a digit and a comma: what is before is read anew."""
+        numbers: list[int] = []
+        for piece, number in zip(encoding.tokens, encoding.ids, strict=True):
+            if not (piece[-1:] == "," and piece[-2:-1].isdigit()):
+                numbers.append(number)
+                continue
+            text = piece[:-1].replace(SPACE, "")
+            pieces = self._tokenizer.encode(text, add_special_tokens=False).tokens
+            if not piece.startswith(SPACE):
+                # there is no space within a word
+                pieces = [pieces[0].removeprefix(SPACE), *pieces[1:]]
+            for part in filter(None, [*pieces, ","]):
+                known = self._tokenizer.token_to_id(part)
+                numbers.append(self.settings.unknown if known is None else known)
+        return numbers
+
+    def _running(self, text: Text) -> Pieces:
+        sizes = [len(word) + space for word, space in zip(text.words, text.spaces, strict=True)]
+        starts = numpy.asarray([*accumulate(sizes, initial=0)][:-1])
+        ends = starts + [len(word) for word in text.words]
+        written = "".join(
+            word + " " * space for word, space in zip(text.words, text.spaces, strict=True)
+        )
+        encoding = self._tokenizer.encode(written, add_special_tokens=False)
+        words = 1 + _last_pieces(encoding.offsets, starts, ends)
+        rows = numpy.concatenate([[0], words, [len(encoding.ids) + 1]])
+        return Pieces(encoding.ids, rows, rows + 1)
+
+    def _cut(self, size: int) -> tuple[list[Window], Numbers]:
+        """Windows of so many pieces, and of each piece that whose state it has [size]."""
+        limit = self.settings.window
+        if self.settings.running:
+            windows = [*overlapping(0, size, numpy.arange(size + 1), self._room)]
+            return windows, deepest(windows, size)
+        if limit is None or size <= limit:
+            return [Window(0, size)], numpy.zeros(size, numpy.int64)
+        # each window begins a stride behind the one before, and its end is new
+        stride = min(STRIDE, limit)
+        starts = range(0, size - limit + stride, stride)
+        windows = [Window(start, min(start + limit, size)) for start in starts]
+        return windows, numpy.maximum(0, (numpy.arange(size) - limit) // stride + 1)
+
+    def batch(self, sentences: Sequence[Pieces]) -> dict[str, Numbers]:
+        """Several sentences, padded together.
+
+        pieces, types, mask [W, l]: of all windows. states [B, P]: where, over all windows with
+        l + shift states in each, those of a sentence are. starts, ends [B, N]: which of these are a
+        row.
+        """
+        before, behind, types_before, types_behind = self._special
+        cuts = [self._cut(len(sentence.ids)) for sentence in sentences]
+        b, e = len(before), len(behind)
+        length = b + e + max(end - start for windows, _ in cuts for start, end in windows)
+        height = sum(len(windows) for windows, _ in cuts)
+        ids = numpy.full((height, length), self.settings.padding)
+        types, mask = numpy.zeros_like(ids), numpy.zeros_like(ids)
+        states = []
+        width, first = length + self.settings.shift, 0
+        for sentence, (windows, owner) in zip(sentences, cuts, strict=True):
+            for number, (start, end) in enumerate(windows, first):
+                size = b + end - start
+                ids[number, : size + e] = [*before, *sentence.ids[start:end], *behind]
+                types[number, :b], types[number, size : size + e] = types_before, types_behind
+                mask[number, : size + e] = 1
+            starts = numpy.asarray([start for start, _ in windows])
+            own = numpy.arange(len(sentence.ids)) - starts[owner] + owner * width
+            if self.settings.running:
+                last = (len(windows) - 1) * width + len(sentence.ids) - starts[-1]
+                own = numpy.concatenate([[-1], own, [last]])
+            states.append(first * width + self.settings.shift + b + own)
+            first += len(windows)
+        return {
+            "pieces": ids,
+            "types": types,
+            "mask": mask,
+            "states": padded(states),
+            "starts": padded([sentence.starts for sentence in sentences]),
+            "ends": padded([sentence.ends for sentence in sentences], 1),
+        }
+
+
+def padded(rows: Sequence[Sequence[int] | Numbers], padding: int = 0) -> Numbers:
+    """Rows of numbers, one below the other."""
+    found = numpy.full((len(rows), max(map(len, rows))), padding, dtype=numpy.int64)
+    for k, row in enumerate(rows):
+        found[k, : len(row)] = row
+    return found
+
+
+def _last_pieces(offsets: list[tuple[int, int]], starts: Numbers, ends: Numbers) -> Numbers:
+    """The last piece that ends within each word; of a word without, the one that reaches over it;
+    len(offsets) if there is no piece at all.
+
+    offsets: where pieces begin and end. starts, ends [n]: of words. Pieces without characters count
+    for nothing.
+    """
+    borders = numpy.asarray(offsets, numpy.int64).reshape(-1, 2)
+    kept = numpy.flatnonzero(borders[:, 0] != borders[:, 1])
+    if not len(kept):
+        return numpy.full(len(starts), len(offsets))
+    stops = borders[kept, 1]
+    within = numpy.searchsorted(stops, ends, "right")
+    has_own = stops[within - 1] > starts
+    has_own &= within > 0
+    return kept[numpy.where(has_own, within - 1, within).clip(max=len(kept) - 1)]
