@@ -129,5 +129,5 @@ $(DEV): pyproject.toml $(VENV)/.torch
 	@touch $(VENV)/.package $@
 
 packages/en_lal_sm/meta.json:
-	@echo "packages/en_lal_sm isn't there; projects/ewt/README.md says how to train it" >&2
+	@echo "packages/en_lal_sm isn't there; projects/english/README.md says how to train it" >&2
 	@exit 1

@@ -5,6 +5,7 @@ its memory, and words a second of prediction, each way in a process of its own, 
 that are not installed are left out.
 """
 
+import dataclasses
 import importlib.util
 import subprocess
 import sys
@@ -74,7 +75,8 @@ def load(way: str, path: str, corpus: str) -> None:
     (_, pipe), *_ = nlp.pipeline
     for precision in ("float32", "bfloat16") if way == "spacy_lal" else ("float32",):
         if way == "spacy_lal":
-            pipe.model.attrs["prediction"] = precision
+            settings = pipe.model.attrs["settings"]
+            pipe.model.attrs["settings"] = dataclasses.replace(settings, prediction=precision)
         pipe.predict(docs[:50])
         start = time.process_time()
         for i in range(0, len(docs), 128):

@@ -38,7 +38,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from torch import Tensor
 
-from spacy_lal.parsing import joint, tree_weight
+from spacy_lal.structure import binarise, pruned
 from spacy_lal.structure.chart import chart_size, unpack
 from spacy_lal.structure.lexicalised import best_joint_tree
 
@@ -162,8 +162,8 @@ def joined(path: Path) -> list[list[str]]:
 
 
 def parse(nlp: Language, sentences: list[list[str]], exact_words: int) -> tuple[list[Doc], float]:
-    """Docs, and CPU milliseconds a word. exact_words: see `parsing/joint.py`."""
-    joint.EXACT_WORDS = tree_weight.EXACT_WORDS = exact_words
+    """Docs, and CPU milliseconds a word. exact_words: see `structure/pruned.py`."""
+    pruned.EXACT_WORDS = binarise.EXACT_WORDS = exact_words
     docs = [
         Doc(nlp.vocab, words=words, sent_starts=[k == 0 for k in range(len(words))])
         for words in sentences
@@ -227,7 +227,7 @@ def main() -> None:
     parser.add_argument("--usual", type=Path)
     parser.add_argument("--sentences", type=Path, nargs="*", default=[])
     parser.add_argument("--joined", type=Path, nargs="*", default=[])
-    parser.add_argument("--over", type=int, default=joint.EXACT_WORDS)
+    parser.add_argument("--over", type=int, default=pruned.EXACT_WORDS)
     arguments = parsed(parser)
     report = machine(arguments, "torch")
     report["rows"] = (lengths if arguments.what == "lengths" else long)(arguments)

@@ -27,7 +27,7 @@ from measure import in_turn, machine, options, parsed, table, tensors_mb, write
 from torch import Tensor, nn
 
 from spacy_lal.layers.dropout import drop
-from spacy_lal.layers.label_attention import LabelAttention
+from spacy_lal.layers.label_attention import EncoderSettings, LabelAttention
 from spacy_lal.layers.label_factors import LabelFactors, label_scores
 from spacy_lal.layers.layer_norm import TINY, LayerNorm, centred
 from spacy_lal.layers.span_scorer import SpanScorer
@@ -105,7 +105,8 @@ def plain_labels(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends:
 
 def cases() -> Iterator[tuple[str, dict[str, Form], list[Tensor]]]:
     """The layer, its forms (the package's first), and what they are differentiated by."""
-    layer = LabelAttention(MODEL, HEADS, KEY, VALUE, PROJ, d_positional=MODEL // 2)
+    settings = EncoderSettings(HEADS, KEY, VALUE, PROJ, partition_width=MODEL // 2)
+    layer = LabelAttention(settings, MODEL)
     x, mask = leaf(32, 25, MODEL), torch.ones(32, 25, dtype=torch.bool)
     yield (
         "label attention, 32 x 25 rows",

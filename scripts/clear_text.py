@@ -13,17 +13,18 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Annotated
+from typing import Annotated
 
 import typer
 from wasabi import msg
 
-from spacy_lal.formats.brackets import TRACE, read_treebank
 from spacy_lal.formats.conllu import read_conllu
 from spacy_lal.formats.docbins import read_spacy
-from spacy_lal.formats.docs import language_vocab
 from spacy_lal.formats.files import OPENERS, read_text
-from spacy_lal.formats.gold_conll import read_gold_conll
+from spacy_lal.formats.penn_brackets import TRACE, read_treebank
+from spacy_lal.formats.props import column_rows
+from spacy_lal.formats.treebank_sentence import language_vocab
+from spacy_lal.trees.brackets import ptb_unescape
 
 LEAST_WORDS = 6
 """Shorter sentences are everybody's."""
@@ -89,7 +90,7 @@ def main(
     chosen = sorted(sampled(blocks, sample, random.Random(seed)) if sample else blocks)
     output.parent.mkdir(parents=True, exist_ok=True)
     total = 0
-    with _writer(output) as out:
+    with OPENERS.get(output.suffix, open)(output, "wt", encoding="utf8") as out:
         for block in chosen:
             out.writelines(blocks[block])
             total += sum(len(line.split()) for line in blocks[block])
@@ -150,7 +151,8 @@ def sentences(path: Path) -> Iterator[str]:
             spaces = (" " if space else "" for space in read.spaces)
             yield "".join(map("".join, zip(read.words, spaces, strict=True)))
     elif ".gold_conll" in kinds:
-        yield from (" ".join(found.sentence.words) for found in read_gold_conll(path))
+        for _, rows in column_rows(read_text(path)):  # MASC's: document, sentence, token, word, tag
+            yield " ".join(ptb_unescape(row[3]) for row in rows if row[4] not in ("CODE", "SU"))
     elif {".brackets", ".mrg", ".tree", ".ptb"}.intersection(kinds):
         for tree in read_treebank(path):
             yield " ".join(word for word, tag in tree.tagged if tag != TRACE)
@@ -176,10 +178,6 @@ def sampled(blocks: dict[int, list[str]], words: int, rng: random.Random) -> lis
         chosen.append(block)
         words -= sum(len(line.split()) for line in blocks[block])
     return chosen
-
-
-def _writer(path: Path) -> IO[str]:
-    return OPENERS.get(path.suffix, open)(path, "wt", encoding="utf8")
 
 
 if __name__ == "__main__":

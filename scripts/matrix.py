@@ -136,8 +136,7 @@ def run(
     cell: Cell, venv: Path, wheel: Path, sdist: Path, options: argparse.Namespace
 ) -> tuple[str, str]:
     """What was installed there, and how it went."""
-    python = _interpreter(cell.python)
-    if python is None:
+    if (python := _interpreter(cell.python)) is None:
         return "", f"no Python {cell.python} on this machine"
     shutil.rmtree(venv, ignore_errors=True)
     subprocess.run([python, "-m", "venv", venv], check=True)

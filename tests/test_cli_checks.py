@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from spacy_lal.annotations import set_frames
 from spacy_lal.annotations.grammar_errors import set_errors
 from spacy_lal.cli import app
-from spacy_lal.formats.docs import language_vocab
+from spacy_lal.formats.treebank_sentence import language_vocab
 from tests.pipeline import toy_errors
 from tests.pipeline.toy import examples as toy_examples
 from tests.pipeline.toy import tiny_pipeline
@@ -30,8 +30,6 @@ CONLL12 = (
     "a 0 0 She PRP (TOP(S* - - - - * * -\n"
     "a 0 1 ate VBD *)) eat 01 - - * (V*) -\n\n#end document\n"
 )
-SKELETON = "x 0 0 [WORD] UH (TOP* - -\nx 0 1 [WORD] . *) - -\n"
-GOLD_CONLL = "a 0 0 She PRP (TOP(S* - - (A0*)\na 0 1 ate VBD *)) eat eat.01 (V*)\n\n"
 PROPS = "- (A0*)\neat (V*)\n\n"
 TSV = "She\tc\nate\ti\n\n"
 M2 = "S She ate\nA 1 2|||R:VERB|||eats|||REQUIRED|||-NONE-|||0\n\n"
@@ -44,21 +42,18 @@ WRITING = {
     "conllu": (CONLLU, "convert conllu IN OUT"),
     "conll05": (CONLL05, "convert conll05 IN OUT"),
     "conll12": (CONLL12, "convert conll12 IN OUT"),
-    "gold-conll": (GOLD_CONLL, "convert gold-conll IN OUT"),
-    "propbank": (SKELETON, "convert propbank IN OUT --words WORDS"),
-    "words": ("Yes !\n", "convert propbank SKELETON OUT --words IN"),
-    "tsv": (TSV, "convert ged IN OUT --format tsv"),
-    "m2": (M2, "convert ged IN OUT --format m2"),
-    "json": (JSON, "convert ged IN OUT --format json --lang en"),
-    "parallel": ("She eat\n", "convert ged IN OUT --corrected CORRECTED"),
-    "corrected": ("She ate\n", "convert ged CORRECTED OUT --corrected IN"),
+    "tsv": (TSV, "convert tsv IN OUT"),
+    "m2": (M2, "convert m2 IN OUT"),
+    "json": (JSON, "convert character-edits IN OUT --lang en"),
+    "parallel": ("She eat\n", "convert parallel IN OUT --corrected CORRECTED"),
+    "corrected": ("She ate\n", "convert parallel CORRECTED OUT --corrected IN"),
     "corrupt": ("She ate it .\n", "corrupt IN OUT --model MODEL"),
     "model": (None, "corrupt WORDS OUT --model IN"),
     "learn": ("She ate it .\n", "corrupt --learn IN OUT"),
     "corrections": ("She eat\n", "corrupt --learn --corrections IN CORRECTED OUT"),
     "learn m2": (M2, "corrupt --learn --m2 IN OUT"),
-    "export-ged": (None, "export-ged IN OUT"),
-    "export-props": (None, "export-props IN OUT"),
+    "write tsv": (None, "convert tsv IN OUT"),
+    "write props": (None, "convert props IN OUT"),
 }
 READING = {
     "trees": (TREE, "score trees IN IN"),
@@ -92,7 +87,6 @@ def files(tmp_path: Path, error_model: str) -> dict[str, str]:
     """Small files of every kind, and what stands for them."""
     contents = {
         "WORDS": "Yes !\n",
-        "SKELETON": SKELETON,
         "CORRECTED": "She ate\n",
         "MODEL": error_model,
     }
@@ -110,7 +104,7 @@ def docs_file(path: Path) -> None:
 
 def prepared(command: str, files: dict[str, str], tmp_path: Path) -> tuple[Path, list[str]]:
     content, line = (WRITING | READING)[command]
-    source = tmp_path / "input.spacy" if command.startswith("export") else tmp_path / "input"
+    source = tmp_path / "input.spacy" if command.startswith("write") else tmp_path / "input"
     if content is not None:
         source.write_text(content)
     elif command == "model":
@@ -140,9 +134,8 @@ def test_no_input_is_overwritten(command: str, name: str, files, tmp_path: Path)
     refused(result, "would overwrite the input", source)
     assert source.read_bytes() == before
     other = [str(tmp_path / "out.spacy") if word == "OUT" else word for word in arguments]
-    if command not in ("propbank", "words"):
-        assert run(other).exit_code == 0
-    if arguments[0] == "convert":
+    assert run(other).exit_code == 0
+    if arguments[0] == "convert" and not command.startswith("write"):
         refused(run([*other, "--report", str(output)]), "would overwrite the input", source)
         assert source.read_bytes() == before
         refused(run([*other, "--report", str(tmp_path / "out.spacy")]), "written twice")
@@ -170,10 +163,10 @@ def test_comments_alone_are_no_sentences(command: str, files, tmp_path: Path) ->
     refused(run([str(tmp_path / "o") if word == "OUT" else word for word in arguments]), source)
 
 
-@pytest.mark.parametrize("command", ["export-ged", "export-props"])
+@pytest.mark.parametrize("command", ["tsv", "props"])
 def test_files_without_docs_are_refused(command: str, tmp_path: Path) -> None:
     DocBin().to_disk(tmp_path / "none.spacy")
-    result = run([command, str(tmp_path / "none.spacy"), str(tmp_path / "out")])
+    result = run(["convert", command, str(tmp_path / "none.spacy"), str(tmp_path / "out")])
     refused(result, tmp_path / "none.spacy")
 
 

@@ -10,7 +10,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_lal.formats.english_tokens import use_treebank_tokens
+from spacy_lal.training.english_tokens import use_treebank_tokens
 
 pytest.importorskip("en_lal_sm", reason="pip install ./packages/en_lal_sm")
 

@@ -59,9 +59,7 @@ NAMES = {
         "spacy-lal.srl_scorer.v1",
     ],
 }
-ENCODERS = [
-    f"spacy-lal.{name}.v1" for name in ("PretrainedEncoder", "ReleasedParser")
-]
+ENCODERS = [f"spacy-lal.{name}.v1" for name in ("PretrainedEncoder", "ReleasedParser")]
 FACTORIES = [
     "gec_detector",
     "lal_constituency",

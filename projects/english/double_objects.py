@@ -1,6 +1,6 @@
 """More sentences as "She lent my sister some money", which treebanks of the web hardly have.
 
-    python scripts/double_objects.py OUTPUT CORPUS... [--recipients 2] [--no-contrasts]
+    python double_objects.py OUTPUT CORPUS... [--recipients 2] [--no-contrasts]
         [--seed 1]
 
 There, who gets something is nearly always a pronoun, and a parser of roles learns that two phrases
@@ -37,7 +37,7 @@ from wasabi import msg
 from spacy_lal.annotations.constituents import get_constituents
 from spacy_lal.annotations.frames import Frame, FrameSpans, get_frames
 from spacy_lal.formats.docbins import read_spacy
-from spacy_lal.formats.docs import TreebankSentence, language_vocab, write_docs
+from spacy_lal.formats.treebank_sentence import TreebankSentence, language_vocab, write_docs
 from spacy_lal.trees.tree import LabelledSpan
 
 GIVE = """

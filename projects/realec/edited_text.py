@@ -28,7 +28,7 @@ from wasabi import msg
 
 from spacy_lal.annotations.grammar_errors import CORRECT, get_errors, set_errors
 from spacy_lal.formats.docbins import read_spacy, write_spacy
-from spacy_lal.formats.docs import language_vocab
+from spacy_lal.formats.treebank_sentence import language_vocab
 
 HALVES = ("threshold", "measure")
 MOST_OF_ONE = 12_000

@@ -1,6 +1,6 @@
 """Lines of text in random order, with some words of them set aside in files of their own.
 
-    python scripts/split_text.py TEXT OUTPUT --seed 5 --aside 60000=edited.txt [--plain 0.87]
+    python split_text.py TEXT OUTPUT --seed 5 --aside 60000=edited.txt [--plain 0.87]
         [--words 8000000]
 
 OUTPUT has what is left: with --plain the lines in plain words, as learners of a language write;

@@ -20,7 +20,7 @@ T = TypeVar("T")
 PRIMITIVES = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
 """The environment variable that says how many prepared operations oneDNN keeps."""
 KEPT = "64"
-"""How many it keeps here, unless the variable is set."""
+"""Operations that oneDNN keeps here, unless the variable is set."""
 
 BATCH_TOKENS = 10_000
 """Tokens that are annotated together by default."""
@@ -47,7 +47,7 @@ def load(model: str, threads: int = 0, gpu: int = -1) -> Language:
 
 
 class Found(NamedTuple, Generic[T]):
-    """What was read off a record's Doc, or what went wrong: type and message of the error."""
+    """A record with a value read off its Doc, or with the type and message of an error."""
 
     record: Record
     value: T | None
@@ -61,7 +61,7 @@ def through_pipeline(
     *,
     batch_tokens: int = BATCH_TOKENS,
 ) -> Iterator[Found[T]]:
-    """What `read` makes of each record and its annotated Doc, in order.
+    """Values that `read` returns for each record and its annotated Doc, in order.
 
     A batch has `batch_tokens` tokens and what its last text has more. Docs live as long as a batch:
     strings and lexemes that they brought are freed with them (`nlp.memory_zone`, which zones of the

@@ -1,4 +1,4 @@
-"""What an output folder was made with, and which of its shards are complete."""
+"""The settings that an output folder was made with, and its complete shards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import srsly
 from spacy.language import Language
 
-from ..formats.files import remove_unfinished, whole_file
+from ..formats.whole_files import remove_unfinished, whole_file
 
 SETTINGS = "annotate.json"
 """The file in the output folder with the settings that it was made with."""
@@ -20,7 +20,7 @@ SHARDS = "shards.jsonl"
 """The file in the output folder with a line for every complete shard."""
 
 Counts = dict[str, Any]
-"""Of a shard: "shard" (its number), "digest" (of its texts), "texts", "words", "failed"."""
+"""Numbers of a shard: "shard" (its own), "digest" (of its texts), "texts", "words", "failed"."""
 
 
 def check_same(folder: Path, name: str, settings: Mapping[str, Any]) -> None:

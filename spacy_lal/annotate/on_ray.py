@@ -14,11 +14,11 @@ from spacy.util import is_package
 
 from .annotating import load
 from .manifest import Counts, describe
-from .shards import AnnotateSettings, Shard, make_shard
+from .shards import AnnotateSettings, Shard, Workers, make_shard
 from .texts import told
 
 TRIES = 3
-"""How often a shard is begun before an actor that ends ends the run."""
+"""Attempts at a shard, after which an actor that ends also ends the run."""
 
 
 def on_ray(
@@ -26,33 +26,31 @@ def on_ray(
     shards: Iterable[Shard],
     output: Path,
     settings: AnnotateSettings,
-    *,
+    workers: Workers,
     pipeline: str,
-    actors: int,
-    threads: int,
-    gpu: bool = False,
 ) -> Iterator[tuple[Shard, Counts]]:
-    """As `in_processes`, in actors of the cluster that `RAY_ADDRESS` names, else of a local one.
+    """Shards by actors of the cluster that `RAY_ADDRESS` names, else of a local one.
 
-    pipeline: the model, as `describe` has it; actors must have loaded the same. An actor takes
-    `threads` CPUs and, with `gpu`, one GPU. `output` and a model's folder are where all machines of
-    the cluster see them. Shards go to the actors that are there, so that it makes no difference
-    when, or whether, the cluster has room for all. An actor that ends is begun again, and so is
-    its shard. Raises ImportError, which says what to install, and ChildProcessError if an actor
-    can't go on.
+    pipeline: the model, as `describe` has it; actors must have loaded the same. An actor takes a
+    CPU for each of its threads, 1 or more, and with a GPU one of these. `output` and a model's
+    folder are where all machines of the cluster see them. Shards go to the actors that are there,
+    so that it makes no difference when, or whether, the cluster has room for all. An actor that
+    ends is begun again, and so is its shard. Raises ImportError, which says what to install, and
+    ChildProcessError if an actor can't go on.
     """
     ray = _ray()
+    threads, gpu = workers.threads or 1, workers.gpu >= 0
     left = iter(shards)
     if (first := next(left, None)) is None:
         return
     left = chain([first], left)
     model = model if is_package(model) else str(Path(model).resolve())
-    with _cluster(ray, actors * threads, gpu):
+    with _cluster(ray, workers.processes * threads, gpu):
         # a shard that is made once more has the same bytes
         again = {"max_restarts": -1, "max_task_retries": TRIES - 1}
         kind = ray.remote(num_cpus=threads, num_gpus=int(gpu), **again)(_Actor)
         arguments = (model, pipeline, output.resolve(), settings, threads, gpu)
-        pool = [kind.remote(*arguments) for _ in range(actors)]
+        pool = [kind.remote(*arguments) for _ in range(workers.processes)]
         loading = {actor.ready.remote(): actor for actor in pool}
         working: dict[Any, tuple[Any, Shard]] = {}
         try:
@@ -75,7 +73,7 @@ def on_ray(
 
 
 class _Actor:
-    """What goes wrong in one is told as text, like what goes wrong in a process."""
+    """An actor with a pipeline; it returns errors as text, as processes do."""
 
     def __init__(
         self,

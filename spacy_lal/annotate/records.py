@@ -28,7 +28,7 @@ Record = dict[str, Any]
 """A text and what is known of it: "text", "id", "offset" (its characters that come before), the
 fields that are carried through, and the layers of an `AnnotatedText`."""
 DIGITS = 6
-"""Of scores; a processor's threads make a difference from the seventh on."""
+"""Decimals of scores; a processor's threads make a difference from the seventh on."""
 WORDS = {"tags": "TAG", "pos": "POS", "lemmas": "LEMMA"}
 """Layers with one string a token, and what spaCy calls them."""
 
@@ -113,7 +113,7 @@ class AnnotatedText(Part):
 
 
 FIELDS = (*AnnotatedText.model_fields, "error")
-"""What records have, besides fields that are carried through; "error" if a text failed."""
+"""Fields of records, without those carried through; "error" is there if a text failed."""
 
 
 def check_record(record: Mapping[str, Any]) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.metadata import version
 from itertools import islice
 from multiprocessing.connection import Connection, wait
@@ -17,16 +17,20 @@ from typing import Any, NamedTuple, cast
 
 from spacy.language import Language
 
-from ..formats.files import alone_in
+from ..formats.whole_files import alone_in
 from .annotating import load
 from .manifest import SETTINGS, Counts, Manifest, check_same, describe
 from .on_ray import on_ray
-from .shards import AnnotateSettings, Shard, check_finds, cut_shards, make_shard, shard_name
+from .shards import (
+    AnnotateSettings,
+    Shard,
+    Workers,
+    check_finds,
+    cut_shards,
+    make_shard,
+    shard_name,
+)
 from .texts import Texts, told
-
-ENGINES = ("processes", "ray")
-"""What may make shards: processes of this machine, or actors of Ray."""
-Engine = Callable[[Iterable[Shard]], Iterator[tuple[Shard, Counts]]]
 
 
 class Done(NamedTuple):
@@ -35,29 +39,6 @@ class Done(NamedTuple):
     counts: Counts
     there: bool
     position: int
-
-
-@dataclass(frozen=True)
-class Workers:
-    """Who annotates; it makes no difference to what is found.
-
-    processes: 1 for this one. threads: of torch in each; 0 for its own choice, and for an even
-    share of the cores where there are several processes. gpu: which, -1 for none. engine:
-    "processes" of this machine, or "ray", where these are actors, of one thread unless told
-    otherwise and with a GPU each, whichever Ray gives them, unless `gpu` is -1.
-    """
-
-    processes: int = 1
-    threads: int = 0
-    gpu: int = -1
-    engine: str = "processes"
-
-    def __post_init__(self) -> None:
-        """Raises ValueError if there is no such engine."""
-        if self.engine not in ENGINES:
-            raise ValueError(
-                f"unknown engine {self.engine!r}: expected one of {', '.join(ENGINES)}"
-            )
 
 
 def annotate_texts(
@@ -74,74 +55,43 @@ def annotate_texts(
     check_finds(nlp, settings)
     described = _described(nlp, texts, settings)
     check_same(output, SETTINGS, described)
-    engine = _engine(nlp, model, described["pipeline"], output, settings, workers)
-    del nlp
+    here = nlp if workers.engine == "processes" and workers.processes == 1 else None
+    del nlp  # of which the others have their own
+
+    def make(shards: Iterable[Shard]) -> Iterator[tuple[Shard, Counts]]:
+        if here is not None:
+            return ((shard, make_shard(here, shard, output, settings)) for shard in shards)
+        if workers.engine == "ray":
+            return on_ray(model, shards, output, settings, workers, described["pipeline"])
+        return in_processes(model, shards, output, settings, workers)
+
     with alone_in(output):
-        yield from _made(engine, texts, output, settings)
+        manifest = Manifest(output)
+        there: list[Done] = []
+        last = -1
 
+        def new() -> Iterator[Shard]:
+            nonlocal last
+            for shard in cut_shards(texts, settings):
+                last = shard.number
+                if (counts := manifest.shards.get(shard.number)) is None:
+                    yield shard
+                else:
+                    _check_there(counts, shard, output, settings)
+                    there.append(Done(counts, True, shard.position))
 
-def _made(engine: Engine, texts: Texts, output: Path, settings: AnnotateSettings) -> Iterator[Done]:
-    manifest = Manifest(output)
-    there: list[Done] = []
-    last = -1
-
-    def new() -> Iterator[Shard]:
-        nonlocal last
-        for shard in cut_shards(texts, settings):
-            last = shard.number
-            if (counts := manifest.shards.get(shard.number)) is None:
-                yield shard
-            else:
-                _check_there(counts, shard, output, settings)
-                there.append(Done(counts, True, shard.position))
-
-    for shard, counts in engine(new()):
+        for shard, counts in make(new()):
+            yield from there
+            there.clear()
+            manifest.add(counts)
+            yield Done(counts, False, shard.position)
         yield from there
-        there.clear()
-        manifest.add(counts)
-        yield Done(counts, False, shard.position)
-    yield from there
-    if more := [number for number in manifest.shards if number > last]:
-        raise ValueError(
-            f"{output} has {shard_name(more[0], settings)}, made of text that the input no "
-            "longer has: the input has changed"
-        )
-    manifest.finish()
-
-
-def _engine(
-    nlp: Language,
-    model: str,
-    pipeline: str,
-    output: Path,
-    settings: AnnotateSettings,
-    workers: Workers,
-) -> Engine:
-    if workers.engine == "ray":
-        return lambda shards: on_ray(
-            model,
-            shards,
-            output,
-            settings,
-            pipeline=pipeline,
-            actors=workers.processes,
-            threads=workers.threads or 1,
-            gpu=workers.gpu >= 0,
-        )
-    if workers.processes == 1:
-        return lambda shards: (
-            (shard, make_shard(nlp, shard, output, settings)) for shard in shards
-        )
-    threads = workers.threads or max(1, (os.cpu_count() or 1) // workers.processes)
-    return lambda shards: in_processes(
-        model,
-        shards,
-        output,
-        settings,
-        processes=workers.processes,
-        threads=threads,
-        gpu=workers.gpu,
-    )
+        if more := [number for number in manifest.shards if number > last]:
+            raise ValueError(
+                f"{output} has {shard_name(more[0], settings)}, made of text that the input no "
+                "longer has: the input has changed"
+            )
+        manifest.finish()
 
 
 def _described(nlp: Language, texts: Texts, settings: AnnotateSettings) -> dict[str, Any]:
@@ -173,31 +123,29 @@ def in_processes(
     shards: Iterable[Shard],
     output: Path,
     settings: AnnotateSettings,
-    *,
-    processes: int,
-    threads: int,
-    gpu: int = -1,
+    workers: Workers,
 ) -> Iterator[tuple[Shard, Counts]]:
     """Annotate each shard; yields them with what is in each, in the order in which they are done.
 
-    Every process loads the model, and works with `threads` threads of torch. As many shards as
-    processes are in memory here. Raises ChildProcessError, which says why, if a process ends or
-    can't go on; what ends this process ends them.
+    Every process loads the model. As many shards as processes are in memory here. Raises
+    ChildProcessError, which says why, if a process ends or can't go on; what ends this process ends
+    them.
     """
     context = multiprocessing.get_context("spawn")  # torch's threads don't survive a fork
     left = iter(shards)
-    first = list(islice(left, processes))
+    first = list(islice(left, workers.processes))
+    threads = workers.threads or max(1, (os.cpu_count() or 1) // workers.processes)
     busy: dict[Connection, tuple[Any, Shard]] = {}
-    workers: list[Any] = []
+    started: list[Any] = []
     try:
         with _threads_of_children(threads):
             for shard in first:
                 ours, theirs = context.Pipe()
-                arguments = (theirs, model, output, settings, threads, gpu)
+                arguments = (theirs, model, output, settings, threads, workers.gpu)
                 worker = context.Process(target=_work, args=arguments, daemon=True)
                 worker.start()
                 theirs.close()
-                workers.append(worker)
+                started.append(worker)
                 busy[ours] = worker, shard
         for connection, (_, shard) in busy.items():
             _send(connection, shard)
@@ -211,7 +159,7 @@ def in_processes(
                     _send(connection, following)
                     busy[connection] = worker, following
     finally:
-        for worker in workers:
+        for worker in started:
             worker.terminate()
             worker.join()
 
@@ -236,7 +184,7 @@ def _received(connection: Connection, worker: Any) -> Counts:
 
 @contextmanager
 def _threads_of_children(threads: int) -> Iterator[None]:
-    """What processes that are started now have as the number of threads of all libraries."""
+    """Sets the number of threads of all libraries in processes that are started within."""
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     before = {name: os.environ.get(name) for name in names}
     os.environ.update(dict.fromkeys(names, str(threads)))

@@ -19,27 +19,29 @@ from spacy.tokens import Doc
 
 from ..annotations.constituents import CONSTITUENTS_KEY, sentence_trees
 from ..annotations.frames import FRAMES_KEY
+from ..formats.conllu import format_conllu
 from ..formats.docbins import SpacyWriter
-from ..formats.files import whole_file
 from ..formats.props import doc_props, format_props
-from ..formats.write_conllu import format_conllu
+from ..formats.whole_files import whole_file
 from .annotating import BATCH_TOKENS, through_pipeline
 from .manifest import FAILED, Counts
 from .records import AnnotatedText, Record, doc_record
 from .texts import MAX_CHARS, Texts, pieces, pyarrow
 
+ENGINES = ("processes", "ray")
+"""Makers of shards: processes of this machine, or actors of Ray."""
 SHARD_CHARS = 500_000
 """Characters of text in a shard by default."""
 
 
 class Writer(Protocol):
-    """What writes the records of one output file."""
+    """A writer of one output file."""
 
     def add(self, record: Record, doc: Doc) -> None:
         """Raises an error, and takes nothing, if the format can't say what the Doc has."""
 
     def write(self, path: Path) -> None:
-        """All that was added."""
+        """Write all that was added."""
 
 
 class TextWriter:
@@ -154,7 +156,7 @@ NEEDS = {"brackets": CONSTITUENTS_KEY, "props": FRAMES_KEY}
 
 @dataclass(frozen=True)
 class AnnotateSettings:
-    """What decides what is in which file.
+    """Settings that decide the contents of files.
 
     keep: fields that are carried through. max_chars: longer texts are annotated in pieces.
     shard_chars: of a file; the last text of a file may go beyond. batch_tokens: see
@@ -180,6 +182,29 @@ class AnnotateSettings:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         if self.format == "parquet":
             pyarrow()
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Who annotates; it makes no difference to what is found.
+
+    processes: 1 for this one. threads: of torch in each; 0 for its own choice, and for an even
+    share of the cores where there are several processes. gpu: which, -1 for none. engine:
+    "processes" of this machine, or "ray", where these are actors, of one thread unless told
+    otherwise and with a GPU each, whichever Ray gives them, unless `gpu` is -1.
+    """
+
+    processes: int = 1
+    threads: int = 0
+    gpu: int = -1
+    engine: str = "processes"
+
+    def __post_init__(self) -> None:
+        """Raises ValueError if there is no such engine."""
+        if self.engine not in ENGINES:
+            raise ValueError(
+                f"unknown engine {self.engine!r}: expected one of {', '.join(ENGINES)}"
+            )
 
 
 class Shard(NamedTuple):

@@ -19,7 +19,7 @@ from ..formats.files import OPENERS, undamaged
 from .records import FIELDS, Record
 
 STDIN = "-"
-"""In place of a path: the texts come from standard input."""
+"""The path that stands for standard input."""
 KINDS = ("txt", "jsonl", "parquet")
 """The kinds of files that texts are read from, as their names end."""
 

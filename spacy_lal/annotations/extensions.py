@@ -7,10 +7,9 @@ from typing import Any
 
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
-from ..trees.tree import ConstituentTree
 from .constituents import constituent_tree, sentence_trees
 from .frames import FRAMES_KEY, Frame, frame_at, frame_positions, get_frames
-from .grammar_errors import ERRORS_KEY, GrammarError, error_scores, grammar_errors
+from .grammar_errors import ERRORS_KEY, error_scores, grammar_errors
 from .span_groups import LoopIndex
 
 
@@ -22,27 +21,11 @@ _FRAMES = LoopIndex(frame_positions)
 _WRONG = LoopIndex(_wrong_tokens)
 
 
-def _doc_trees(doc: Doc) -> list[ConstituentTree]:
-    return sentence_trees(doc)
-
-
-def _span_tree(span: Span) -> ConstituentTree | None:
-    return constituent_tree(span)
-
-
-def _doc_frames(doc: Doc) -> list[Frame]:
-    return get_frames(doc)
-
-
 def _token_frame(token: Token) -> Frame | None:
     found = _FRAMES.at(token.doc, FRAMES_KEY, token.i, again=lambda index: token.i in index)
     if not found or token.i not in found:
         return None
     return frame_at(token.doc.spans[FRAMES_KEY], found[token.i])
-
-
-def _doc_errors(doc: Doc) -> list[GrammarError]:
-    return grammar_errors(doc)
 
 
 def _is_error(token: Token) -> bool:
@@ -55,11 +38,11 @@ def _error_score(token: Token) -> float | None:
 
 
 _VIEWS: list[tuple[Any, str, Any]] = [
-    (Doc, "trees", _doc_trees),
-    (Span, "tree", _span_tree),
-    (Doc, "frames", _doc_frames),
+    (Doc, "trees", sentence_trees),
+    (Span, "tree", constituent_tree),
+    (Doc, "frames", get_frames),
     (Token, "frame", _token_frame),
-    (Doc, "grammar_errors", _doc_errors),
+    (Doc, "grammar_errors", grammar_errors),
     (Token, "is_error", _is_error),
     (Token, "error_score", _error_score),
 ]

@@ -17,7 +17,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationError
 
-from ..formats.files import whole_file
+from ..formats.whole_files import whole_file
 
 ANY = "*"
 """In an insertion's tables: every word that isn't there itself."""

@@ -43,7 +43,7 @@ class SentenceBatch(Generic[S]):
 
 @dataclass
 class ParserScores(Generic[S]):
-    """What the model predicts for a batch of Docs; `d_scores` for it has the same shape.
+    """The scores of a batch of Docs; their gradient has the same shape.
 
     batches: a list in training; from `predict`, computed one after another as they are asked for,
     once.

@@ -20,14 +20,29 @@ from typing import Any, Self, cast
 
 import safetensors.torch
 import torch
-from thinc.api import Model, Optimizer, Shim, get_torch_default_device, torch2xp, xp2torch
+from thinc.api import (
+    Model,
+    Optimizer,
+    Shim,
+    deserialize_attr,
+    get_torch_default_device,
+    torch2xp,
+    xp2torch,
+)
 from thinc.types import Floats2d, FloatsXd
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.overrides import TorchFunctionMode
 
 from ..layers.dropout import set_dropout
+from ..layers.settings import Settings
 from .weights import Header, read_weights
+
+
+@deserialize_attr.register(Settings)
+def _keep_settings(settings: Settings, _: Any, name: str, model: Model) -> Settings:
+    """Settings in a model's attributes are those of the config, whatever was stored beside it."""
+    return settings
 
 
 class TorchShim(Shim):

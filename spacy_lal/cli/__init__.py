@@ -8,8 +8,6 @@ from .attention import attention
 from .convert import convert_app
 from .edit import edit, find_threshold
 from .evaluate import evaluate
-from .export_ged import export_ged
-from .export_props import export_props
 from .import_checkpoint import import_checkpoint
 from .make_errors import corrupt
 from .package import package
@@ -30,7 +28,6 @@ app.command("import")(import_checkpoint)
 # of the functions: hyphens stand for low lines
 for command in (
     *(annotate, attention, corrupt, edit, evaluate, find_threshold, package, serve, silver),
-    *(export_ged, export_props),
 ):
     app.command()(command)
 # settings of the config, as `spacy train` takes them

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from wasabi import msg
 
+from ..annotate.shards import WRITERS, AnnotateSettings, Workers
 from .checks import ModelArgument, ThreadsOption, check_apart, check_folder, clear_errors
 
 if TYPE_CHECKING:
@@ -30,9 +31,7 @@ def annotate(
         ),
     ],
     output: Annotated[Path, typer.Argument(help="Folder for the files.")],
-    format: Annotated[
-        str, typer.Option(help="Output: jsonl, spacy, parquet, conllu, brackets or props.")
-    ] = "jsonl",
+    format: Annotated[str, typer.Option(help=f"Output: {', '.join(WRITERS)}.")] = "jsonl",
     keep: Annotated[str, typer.Option(help="Input fields to copy, comma-separated.")] = "",
     text_field: Annotated[str, typer.Option(help="The field that has the text.")] = "text",
     input_format: Annotated[
@@ -62,8 +61,7 @@ def annotate(
     JSON lines with their errors, and the exit status is 3.
     """
     with clear_errors("annotate"):
-        from ..annotate.run import Workers, annotate_texts
-        from ..annotate.shards import AnnotateSettings
+        from ..annotate.run import annotate_texts
         from ..annotate.texts import STDIN, Texts
 
         kept = tuple(name.strip() for name in keep.split(",") if name.strip())

@@ -9,7 +9,7 @@ import srsly
 import typer
 from wasabi import msg
 
-from ..formats.files import whole_file
+from ..formats.whole_files import whole_file
 from .checks import ModelArgument, check_outputs, clear_errors
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def attention(
 
 
 def _print_heads(found: TopHeads, k: int) -> None:
-    """Of all spans, then of each category: its count, its top heads, the head most often first."""
+    """Print count, top heads and the head most often first of all spans and each category."""
 
     def row(name: str, spans: int, top: list[Any], firsts: Any) -> list[str]:
         head = int(firsts.argmax())

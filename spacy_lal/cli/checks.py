@@ -1,4 +1,4 @@
-"""What all commands do with hostile input: one line that says what is wrong, and exit status 1."""
+"""Checks of all commands: bad input is one line that names it, and exit status 1."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def input_files(inputs: Iterable[Path], pattern: str) -> Iterator[Path]:
 
 
 def from_each(inputs: Iterable[Path], read: Callable[[Path], Iterable[T]]) -> Iterator[T]:
-    """What is read from each input, a file or a folder.
+    """Values read from each input, a file or a folder.
 
     Raises ValueError, which names it, for one without any sentence. Of a folder's files some may
     have none.

@@ -19,10 +19,10 @@ from ..artificial_errors.corrupt import corrupt_doc
 from ..artificial_errors.english import english_model
 from ..artificial_errors.error_model import ErrorModel
 from ..formats.docbins import read_spacy, write_spacy
-from ..formats.docs import language_vocab
 from ..formats.files import read_text
 from ..formats.m2 import M2Sentence, read_m2
 from ..formats.parallel import read_parallel
+from ..formats.treebank_sentence import language_vocab
 from .checks import check_outputs, clear_errors, from_each
 
 

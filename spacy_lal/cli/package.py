@@ -39,12 +39,12 @@ STRINGS_IN_THEIR_FILES = {
 }
 """Factories of components whose own files have all strings that they ever look up by a hash."""
 LEAST = 20
-"""How often gold data must have a label for a row in the README: scores of fewer say little."""
+"""Gold occurrences of a label from which on the README has a row for it."""
 SCORES = ("const_", "spans_", "tag_", "dep_", "ptb_", "conll18_", "srl_", "ged_")
-"""What the names of scores begin with that go into meta.json."""
+"""Beginnings of the names of scores that go into meta.json."""
 
 OF_META = ("description", "author", "email", "url", "license", "sources", "notes", "requirements")
-"""What `--meta` says of a package; all else in meta.json follows from the pipeline."""
+"""Fields taken from `--meta`; all else in meta.json follows from the pipeline."""
 
 
 def package(
@@ -204,14 +204,14 @@ def _forget_places(source: Path) -> None:
 
 
 def _last_part(value: Any) -> Any:
-    """Of an absolute path; anything else as it is."""
+    """The last part of an absolute path; anything else as it is."""
     if isinstance(value, str) and Path(value).is_absolute():
         return Path(value).name
     return value
 
 
 def _packaged(source: Path, scratch: Path, folder: str, contents: dict[str, Any]) -> Path:
-    """What spaCy makes of the pipeline."""
+    """The package that spaCy makes of the pipeline."""
     name, version = contents["name"], contents["version"]
     spacy_package(source, scratch, name=name, version=version, create_sdist=False, silent=False)
     made = scratch / f"{folder}-{version}"
@@ -273,7 +273,7 @@ def write_card(
 
 
 def model_card(meta: Mapping[str, Any], reports: Iterable[Mapping[str, Any]]) -> str:
-    """What spaCy makes of meta.json, in Markdown, then tables of the scores by label or kind."""
+    """The README that spaCy makes of meta.json, with tables of scores by label or kind."""
     tables = [table for report in reports for table in _tables(report)]
     return "\n\n".join([generate_readme(dict(meta)).strip(), *tables]) + "\n"
 

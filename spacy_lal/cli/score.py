@@ -11,10 +11,10 @@ from typing import Annotated, TypeVar
 import typer
 
 from ..annotations.frames import FrameSpans
-from ..formats.docs import TreebankSentence
 from ..formats.files import read_text
 from ..formats.learner_tsv import read_tsv
 from ..formats.props import PropsSentence, read_props
+from ..formats.treebank_sentence import TreebankSentence
 from ..ged.scorer import DetectionReport
 from ..scoring import evalb
 from ..scoring.srl_eval import SrlReport, score_sentence

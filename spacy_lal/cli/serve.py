@@ -79,7 +79,7 @@ def serve(
 
 
 def _in_address(host: str) -> str:
-    """As addresses and the header Host have it: an IPv6 address in brackets."""
+    """A host as addresses and the header Host have it: IPv6 in brackets."""
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 

@@ -62,14 +62,16 @@ class Place(NamedTuple):
         return range(self.number, last)
 
 
-def place_of(span: Span) -> Place:
-    """The constituent over exactly the span's words.
+def place_of(span: Span | Token) -> Place:
+    """The constituent over exactly the words of a span, or over a token.
 
     As in benepar, the sentence and every word are constituents, with labels or without.
     Whitespace tokens are in no constituent's way. Raises ValueError if the Doc has no trees,
     NonConstituentException if the span is no constituent.
     """
     doc = span.doc
+    if isinstance(span, Token):
+        span = doc[span.i : span.i + 1]
     if CONSTITUENTS_KEY not in doc.spans:
         raise ValueError("this Doc has no trees: put a parser of constituents into the pipeline")
     if not len(span):
@@ -100,13 +102,13 @@ def _in_sentence(sentence: Span) -> list[Constituent]:
     return [Constituent(*place, tuple(labels[place])) for place in places]
 
 
-def get_labels(span: Span) -> tuple[str, ...]:
+def get_labels(span: Span | Token) -> tuple[str, ...]:
     """The labels of the span's unary chain, the topmost first."""
     place = place_of(span)
     return place.found[place.number].labels
 
 
-def get_parse_string(span: Span) -> str:
+def get_parse_string(span: Span | Token) -> str:
     """The span's tree in brackets, without TOP; what has no labels has no brackets."""
     place = place_of(span)
     texts: dict[int, str] = {}
@@ -133,26 +135,11 @@ def get_children(span: Span) -> Iterator[Span]:
     return map(place.span, place.below[place.number])
 
 
-def get_parent(span: Span) -> Span | None:
+def get_parent(span: Span | Token) -> Span | None:
     """The constituent right above that of the span; None above the sentence."""
     place = place_of(span)
     above = (k for k, numbers in enumerate(place.below[:-1]) if place.number in numbers)
     return next(map(place.span, above), None)
-
-
-# Getters of tokens live at module level: lambdas can't be sent to worker processes.
-
-
-def _token_labels(token: Token) -> tuple[str, ...]:
-    return get_labels(token.doc[token.i : token.i + 1])
-
-
-def _token_parse_string(token: Token) -> str:
-    return get_parse_string(token.doc[token.i : token.i + 1])
-
-
-def _token_parent(token: Token) -> Span | None:
-    return get_parent(token.doc[token.i : token.i + 1])
 
 
 EXTENSIONS: list[tuple[Any, str, Callable]] = [
@@ -161,9 +148,9 @@ EXTENSIONS: list[tuple[Any, str, Callable]] = [
     (Span, "constituents", get_constituents),
     (Span, "parent", get_parent),
     (Span, "children", get_children),
-    (Token, "labels", _token_labels),
-    (Token, "parse_string", _token_parse_string),
-    (Token, "parent", _token_parent),
+    (Token, "labels", get_labels),
+    (Token, "parse_string", get_parse_string),
+    (Token, "parent", get_parent),
 ]
 """Benepar's extension attributes: the class that has one, its name and its getter."""
 

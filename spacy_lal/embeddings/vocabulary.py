@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy
@@ -22,8 +22,12 @@ from ..layers.settings import Settings
 
 @dataclass(frozen=True)
 class EmbeddingSettings(Settings):
-    """The settings of a `WordEmbedding`; `min_count` of a subclass says how often a value must be
-    seen to have a row of its own."""
+    """The settings of a `WordEmbedding`.
+
+    min_count: values seen less often in the training data share the row "unknown".
+    """
+
+    min_count: int = field(default=2, kw_only=True)
 
     @property
     def width(self) -> int:
@@ -44,8 +48,10 @@ class EmbeddingSettings(Settings):
             for counter, values in zip(counts, self.values(word), strict=True):
                 for value in values:
                     counter[value] += count
-        least = cast(Any, self).min_count
-        return [sorted(value for value, n in counter.items() if n >= least) for counter in counts]
+        return [
+            sorted(value for value, count in counter.items() if count >= self.min_count)
+            for counter in counts
+        ]
 
 
 class WordEmbedding(nn.Module):

@@ -282,7 +282,7 @@ def evaluate_pairs(nlp: Language, path: Path) -> dict[str, Any]:
 def outcomes(
     nlp: Language, pairs: Sequence[Pair], threshold: float, key: str = "errors"
 ) -> Iterator[Outcome]:
-    """What the pipeline marks in each pair, its sentences read as they stand, each by itself."""
+    """Marks of the pipeline in each pair, of which it reads each sentence by itself."""
     wrong = nlp.pipe(pair.wrong for pair in pairs)
     right = nlp.pipe(pair.right for pair in pairs)
     for pair, one, other in zip(pairs, wrong, right, strict=True):

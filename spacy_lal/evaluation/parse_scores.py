@@ -22,9 +22,9 @@ from spacy.training import Example
 
 from ..annotations.constituents import CONSTITUENTS_KEY, get_constituents, set_constituents
 from ..annotations.frames import FRAMES_KEY
+from ..annotations.retokenized import join_sentences, paragraphs
 from ..annotations.words import bare_doc
 from ..formats.docbins import read_spacy
-from ..formats.running_text import join_sentences, paragraphs
 from ..parsing.scorer import score_constituency
 from ..scoring.attachment import score_attachment
 from ..scoring.raw_text import RawTextScores
@@ -34,7 +34,7 @@ ATTACHMENT = ("dep_uas", "dep_las", "ptb_uas", "ptb_las", "conll18_uas", "conll1
 """The scores of heads that a report has."""
 Given = Literal["nothing", "sentences", "tokens", "both"]
 GIVEN: tuple[Given, ...] = ("nothing", "sentences", "tokens", "both")
-"""How much of the gold annotation of raw text a pipeline is given."""
+"""Parts of the gold annotation of raw text that a pipeline may be given."""
 
 
 def is_parsed(doc: Doc) -> bool:

@@ -275,7 +275,7 @@ def _group(value: int, edges: Sequence[int]) -> str:
 
 
 def _distance(predicate: int, pieces: Sequence[LabelledSpan]) -> int:
-    """How many words lie between the predicate and the nearest piece of the argument."""
+    """Number of words between the predicate and the nearest piece of the argument."""
     return min(max(start - predicate - 1, predicate - end, 0) for start, end, _ in pieces)
 
 

@@ -1,1 +1,1 @@
-"""Text formats of treebanks, read into Docs."""
+"""Text formats of treebanks: each is read into Docs, and some are written, by one module."""

@@ -14,6 +14,8 @@ from __future__ import annotations
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +24,21 @@ from spacy.language import Language
 from spacy.tokens import Doc, Token
 
 from .files import FormatError, read_text
-from .m2 import Edit, M2Sentence
+from .m2 import Corrections, Edit, M2Sentence
+from .treebank_format import Pattern
 
 
+@dataclass(frozen=True, kw_only=True)
+class CharacterEdits(Corrections):
+    """Texts with edits by character, JSON lines as in BEA-2019; --lang finds their words."""
+
+    pattern: Pattern = "*.json"
+
+    def edited(self, path: Path) -> Iterator[M2Sentence]:
+        return read_character_edits(path, rule_based(self.lang))
+
+
+@cache
 def rule_based(lang: str) -> Language:
     """A pipeline that finds the tokens and sentences of texts by rule: spaCy's `sentencizer`."""
     nlp = spacy.blank(lang)
@@ -54,11 +68,11 @@ def parse_character_edits(
             doc = nlp(written)  # which refuses half a character pair, and texts of a million
         except json.JSONDecodeError as error:
             message = f"not JSON: {error.msg} at character {error.pos + 1}"
-            raise FormatError(message, source=source, line=number) from None
+            raise FormatError(message, source, number) from None
         except RecursionError:
-            raise FormatError("too many lists within lists", source=source, line=number) from None
+            raise FormatError("too many lists within lists", source, number) from None
         except ValueError as error:
-            raise FormatError(str(error), source=source, line=number) from None
+            raise FormatError(str(error), source, number) from None
         words = [token for token in doc if not token.is_space]
         places = [(token.idx, token.idx + len(token)) for token in words]
         edits = token_edits(written, places, edits)
@@ -130,10 +144,8 @@ def _checked(record: Any) -> tuple[str, list[Edit], frozenset[int]]:
                 annotators.add(annotator)
                 edits += _in_order(text, annotator, found)
             case _:
-                raise ValueError(
-                    "expected the number of an annotator and a list of edits, found "
-                    f"{_short(by_one)}"
-                )
+                expected = "expected the number of an annotator and a list of edits"
+                raise ValueError(f"{expected}, found {_short(by_one)}")
     return text, edits, frozenset(annotators)
 
 
@@ -144,31 +156,21 @@ def _in_order(text: str, annotator: int, found: list[Any]) -> Iterator[Edit]:
             case [start, end, str() | None as correction, *types] if (
                 type(start) is type(end) is int  # which true and false aren't
                 and len(types) < 2
-                and all(isinstance(name, str) and _encodes(name) for name in types)
+                and all(isinstance(name, str) for name in types)
             ):
                 pass
             case _:
-                raise ValueError(
-                    f"bad edit {_short(edit)}: expected [start, end, correction], perhaps with a "
-                    "type"
-                )
+                expected = "expected [start, end, correction], perhaps with a type"
+                raise ValueError(f"bad edit {_short(edit)}: {expected}")
         if not 0 <= start <= end <= len(text):
-            raise ValueError(
-                f"the edit {_short(edit)} lies outside of the text, which has {len(text)} "
-                "characters"
-            )
+            length = f"{len(text)} characters"
+            raise ValueError(f"the edit {_short(edit)} lies outside of the text, of {length}")
         if start < latest:
-            raise ValueError(
-                f"the edit {_short(edit)} comes after one that starts at {latest}: edits must "
-                "be in order"
-            )
+            later = f"comes after one that starts at {latest}"
+            raise ValueError(f"the edit {_short(edit)} {later}: edits must be in order")
         latest = start
+        "".join(types).encode()  # which half a character pair can't be; spaCy couldn't keep it
         yield Edit(start, end, "".join(types), correction, annotator)
-
-
-def _encodes(name: str) -> bool:
-    """Whether it isn't half a character pair, which spaCy can't keep."""
-    return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def _short(value: Any) -> str:

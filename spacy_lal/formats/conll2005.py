@@ -10,18 +10,40 @@ https://www.cs.upc.edu/~srlconll/
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
+from typing import Annotated
 
+from ..trees.brackets import ptb_unescape
 from ..trees.tree import LabelledSpan
-from .brackets import clean_label
-from .docs import TreebankSentence
 from .files import FormatError, read_text
-from .props import NO_PREDICATE, Drop, check_columns, column_rows, sentence_frames
-from .skeleton import tree_phrases
+from .penn_brackets import clean_label
+from .props import NO_PREDICATE, check_columns, column_rows, sentence_frames, tree_phrases
+from .treebank_format import Drop, Files, Lang, Losses, with_drops
+from .treebank_sentence import TreebankSentence
 
 Rows = list[list[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conll2005(Files):
+    """CoNLL-2005: folders of a set, with words/ and props/, or files with all columns in one."""
+
+    lang: Lang = "en"
+    synt: Annotated[str, "Folder of parses beside words/, e.g. synt.cha."] = ""
+    ptb_escapes: Annotated[bool, "Undo the Penn Treebank's escapes in words."] = False
+
+    def files(self, path: Path) -> list[Path]:
+        return [path]
+
+    def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
+        return [file for path in inputs for file in (path, *path.glob("*/*"))]
+
+    def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
+        unescape = ptb_unescape if self.ptb_escapes else str
+        return with_drops(read_conll2005(path, synt=self.synt, unescape=unescape), losses)
 
 
 def parse_conll2005(
@@ -38,12 +60,11 @@ def parse_conll2005(
         # To the right of the parse bit only lemma and sense are without asterisks.
         plain = [i for i, cell in enumerate(rows[0]) if i > 2 and "*" not in cell]
         if not plain:
-            raise FormatError(
+            message = (
                 "expected word, tag, parse bit and, with or without other columns before it, the "
-                "predicate's lemma",
-                source=source,
-                line=line,
+                "predicate's lemma"
             )
+            raise FormatError(message, source, line)
         lemma = plain[-1]
         check_columns(rows, lemma + 1, _predicates(rows, lemma), source=source, line=line)
         yield _sentence(
@@ -73,62 +94,40 @@ def read_conll2005(
     files = sorted((path / "words").glob("*.words*"))
     if not files:
         raise FileNotFoundError(f"no words/*.words[.gz] in {path}")
+    folders = [path / "props", *([path / synt] if synt else [])]
+    folders += [path / "senses"] if (path / "senses").is_dir() else []
     for words in files:
         name = words.name.partition(".words")[0]
-        yield from _read_parallel(
-            words,
-            _counterpart(path / "props", name),
-            _counterpart(path / synt, name) if synt else None,
-            _counterpart(path / "senses", name) if (path / "senses").is_dir() else None,
-            unescape,
-        )
-
-
-def _read_parallel(
-    words: Path,
-    props: Path,
-    synt: Path | None,
-    senses: Path | None,
-    unescape: Callable[[str], str],
-) -> Iterator[tuple[TreebankSentence, list[Drop]]]:
-    for blocks in _parallel([path for path in (words, props, synt, senses) if path]):
-        line, rows = blocks[props]
-        check_columns(rows, 1, _predicates(rows), source=str(props), line=line)
-        tags, spans = _parses(*blocks[synt], str(synt)) if synt else (None, None)
-        yield _sentence(
-            [unescape(row[0]) for row in blocks[words][1]],
-            rows,
-            [row[0] for row in blocks[senses][1]] if senses else None,
-            tags,
-            spans,
-            source=str(props),
-            line=line,
-        )
-
-
-def _parallel(paths: Sequence[Path]) -> Iterator[dict[Path, tuple[int, Rows]]]:
-    """Where each sentence begins in each file, and its rows. Raises FormatError where they aren't
-    the same sentences."""
-    for number, blocks in enumerate(
-        zip_longest(*(column_rows(read_text(path)) for path in paths)), start=1
-    ):
-        found = {path: block for path, block in zip(paths, blocks, strict=True) if block}
-        (first, (line, rows)), *others = found.items()
-        if len(found) < len(paths):
-            short = next(path for path in paths if path not in found)
-            raise FormatError(
-                f"this is sentence {number}, and {short} has only {number - 1}",
-                source=str(first),
+        others = [_counterpart(folder, name) for folder in folders]
+        for blocks in _parallel([words, *others]):
+            (_, words_rows), (line, props), *rest = blocks
+            check_columns(props, 1, _predicates(props), source=str(others[0]), line=line)
+            yield _sentence(
+                [unescape(row[0]) for row in words_rows],
+                props,
+                [row[0] for row in rest[-1][1]] if (path / "senses").is_dir() else None,
+                *(_parses(*rest[0], str(others[1])) if synt else (None, None)),
+                source=str(others[0]),
                 line=line,
             )
-        for path, (start, block) in others:
+
+
+def _parallel(paths: Sequence[Path]) -> Iterator[list[tuple[int, Rows]]]:
+    """Where each sentence begins in each file, and its rows. Raises FormatError where they aren't
+    the same sentences."""
+    files = [column_rows(read_text(path)) for path in paths]
+    for number, blocks in enumerate(zip_longest(*files), start=1):
+        found = [(path, *block) for path, block in zip(paths, blocks, strict=True) if block]
+        (first, line, rows), *others = found
+        if len(found) < len(paths):
+            short = next(path for path, block in zip(paths, blocks, strict=True) if not block)
+            message = f"this is sentence {number}, and {short} has only {number - 1}"
+            raise FormatError(message, str(first), line)
+        for path, start, block in others:
             if len(block) != len(rows):
-                raise FormatError(
-                    f"{len(block)} rows, but {len(rows)} in the same sentence at {first}:{line}",
-                    source=str(path),
-                    line=start,
-                )
-        yield found
+                same = f"{len(rows)} in the same sentence at {first}:{line}"
+                raise FormatError(f"{len(block)} rows, but {same}", str(path), start)
+        yield list(blocks)
 
 
 def _counterpart(folder: Path, name: str) -> Path:
@@ -143,11 +142,8 @@ def _parses(line: int, rows: Rows, source: str) -> tuple[list[str], list[Labelle
     """Tags, and phrases in preorder with bare labels and without the root. Raises FormatError."""
     for i, row in enumerate(rows):
         if len(row) != 2:
-            raise FormatError(
-                f"expected tag and parse bit, found {len(row)} columns",
-                source=source,
-                line=line + i,
-            )
+            message = f"expected tag and parse bit, found {len(row)} columns"
+            raise FormatError(message, source, line + i)
     tags, bits = zip(*rows, strict=True)
     spans = tree_phrases(bits, source=source, line=line)
     return list(tags), [(start, end, clean_label(label)) for start, end, label in spans]
@@ -172,13 +168,7 @@ def _sentence(
         sense = senses[i] if senses else NO_PREDICATE
         known = "" if sense == NO_PREDICATE else f".{sense}"
         rolesets.append("" if lemma == NO_PREDICATE else lemma + known)
-    frames, left_out = sentence_frames(
-        [row[1:] for row in props], rolesets, source=source, line=line
-    )
-    return TreebankSentence(
-        # with some of them alone, other predicates would be taken for none
-        words=words,
-        tags=tags,
-        constituents=constituents,
-        frames=None if left_out else frames,
-    ), left_out
+    roles = [row[1:] for row in props]
+    frames, left_out = sentence_frames(roles, rolesets, source=source, line=line)
+    sentence = TreebankSentence(words=words, tags=tags, constituents=constituents, frames=frames)
+    return sentence, left_out

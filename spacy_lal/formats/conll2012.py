@@ -11,19 +11,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from ..trees.brackets import ptb_unescape
 from ..trees.tree import LabelledSpan
-from .docs import TreebankSentence
 from .files import FormatError, read_text
-from .props import NO_PREDICATE, Drop, check_columns, column_rows, sentence_frames
-from .skeleton import tree_phrases
+from .props import NO_PREDICATE, check_columns, column_rows, sentence_frames, tree_phrases
+from .treebank_format import Drop, Files, Lang, Losses, Pattern, with_drops
+from .treebank_sentence import TreebankSentence
 
 _DOCUMENT = re.compile(r"^#(?:begin|end) document.*$", re.MULTILINE)
 _FIXED = 12
 _ROLES = 11
 _NO_PARSE = {"-", "_"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conll2012(Files):
+    """CoNLL-2012, the column files of OntoNotes."""
+
+    lang: Lang = "en"
+    pattern: Pattern = "*gold_conll"
+    ptb_escapes: Annotated[bool, "Undo the treebank's escapes in words: -LRB-, /. etc."] = False
+
+    def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
+        unescape = ontonotes_unescape if self.ptb_escapes else str
+        return with_drops(read_conll2012(path, unescape=unescape), losses)
 
 
 def parse_conll2012(
@@ -44,9 +59,7 @@ def parse_conll2012(
         check_columns(rows, _FIXED, predicates, source=source, line=line)
         for i, row in enumerate(rows):
             if row[2] != str(i):
-                raise FormatError(
-                    f"expected word {i}, found {row[2]!r}", source=source, line=line + i
-                )
+                raise FormatError(f"expected word {i}, found {row[2]!r}", source, line + i)
         part = f"{rows[0][0]}.{rows[0][1]}"
         previous, number = part, number + 1 if part == previous else 0
         frames, left_out = sentence_frames(
@@ -63,8 +76,7 @@ def parse_conll2012(
                 words=[unescape(row[3]) for row in rows],
                 tags=[row[4] for row in rows],
                 constituents=_constituents([row[5] for row in rows], source, line),
-                # with some of them alone, other predicates would be taken for none
-                frames=None if left_out else frames,
+                frames=frames,
                 id=f"{part}.{number}",
             ),
             left_out,

@@ -1,20 +1,28 @@
 """CoNLL-U, and CoNLL-X, which has the same ten columns with fewer habits.
 
+Trees are written in comments, as Stanza has them: `# constituency = (TOP …)`.
 https://universaldependencies.org/format.html
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated, Any
 
 from spacy.parts_of_speech import IDS as UNIVERSAL_TAGS
+from spacy.tokens import Doc, Span, Token
 
-from .docs import TreebankSentence, tree_fault
+from ..annotations import CONSTITUENTS_KEY, constituent_tree
 from .files import FormatError, is_number, read_text
+from .treebank_format import Files, Losses, Pattern
+from .treebank_sentence import TreebankSentence, tree_fault
+
+_FEATS = re.compile(r"(?:[^=|]+=[^=|]+(?:\|[^=|]+=[^=|]+)*)?")
+_BREAK = re.compile(r"[\t\n\r]")
 
 
 class TagColumn(StrEnum):
@@ -25,7 +33,32 @@ class TagColumn(StrEnum):
     none = "none"
 
 
-_FEATS = re.compile(r"(?:[^=|]+=[^=|]+(?:\|[^=|]+=[^=|]+)*)?")
+@dataclass(frozen=True, kw_only=True)
+class Conllu(Files):
+    """Words, tags and dependencies in CoNLL-U or CoNLL-X."""
+
+    pattern: Pattern = "*.conllu"
+    tags: Annotated[TagColumn, "The column of tags, if any."] = TagColumn.xpos
+
+    def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
+        for found in read_conllu(path):
+            if self.takes(found):
+                sentence, fault = self.sentence(found)
+                if fault:
+                    place = f"{found.source}:{found.line}"
+                    losses.left_out["without heads"].append((place, fault))
+                yield sentence
+
+    def takes(self, found: ConlluSentence) -> bool:
+        """Whether the sentence is converted."""
+        return True
+
+    def sentence(self, found: ConlluSentence) -> tuple[TreebankSentence, str]:
+        """The sentence, and why its heads were left out ("" if they weren't)."""
+        return to_sentence(found, self.tags)
+
+    def write(self, doc: Doc) -> str:
+        return format_conllu(doc)
 
 
 @dataclass
@@ -38,8 +71,7 @@ class ConlluSentence:
     multiword: the multiword tokens: first and last word, from 0, and how they are written.
     number: of the sentence in its document, from 0.
     paragraph: what `# newpar id` says, behind the document's name; without an id, or at a new
-        document, one of our own making.
-        "" where the file tells of neither.
+        document, one of our own making; "" where the file has neither.
     source, line: where its first word is, for messages.
     """
 
@@ -65,18 +97,23 @@ class ConlluSentence:
         return {TagColumn.xpos: self.xpos, TagColumn.upos: self.upos}.get(column, none)
 
 
+def read_conllu(path: str | Path) -> Iterator[ConlluSentence]:
+    """The sentences of a CoNLL-U or CoNLL-X file, plain or compressed. Raises FormatError."""
+    return parse_conllu(read_text(path), source=str(path))
+
+
 def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSentence]:
     """The sentences of a CoNLL-U or CoNLL-X text. Raises FormatError."""
     document = paragraph = sentence_id = ""
     place = -1
     sentence: ConlluSentence | None = None
-    multiword: tuple[int, bool] | None = None  # last word of the range, space after it
-    for number, row in enumerate(text.split("\n"), start=1):
+    multiword = (0, False)  # last word of the latest range, space after it
+    for number, row in enumerate([*text.split("\n"), ""], start=1):
         row = row.rstrip("\r")
         if not row.strip():
             if sentence is not None:
                 yield _checked(sentence)
-            sentence, sentence_id, multiword = None, "", None
+            sentence, sentence_id, multiword = None, "", (0, False)
             continue
         if row.startswith("#"):
             name, _, value = (part.strip() for part in row[1:].partition("="))
@@ -90,65 +127,66 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
             continue
         columns = row.split("\t")
         if not 8 <= len(columns) <= 10:
-            raise FormatError(
-                f"expected 10 columns between tabs, found {len(columns)}",
-                source=source,
-                line=number,
-            )
+            message = f"expected 10 columns between tabs, found {len(columns)}"
+            raise FormatError(message, source, number)
         if sentence is None:
             place += 1
             sentence = ConlluSentence(source, number, sentence_id, document, place, paragraph)
-        identifier, form, lemma, upos, xpos, feats, head, deprel = columns[:8]
+        identifier, form = columns[:2]
         space = "SpaceAfter=No" not in columns[-1].split("|")
+        word = len(sentence.words) + 1
         if "." in identifier:
             continue
         if "-" in identifier:
             first, _, last = identifier.partition("-")
-            expected = len(sentence.words) + 1
-            if first != str(expected) or not is_number(last) or int(last) < expected:
-                raise FormatError(
-                    f"bad word range {identifier!r}: expected one such as "
-                    f"{expected}-{expected + 1}",
-                    source=source,
-                    line=number,
-                )
-            if multiword is not None and expected <= multiword[0]:
-                raise FormatError(
-                    f"word range {identifier!r} overlaps the one before", source=source, line=number
-                )
+            if first != str(word) or not is_number(last) or int(last) < word:
+                example = f"{word}-{word + 1}"
+                message = f"bad word range {identifier!r}: expected one such as {example}"
+                raise FormatError(message, source, number)
+            if word <= multiword[0]:
+                message = f"word range {identifier!r} overlaps the one before"
+                raise FormatError(message, source, number)
             multiword = int(last), space
-            sentence.multiword.append((len(sentence.words), int(last) - 1, form))
+            sentence.multiword.append((word - 1, int(last) - 1, form))
             continue
-        if identifier != str(len(sentence.words) + 1):
-            raise FormatError(
-                f"expected word {len(sentence.words) + 1}, found {identifier!r}",
-                source=source,
-                line=number,
-            )
-        if not form:
-            raise FormatError("empty word in the second column", source=source, line=number)
-        if multiword is not None and len(sentence.words) + 1 <= multiword[0]:
-            space = len(sentence.words) + 1 == multiword[0] and multiword[1]
-        sentence.words.append(form)
-        sentence.lemmas.append(lemma if form == "_" else _value(lemma))
-        sentence.upos.append(_value(upos))
-        sentence.xpos.append(_value(xpos))
-        sentence.feats.append(_value(feats))
-        sentence.deprels.append(_value(deprel))
-        sentence.spaces.append(space)
-        if head == "_":
-            sentence.heads = None
-        elif not is_number(head):
-            raise FormatError(f"head {head!r} isn't a number", source=source, line=number)
-        elif sentence.heads is not None:
-            sentence.heads.append(int(head))
-    if sentence is not None:
-        yield _checked(sentence)
+        if identifier != str(word):
+            raise FormatError(f"expected word {word}, found {identifier!r}", source, number)
+        if word <= multiword[0]:
+            space = word == multiword[0] and multiword[1]
+        _add_word(sentence, columns, space, number)
 
 
-def read_conllu(path: str | Path) -> Iterator[ConlluSentence]:
-    """The sentences of a CoNLL-U or CoNLL-X file, plain or compressed. Raises FormatError."""
-    return parse_conllu(read_text(path), source=str(path))
+def _add_word(sentence: ConlluSentence, columns: list[str], space: bool, line: int) -> None:
+    """Raises FormatError for an empty word, or a head that is no number."""
+    form, lemma, upos, xpos, feats, head, deprel = columns[1:8]
+    if not form:
+        raise FormatError("empty word in the second column", sentence.source, line)
+    sentence.words.append(form)
+    sentence.lemmas.append(lemma if form == "_" else _known(lemma))
+    sentence.upos.append(_known(upos))
+    sentence.xpos.append(_known(xpos))
+    sentence.feats.append(_known(feats))
+    sentence.deprels.append(_known(deprel))
+    sentence.spaces.append(space)
+    if head == "_":
+        sentence.heads = None
+    elif not is_number(head):
+        raise FormatError(f"head {head!r} isn't a number", sentence.source, line)
+    elif sentence.heads is not None:
+        sentence.heads.append(int(head))
+
+
+def _checked(sentence: ConlluSentence) -> ConlluSentence:
+    length = len(sentence.words)
+    for first, last, form in sentence.multiword:
+        if last >= length:
+            message = f"{form!r} is words {first + 1}-{last + 1} of a sentence of {length}"
+            raise FormatError(message, sentence.source, sentence.line)
+    for word, head in enumerate(sentence.heads or (), start=1):
+        if head > length or head == word:
+            message = f"word {word} has head {head}, in a sentence of {length} words"
+            raise FormatError(message, sentence.source, sentence.line)
+    return sentence
 
 
 def to_sentence(
@@ -183,27 +221,90 @@ def to_sentence(
     ), fault
 
 
-def _checked(sentence: ConlluSentence) -> ConlluSentence:
-    for first, last, form in sentence.multiword:
-        if last >= len(sentence.words):
-            raise FormatError(
-                f"{form!r} is words {first + 1}-{last + 1} of a sentence of {len(sentence.words)}",
-                source=sentence.source,
-                line=sentence.line,
-            )
-    for word, head in enumerate(sentence.heads or (), start=1):
-        if head > len(sentence.words) or head == word:
-            raise FormatError(
-                f"word {word} has head {head}, in a sentence of {len(sentence.words)} words",
-                source=sentence.source,
-                line=sentence.line,
-            )
-    return sentence
-
-
-def _value(column: str) -> str:
+def _known(column: str) -> str:
     return "" if column == "_" else column
 
 
 def _if_any(values: list[str]) -> list[str] | None:
     return values if any(values) else None
+
+
+def format_conllu(doc: Doc, doc_id: str = "", comments: Mapping[str, Any] | None = None) -> str:
+    """The sentences of a Doc (without boundaries: the Doc); `read_conllu` reads them.
+
+    doc_id: of `# newdoc id`; sentences are numbered behind it. comments: further ones, at the first
+    sentence. Whitespace tokens aren't words: what hangs on one hangs on its head. The last column
+    has where words begin and end in the Doc's text, in characters.
+    """
+    blocks: list[str] = []
+    sentences = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
+    for sentence in sentences:
+        words = [token for token in sentence if not token.is_space]
+        if not words:
+            continue
+        notes: dict[str, Any] = {}
+        if not blocks:
+            notes = ({"newdoc id": doc_id} if doc_id else {}) | dict(comments or {})
+        if doc_id:
+            notes["sent_id"] = f"{doc_id}-{len(blocks) + 1}"
+        notes["text"] = sentence.text
+        if CONSTITUENTS_KEY in doc.spans:
+            notes["constituency"] = constituent_tree(sentence)
+        lines = [f"# {_line(name)} = {_line(value)}" for name, value in notes.items()]
+        lines += ["\t".join(row) for row in _rows(sentence, words)]
+        blocks.append("\n".join(lines) + "\n\n")
+    return "".join(blocks)
+
+
+def _rows(sentence: Span, words: list[Token]) -> Iterator[tuple[str, ...]]:
+    doc = sentence.doc
+    heads = _heads(words) if doc.has_annotation("DEP") else None
+    for k, word in enumerate(words, start=1):
+        head, relation = "_", "_"
+        if heads is not None and word.dep:  # others have no relation
+            head = str(heads[k - 1])
+            relation = "root" if head == "0" else _cell(word.dep_)
+        places = f"start_char={word.idx}|end_char={word.idx + len(word)}"
+        follows = word.whitespace_ or (word.i + 1 < len(doc) and doc[word.i + 1].is_space)
+        yield (
+            str(k),
+            _BREAK.sub("_", word.text),
+            *map(_cell, (word.lemma_, word.pos_, word.tag_, str(word.morph))),
+            *(head, relation, "_"),
+            places if follows else f"SpaceAfter=No|{places}",
+        )
+
+
+def _heads(words: list[Token]) -> list[int]:
+    """The words' heads from 1, 0 for the root."""
+    number = {word.i: k for k, word in enumerate(words, start=1)}
+    heads = [number.get(_word_above(word).i, 0) for word in words]
+    # whatever hangs on whitespace that is the root hangs on the first word that does
+    tops = [
+        k
+        for k, (head, word) in enumerate(zip(heads, words, strict=True), start=1)
+        if head in (0, k) and word.dep
+    ]
+    if not tops:
+        return heads
+    root = tops[0]
+    return [
+        0 if k == root else root if head in (0, k) else head
+        for k, head in enumerate(heads, start=1)
+    ]
+
+
+def _word_above(token: Token) -> Token:
+    """The head, past whitespace; the token itself if it is a root."""
+    head = token.head
+    while head.is_space and head.head.i != head.i:
+        head = head.head
+    return head
+
+
+def _cell(text: str) -> str:
+    return _BREAK.sub("_", text) or "_"
+
+
+def _line(value: Any) -> str:
+    return " ".join(str(value).split())

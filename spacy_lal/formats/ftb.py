@@ -10,16 +10,42 @@ D. Seddah et al. (2013), Overview of the SPMRL 2013 Shared Task.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
-from .brackets import clean_tree, parse_sentences
-from .cleaning import Losses, clean_sentences
-from .docs import TreebankSentence
-from .files import read_text_as
+from .files import OPENERS, read_text_as
+from .penn_brackets import clean_sentences, clean_tree, parse_sentences
+from .treebank_format import Lang, Losses, Treebank
+from .treebank_sentence import TreebankSentence
 
 ENCODINGS = ("utf-8-sig", "latin-1")
 """Any bytes are valid in the second, so it must be the last."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrenchTreebank(Treebank):
+    """The French Treebank in SPMRL's bracketed format; INPUT has train.French.gold.ptb …"""
+
+    lang: Lang = "fr"
+    train: Annotated[str, "Another training file in INPUT."] = ""
+    dev: Annotated[str, "Another development file."] = ""
+    test: Annotated[str, "Another test file."] = ""
+    encoding: Annotated[str, "utf-8, latin-1, or auto to detect it."] = "auto"
+    functions: Annotated[bool, "Keep functions: NP-SUJ."] = False
+
+    def part_files(self, folder: Path) -> dict[str, list[Path]]:
+        return {part: [find_file(folder, part, name)] for part, name in self.given().items()}
+
+    def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
+        encodings = ENCODINGS if self.encoding == "auto" else (self.encoding,)
+        text, used = read_text_as(path, encodings)
+        if used != encodings[0]:
+            losses.notes.append(f"{path} isn't UTF-8, read as {used}")
+        trees = parse_sentences(text, source=str(path))
+        clean = partial(clean_tree, functions=self.functions)
+        return clean_sentences(trees, losses, clean=clean)
 
 
 def find_file(folder: Path, part: str, given: str = "") -> Path:
@@ -32,26 +58,10 @@ def find_file(folder: Path, part: str, given: str = "") -> Path:
             raise FileNotFoundError(f"{part}: no file {folder / given}")
         return folder / given
     name = f"{part}.French.gold.ptb"
-    found = sorted(p for p in folder.rglob(f"{part}.*") if _plain_name(p) == name.lower())
+    names = {f"{name}{suffix}".lower() for suffix in ("", *OPENERS)}
+    found = sorted(path for path in folder.rglob(f"{part}.*") if path.name.lower() in names)
     if not found:
         raise FileNotFoundError(f"{part}: no {name} in {folder}")
     if len(found) > 1:
         raise ValueError(f"{part}: both {found[0]} and {found[1]} are there: say which is meant")
     return found[0]
-
-
-def _plain_name(path: Path) -> str:
-    """Lower case, without the suffix of compression."""
-    name = path.name.lower()
-    return name.removesuffix(".xz").removesuffix(".gz").removesuffix(".bz2")
-
-
-def read_sentences(
-    path: Path, losses: Losses, *, encoding: str = "auto", functions: bool = False
-) -> Iterator[TreebankSentence]:
-    """Sentences with tags and constituents. Raises BracketError, FormatError, ValueError."""
-    text, used = read_text_as(path, ENCODINGS if encoding == "auto" else (encoding,))
-    if encoding == "auto" and used != ENCODINGS[0]:
-        losses.notes.append(f"{path} isn't UTF-8, read as {used}")
-    trees = parse_sentences(text, source=str(path))
-    return clean_sentences(trees, losses, clean=partial(clean_tree, functions=functions))

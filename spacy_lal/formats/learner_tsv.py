@@ -11,14 +11,18 @@ https://github.com/spraakbanken/multiged-2023
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
-from spacy.tokens import Doc, Span
+from spacy.tokens import Doc
 
-from ..annotations.grammar_errors import CORRECT, ERROR, ERRORS_KEY, get_errors
-from .docs import TreebankSentence
+from ..annotations import CORRECT, ERROR, ERRORS_KEY, get_errors
 from .files import FormatError, read_text
+from .m2 import ErrorTypes
+from .treebank_format import Files, Losses, Pattern
+from .treebank_sentence import TreebankSentence
 
 _LABELS = {"c": CORRECT, "i": ERROR}
 _NAMES = {label: name for name, label in _LABELS.items()}
@@ -26,6 +30,57 @@ _BLANK = " \r\f\v"  # a no-break space alone is a token
 _ESCAPED = re.compile(r'\\+"')
 _NO_TAB = re.compile(r".*\S +[ci]")
 _QUOTE = re.compile(r'(\\*)"')
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnerTsv(Files):
+    """Learners' sentences in two columns: a token and its label c, i or an error's type a row."""
+
+    pattern: Pattern = "*.tsv"
+    types: Annotated[ErrorTypes, "Errors are i and ERROR (none), or have types (full)."] = (
+        ErrorTypes.none
+    )
+    multiged_escapes: Annotated[bool, r"A double quote is \" in the file."] = False
+
+    def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
+        if self.types is ErrorTypes.operations:
+            raise ValueError("tsv files don't say which operation corrects an error: --types full")
+        return super().sources(inputs)
+
+    def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
+        unescape = multiged_unescape if self.multiged_escapes else str
+        sentences = list(read_tsv(path, unescape=unescape))
+        found = {label for sentence in sentences for label in sentence.errors or ()}
+        if found - {ERROR} and CORRECT not in found:
+            message = 'no token in this file has the label "c", which correct ones have'
+            raise FormatError(message, str(path), 1)
+        for sentence in sentences:
+            if self.types is ErrorTypes.full or sentence.errors is None:
+                yield sentence
+            else:
+                yield replace(sentence, errors=list(map(_binary, sentence.errors)))
+
+    def write(self, doc: Doc) -> str:
+        r"""The errors in `doc.spans["errors"]`; `read` reads the same.
+
+        A sentence ends where the Doc says so, and at its end. Tokens of spaces and line ends alone
+        aren't words: they have no rows. The task's files for Italian have `\\\"`, which is
+        `multiged_escape` twice.
+        Raises ValueError if the group isn't set, for a token with a tab or a line end in it, and
+        for a type that isn't one column, or means something else.
+        """
+        if ERRORS_KEY not in doc.spans:
+            raise ValueError(f"doc.spans[{ERRORS_KEY!r}] isn't set")
+        labels = get_errors(doc)
+        escape = multiged_escape if self.multiged_escapes else str
+        if self.types is not ErrorTypes.full:
+            labels = list(map(_binary, labels))
+        blocks = []
+        for sentence in doc.sents if doc.has_annotation("SENT_START") else [doc[:]]:
+            words = [token for token in sentence if token.text.strip(_BLANK + "\t\n")]
+            blocks += [_row(escape(token.text), labels[token.i]) for token in words]
+            blocks += ["\n"] if words else []
+        return "".join(blocks)
 
 
 def parse_tsv(
@@ -48,17 +103,15 @@ def parse_tsv(
         cells = line.split("\t")
         if not columns and len(cells) == 1 and _NO_TAB.fullmatch(line):
             message = "one column: a tab has to stand between a token and its label"
-            raise FormatError(message, source=source, line=number)
+            raise FormatError(message, source, number)
         columns = columns or len(cells)
         if len(cells) != columns or columns > 2:
-            message = "a token and its label" if columns > 1 else "a token alone, as in the first"
+            expected = "a token and its label" if columns > 1 else "a token alone, as in the first"
             found = f"{len(cells)} column{'s' if len(cells) > 1 else ''}"
-            message = f"expected {message}, found {found}"
-            raise FormatError(message, source=source, line=number)
+            raise FormatError(f"expected {expected}, found {found}", source, number)
         if not all(cell.strip(_BLANK) for cell in cells):
-            raise FormatError(
-                "expected a token and its label, found an empty column", source=source, line=number
-            )
+            message = "expected a token and its label, found an empty column"
+            raise FormatError(message, source, number)
         words.append(unescape(cells[0]))
         label = cells[-1].strip(_BLANK)
         labels.append(_LABELS.get(label, label))
@@ -69,39 +122,6 @@ def read_tsv(
 ) -> Iterator[TreebankSentence]:
     """The sentences of a file, plain or compressed (see `parse_tsv`)."""
     return parse_tsv(read_text(path), source=str(path), unescape=unescape)
-
-
-def format_tsv(
-    docs: Iterable[Doc],
-    *,
-    types: bool = False,
-    escape: Callable[[str], str] = str,
-    key: str = ERRORS_KEY,
-) -> str:
-    r"""The text of a file with the errors in `doc.spans[key]`; `parse_tsv` reads the same from it.
-
-    A sentence ends where the Doc says so, and at its end. Tokens of spaces and line ends alone
-    aren't words: they have no rows.
-    types: write the types of errors, not "i" for all. escape: what words undergo; the task's files
-    for Italian have `\\\"`, which is `multiged_escape` twice.
-    Raises ValueError if the group isn't set, for a token with a tab or a line end in it, and for a
-    type that isn't one column, or means something else.
-    """
-    blocks = []
-    for doc in docs:
-        if key not in doc.spans:
-            raise ValueError(f"doc.spans[{key!r}] isn't set")
-        labels = get_errors(doc, key)
-        sentences: Iterable[Span] = doc.sents if doc.has_annotation("SENT_START") else [doc[:]]
-        for sentence in sentences:
-            rows = [
-                _row(escape(token.text), labels[token.i] if types else _binary(labels[token.i]))
-                for token in sentence
-                if token.text.strip(_BLANK + "\t\n")
-            ]
-            if rows:
-                blocks.append("".join(rows) + "\n")
-    return "".join(blocks)
 
 
 def multiged_escape(word: str) -> str:

@@ -19,11 +19,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
-from ..annotations.grammar_errors import CORRECT, ERROR
-from .docs import TreebankSentence
+from ..annotations import CORRECT, ERROR
 from .files import FormatError, is_number, read_text
+from .treebank_format import Files, Losses, Pattern
+from .treebank_sentence import TreebankSentence
 
 
 class ErrorTypes(StrEnum):
@@ -51,7 +52,7 @@ class Edit(NamedTuple):
     start, end: the words concerned; none are where something is missing before the word `start`.
     type: as the corpus has it, "" if it has none. correction: words with spaces between them, ""
     to leave the words out, None if the error was not corrected.
-    annotator: who says so. others: corrections that would do as well.
+    annotator: who says so.
     """
 
     start: int
@@ -59,7 +60,6 @@ class Edit(NamedTuple):
     type: str
     correction: str | None
     annotator: int = 0
-    others: tuple[str, ...] = ()
 
     @property
     def operation(self) -> str:
@@ -85,6 +85,38 @@ class M2Sentence:
     line: int = 1
     annotators: frozenset[int] = frozenset({0})
     spaces: Sequence[bool] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corrections(Files):
+    """A format of sentences with edits. A word is wrong if any of their annotators says so."""
+
+    types: Annotated[ErrorTypes, "Labels: only ERROR; M, U and R; or the file's own types."] = (
+        ErrorTypes.none
+    )
+
+    def edited(self, path: Path) -> Iterator[M2Sentence]:
+        """The sentences of one file. Raises FormatError."""
+        raise NotImplementedError
+
+    def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
+        for found in self.edited(path):
+            if found.words:
+                labels = labels_of(found, self.types)
+                yield TreebankSentence(found.words, found.spaces, errors=labels)
+            else:
+                place = f"{found.source}:{found.line}"
+                losses.left_out["dropped"].append((place, "no words"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class M2(Corrections):
+    """Learners' sentences in M2: a line S with the words, and a line A for each edit."""
+
+    pattern: Pattern = "*.m2"
+
+    def edited(self, path: Path) -> Iterator[M2Sentence]:
+        return read_m2(path)
 
 
 def words_of(line: str) -> list[str]:
@@ -114,21 +146,15 @@ def parse_m2(text: str, *, source: str = "<string>") -> Iterator[M2Sentence]:
             words, edits, annotators, first = words_of(line[1:]), [], set(), number
         elif line.startswith("A "):
             if words is None:
-                raise FormatError(
-                    "an edit (line A) stands before any sentence (line S)",
-                    source=source,
-                    line=number,
-                )
+                message = "an edit (line A) stands before any sentence (line S)"
+                raise FormatError(message, source, number)
             edit = _edit(line, len(words), source, number)
             annotators.add(edit.annotator)
             if edit.start >= 0:
                 edits.append(edit)
         elif line.strip():
-            raise FormatError(
-                f"expected a line that begins with S or A, found {line[:40]!r}",
-                source=source,
-                line=number,
-            )
+            message = f"expected a line that begins with S or A, found {line[:40]!r}"
+            raise FormatError(message, source, number)
 
 
 def _edit(line: str, length: int, source: str, number: int) -> Edit:
@@ -138,52 +164,38 @@ def _edit(line: str, length: int, source: str, number: int) -> Edit:
     fields[2:] = fields[2].rsplit("|||", 3) if len(fields) == 3 else []
     if len(fields) != 6:
         message = "expected span|||type|||correction|||required|||comment|||annotator"
-        raise FormatError(message, source=source, line=number)
+        raise FormatError(message, source, number)
     span = _SPAN.fullmatch(fields[0])
     if span is None:
-        raise FormatError(
-            f"bad span {fields[0]!r}: expected two numbers of words",
-            source=source,
-            line=number,
-        )
+        message = f"bad span {fields[0]!r}: expected two numbers of words"
+        raise FormatError(message, source, number)
     if not is_number(fields[5].strip()):
-        raise FormatError(
-            f"bad annotator {fields[5]!r}: expected a number", source=source, line=number
-        )
+        message = f"bad annotator {fields[5]!r}: expected a number"
+        raise FormatError(message, source, number)
     start, end = int(span[1]), int(span[2])
     if fields[1] == "noop":
         start = end = -1
     elif not 0 <= start <= end <= length:
         message = f"an edit from {start} to {end} in a sentence of {length} words"
-        raise FormatError(message, source=source, line=number)
-    first, *others = (
-        "" if correction == _NOTHING else correction
-        for correction in map(str.strip, fields[2].split("||"))
-    )
-    correction = None if fields[1] == UNKNOWN else first
-    return Edit(start, end, fields[1], correction, int(fields[5]), tuple(others))
+        raise FormatError(message, source, number)
+    # behind "||" are corrections that would do as well
+    correction: str | None = fields[2].split("||")[0].strip()
+    if fields[1] == UNKNOWN or correction == _NOTHING:
+        correction = None if fields[1] == UNKNOWN else ""
+    return Edit(start, end, fields[1], correction, int(fields[5]))
 
 
-def labels_of(
-    sentence: M2Sentence,
-    *,
-    annotator: int | None = None,
-    types: ErrorTypes = ErrorTypes.none,
-) -> list[str]:
+def labels_of(sentence: M2Sentence, types: ErrorTypes = ErrorTypes.none) -> list[str]:
     """The label of every word, as `grammar_errors` has them.
 
     A word is an error if an edit has it, or something is missing before it. What is missing at the
     end is marked on no word, as in MultiGED's files. Of several edits of a word the first one in
     the file has its label.
-    annotator: whose edits; None: those of all, a word is an error if anyone says so.
     """
     labels = [CORRECT] * len(sentence.words)
-    if not labels:
-        return labels
-    for edit in reversed(sentence.edits):
-        if annotator is None or edit.annotator == annotator:
-            end = min(max(edit.end, edit.start + 1), len(labels))
-            labels[edit.start : end] = [_label(edit, types)] * (end - edit.start)
+    for edit in reversed(sentence.edits) if labels else ():
+        end = min(max(edit.end, edit.start + 1), len(labels))
+        labels[edit.start : end] = [_label(edit, types)] * (end - edit.start)
     return labels
 
 
@@ -191,14 +203,3 @@ def _label(edit: Edit, types: ErrorTypes) -> str:
     if types == ErrorTypes.operations:
         return edit.operation
     return (types == ErrorTypes.full and edit.type) or ERROR
-
-
-def to_sentence(
-    sentence: M2Sentence,
-    *,
-    annotator: int | None = None,
-    types: ErrorTypes = ErrorTypes.none,
-) -> TreebankSentence:
-    """The sentence with its labels (see `labels_of`), as Docs are made from it."""
-    labels = labels_of(sentence, annotator=annotator, types=types)
-    return TreebankSentence(words=sentence.words, spaces=sentence.spaces, errors=labels)

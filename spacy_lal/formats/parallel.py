@@ -7,12 +7,14 @@ https://github.com/keisks/jfleg
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Annotated
 
 from .files import FormatError, read_text
-from .m2 import Edit, M2Sentence, words_of
+from .m2 import Corrections, Edit, M2Sentence, words_of
 
 WORD = 1000
 """What it costs to leave out a word, or to put one in."""
@@ -20,24 +22,37 @@ SWAP = 1000
 """What it costs to swap two neighbours."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ParallelSentences(Corrections):
+    """Learners' sentences, one a line, and --corrected files with the same lines."""
+
+    corrected: Annotated[list[Path], "A file of corrected sentences; repeat it for several."]
+
+    def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
+        files = list(super().sources(inputs))
+        if len(files) != 1:
+            raise ValueError(f"--corrected needs one file of original sentences: got {len(files)}")
+        return [*files, *self.corrected]
+
+    def edited(self, path: Path) -> Iterator[M2Sentence]:
+        for corrected in self.corrected:
+            if not read_text(corrected).strip():
+                raise ValueError(f"no sentences in {corrected}")
+        return read_parallel(path, self.corrected)
+
+
 def read_parallel(original: str | Path, corrected: Sequence[str | Path]) -> Iterator[M2Sentence]:
     """The sentences of one file, with edits from each corrected one, its annotators from 0.
 
     A line without words is a sentence, without words. The files may be compressed.
-    Raises FormatError for files with different numbers of lines, and without corrected ones.
+    Raises FormatError for files with different numbers of lines.
     """
     ours = _lines(original)
-    if not corrected:
-        raise FormatError(
-            "this file has no corrected file to be compared with: name one with --corrected",
-            source=str(original),
-            line=1,
-        )
     theirs = [_lines(path) for path in corrected]
     for path, lines in zip(corrected, theirs, strict=True):
         if len(lines) != len(ours):
             message = f"{len(lines)} lines, but {len(ours)} in {original}"
-            raise FormatError(message, source=str(path), line=min(len(lines), len(ours)) + 1)
+            raise FormatError(message, str(path), min(len(lines), len(ours)) + 1)
     for number, (words, *others) in enumerate(zip(ours, *theirs, strict=True), start=1):
         yield M2Sentence(
             words=words,
@@ -57,17 +72,16 @@ def _lines(path: str | Path) -> list[list[str]]:
     return [words_of(line) for line in read_text(path).removesuffix("\n").split("\n")]
 
 
+@lru_cache(maxsize=100_000)
 def substitution(word: str, other: str) -> int:
     """What it costs to put `other` for `word`: 0 for the same word, otherwise 500 to 1500.
 
     The less they have in common at both ends, capitals or not, the more; always less than to leave
     out one and put in the other.
     """
-    return 0 if word == other else _dissimilar(word.lower(), other.lower())
-
-
-@lru_cache(maxsize=100_000)
-def _dissimilar(word: str, other: str) -> int:
+    if word == other:
+        return 0
+    word, other = word.lower(), other.lower()
     shorter, longer = sorted((len(word), len(other)))
     start = 0
     while start < shorter and word[start] == other[start]:

@@ -12,22 +12,21 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from spacy.tokens import Doc
 
 from ..annotations import FRAMES_KEY, PREDICATE, FrameSpans, get_frames
 from ..annotations.words import WordIndex
-from ..trees.tree import LabelledSpan
+from ..trees.tree import ROOT_LABELS, LabelledSpan
 from .files import FormatError
+from .treebank_format import Drop, Format
 
 NO_PREDICATE = "-"
 """In the first column, in place of a predicate's sense."""
 
-Drop = tuple[str, str]
-"""The place (file and line) of something left out, and the reason."""
-
 _COLUMN = re.compile(r"[^ \t\r\f\v]+")  # a word may have a no-break space in it
-_ROLE_CELL = re.compile(r"((?:\([^()*\s]+)*)\*(\)*)")
+_CELL = re.compile(r"((?:\([^()*\s]+)*)\*(\)*)")
 _ROLE = re.compile(r"[^()*\s]+")
 
 
@@ -46,6 +45,21 @@ class PropsSentence:
     length: int
     frames: Sequence[FrameSpans]
     line: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Props(Format):
+    """Roles in CoNLL-2005's columns: written only, as conll05 reads them beside their words.
+
+    Every sentence is a block of rows, a row for each token other than whitespace; in a Doc without
+    sentence boundaries, all of it is one block.
+    """
+
+    def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
+        raise ValueError(f"{inputs[0]} is no .spacy file: conll05 reads props, beside their words")
+
+    def write(self, doc: Doc) -> str:
+        return format_props(doc_props(doc))
 
 
 def read_props(text: str, *, source: str = "<string>") -> Iterator[PropsSentence]:
@@ -76,7 +90,7 @@ def format_props(sentences: Iterable[PropsSentence]) -> str:
     """The text of a props file, columns aligned; `read_props` reads the same sentences from it.
 
     Raises ValueError, which names the sentence (from 1) and the frame, for what the format can't
-    say: roles that overlap or leave the sentence, two frames of one predicate, a lemma that isn't
+    say: roles that overlap, two frames of one predicate, a lemma that isn't
     one word or is "-", a label with brackets, asterisks or whitespace.
     """
     blocks = []
@@ -84,10 +98,6 @@ def format_props(sentences: Iterable[PropsSentence]) -> str:
         columns = [[NO_PREDICATE] * sentence.length]
         for frame in sorted(sentence.frames, key=lambda frame: frame.predicate):
             place = f"sentence {number}: frame {frame.roleset!r} at token {frame.predicate}"
-            if not 0 <= frame.predicate < sentence.length:
-                raise ValueError(
-                    f"{place} lies outside of the sentence, which has {sentence.length} tokens"
-                )
             if columns[0][frame.predicate] != NO_PREDICATE:
                 raise ValueError(f"{place}: another frame has the same predicate")
             if frame.roleset == NO_PREDICATE or frame.roleset.split() != [frame.roleset]:
@@ -162,12 +172,20 @@ def check_columns(
     """Raises FormatError unless every row has `fixed` columns and one for each predicate."""
     for i, row in enumerate(rows):
         if len(row) != fixed + predicates:
-            raise FormatError(
-                f"expected {fixed} {'column' if fixed == 1 else 'columns'} and one for each of "
-                f"{predicates} predicates, found {len(row)}",
-                source=source,
-                line=line + i,
-            )
+            columns = "1 column" if fixed == 1 else f"{fixed} columns"
+            expected = f"expected {columns} and one for each of {predicates} predicates"
+            raise FormatError(f"{expected}, found {len(row)}", source, line + i)
+
+
+def tree_phrases(bits: Sequence[str], *, source: str, line: int) -> list[LabelledSpan]:
+    """(start, end, label) in preorder, without the root, from parse bits `(LABEL…*…)`.
+
+    Raises FormatError.
+    """
+    spans = _bracketed(bits, "phrase", source, line)
+    if spans and spans[0][:2] == (0, len(bits)) and spans[0][2] in ROOT_LABELS:
+        del spans[0]
+    return spans
 
 
 def column_spans(cells: Sequence[str], *, source: str, line: int) -> list[LabelledSpan]:
@@ -175,39 +193,39 @@ def column_spans(cells: Sequence[str], *, source: str, line: int) -> list[Labell
 
     Raises FormatError for a malformed column, NestedRoles for a role within a role.
     """
+    return _bracketed(cells, "role", source, line)
+
+
+def _bracketed(cells: Sequence[str], kind: str, source: str, line: int) -> list[LabelledSpan]:
+    """The spans in preorder. kind: phrases may be nested, roles may not."""
     spans: list[LabelledSpan] = []
-    opened: tuple[int, str] | None = None
+    opened: list[int] = []
     for i, cell in enumerate(cells):
-        match = _ROLE_CELL.fullmatch(cell)
+        match = _CELL.fullmatch(cell)
         if match is None:
-            raise FormatError(
-                f"bad role {cell!r}: expected one such as (A0*, * or *)",
-                source=source,
-                line=line + i,
-            )
-        labels = match[1].split("(")[1:]
-        if labels:
-            if opened or len(labels) > 1:
-                raise NestedRoles("a role within a role", source=source, line=line + i)
-            opened = i, labels[0]
-        if match[2]:
-            if not opened or len(match[2]) > 1:
-                raise FormatError("a role ends without a beginning", source=source, line=line + i)
-            spans.append((opened[0], i + 1, opened[1]))
-            opened = None
+            message = f"bad {kind} {cell!r}: expected one such as (NP*, * or *)"
+            raise FormatError(message, source, line + i)
+        for label in match[1].split("(")[1:]:
+            if opened and kind == "role":
+                raise NestedRoles("a role within a role", source, line + i)
+            opened.append(len(spans))
+            spans.append((i, i, label))
+        for _ in match[2]:
+            if not opened:
+                raise FormatError(f"a {kind} ends without a beginning", source, line + i)
+            start, _, label = spans[opened[-1]]
+            spans[opened.pop()] = (start, i + 1, label)
     if opened:
-        raise FormatError(f"role {opened[1]} never ends", source=source, line=line + len(cells) - 1)
+        message = f"{kind} {spans[opened[-1]][2]} never ends"
+        raise FormatError(message, source, line + len(cells) - 1)
     return spans
 
 
 def sentence_frames(
-    rows: Sequence[Sequence[str]],
-    rolesets: Sequence[str],
-    *,
-    source: str,
-    line: int,
-) -> tuple[list[FrameSpans], list[Drop]]:
-    """The frames that a Doc can hold, and which are left out and why.
+    rows: Sequence[Sequence[str]], rolesets: Sequence[str], *, source: str, line: int
+) -> tuple[list[FrameSpans] | None, list[Drop]]:
+    """The frames, and which of them a Doc can't hold and why. With such a frame, there is None:
+    with the others alone, its predicate would be taken for none.
 
     rows: for each token only its role columns. rolesets: of each token, "" where it is no
     predicate; as many as there are columns.
@@ -227,7 +245,7 @@ def sentence_frames(
             left_out.append((f"{source}:{line + predicate}", fault))
         else:
             frames.append(FrameSpans(predicate, rolesets[predicate], spans))
-    return frames, left_out
+    return None if left_out else frames, left_out
 
 
 def _fault(predicate: int, spans: Sequence[LabelledSpan]) -> str:
@@ -243,11 +261,6 @@ def _cells(spans: Sequence[LabelledSpan], length: int, place: str) -> list[str]:
     cells = ["*"] * length
     latest = 0
     for start, end, label in sorted(spans):
-        if not 0 <= start < end <= length:
-            raise ValueError(
-                f"{place}: {label} from {start} to {end} lies outside of the sentence, which "
-                f"has {length} tokens"
-            )
         if start < latest:
             raise ValueError(f"{place}: {label} from {start} to {end} overlaps another role")
         if not _ROLE.fullmatch(label):

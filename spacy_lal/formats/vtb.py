@@ -13,19 +13,20 @@ Syntactically-Annotated Corpus of Vietnamese.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import Annotated
 from unicodedata import normalize
 
 from ..trees.tree import ConstituentTree
-from . import brackets
-from .cleaning import Losses, clean_sentences
-from .docs import TreebankSentence
 from .files import read_text
-from .splits import PARTS
+from .penn_brackets import clean_sentences, clean_tree, parse_sentences
+from .treebank_format import PARTS, Lang, Losses, Part, Treebank
+from .treebank_sentence import TreebankSentence
 
 SUFFIXES = {".prd", ".mrg", ".ptb", ".tree"}
 """Files to take from a folder; beside them are raw texts of the same names."""
@@ -38,6 +39,74 @@ BRACKETS = {"LBKT": "(", "RBKT": ")"}
 
 # (N-H hiện nay): a tag and two words or more.
 _SYLLABLES = re.compile(r"(?<=\()([^\s()]+[ \t]+)([^\s()]+(?:[ \t]+[^\s()]+)+)(?=[ \t]*\))")
+
+
+class Malformed(StrEnum):
+    """What to do at a sentence between <s> and </s> that isn't one well-formed bracketing."""
+
+    stop = "stop"
+    drop = "drop"
+
+
+@dataclass(frozen=True, kw_only=True)
+class VietnameseTreebank(Treebank):
+    """The Vietnamese Treebank; INPUT has train, dev and test: folders, or files with any suffix."""
+
+    lang: Lang = "vi"
+    train: Annotated[str, "Files, folders or patterns in INPUT to train on: a.prd,b*.prd"] = ""
+    dev: Annotated[str, "Development files, likewise."] = ""
+    test: Annotated[str, "Test files, likewise."] = ""
+    ratio: Annotated[str, "Instead: split the sentences of all files in a ratio: 18:1:1."] = ""
+    malformed: Annotated[Malformed, "If <s> … </s> isn't well-formed: stop, or drop it."] = (
+        Malformed.stop
+    )
+
+    def part_files(self, folder: Path) -> Mapping[str, Sequence[Path]]:
+        given = self.given()
+        if self.ratio:
+            if any(given.values()):
+                raise ValueError("give --ratio or the files of each part, not both")
+            shares(self.ratio)
+            return {"all": tree_files(folder)}
+        if not folder.is_dir():
+            raise ValueError(f"{folder} is one file: give the --ratio to cut it in, such as 18:1:1")
+        return {part: named_files(folder, text or part) for part, text in given.items()}
+
+    def read_parts(self, inputs: Sequence[Path]) -> dict[str, Part]:
+        (folder,) = inputs
+        parts = super().read_parts(inputs)
+        if not self.ratio:
+            used = {path for paths in self.part_files(folder).values() for path in paths}
+            if rest := set(tree_files(folder)) - used:
+                note = f"{len(rest)} files of {folder} are in no split, as {min(rest)}"
+                parts["train"].losses.notes.append(note)
+            return parts
+        ratio, sentences = shares(self.ratio), parts["all"].sentences
+        ends = [len(sentences) * end // sum(ratio) for end in accumulate(ratio, initial=0)]
+        cut = {}
+        for part, share, (start, end) in zip(PARTS, ratio, pairwise(ends), strict=True):
+            if start == end:
+                raise ValueError(f"{part}: no sentences in {share}/{sum(ratio)} of {folder}")
+            cut[part] = Part(sentences[start:end], Losses())
+        return cut | parts
+
+    def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
+        text, joined = _SYLLABLES.subn(
+            lambda match: match[1] + "_".join(match[2].split()), read_text(path)
+        )
+        losses.counts["words whose syllables were apart"] += joined
+        trees = (
+            sentence._replace(tree=sentence.tree and _with_root(sentence.tree))
+            for sentence in parse_sentences(text, source=str(path))
+        )
+        clean = partial(clean_tree, null_words=NULL_WORDS)
+        drop = self.malformed is Malformed.drop
+        for sentence in clean_sentences(trees, losses, clean=clean, drop_malformed=drop):
+            words = [normalize("NFC", word) for word in sentence.words]
+            losses.counts["words brought to NFC"] += sum(
+                word != new for word, new in zip(sentence.words, words, strict=True)
+            )
+            yield replace(sentence, words=[BRACKETS.get(word, word) for word in words])
 
 
 def tree_files(path: Path) -> list[Path]:
@@ -70,36 +139,6 @@ def shares(text: str) -> list[int]:
     if len(found) != len(PARTS) or not all(part.isdecimal() and int(part) for part in found):
         raise ValueError(f"ratio {text!r}: write it as 18:1:1, of train, dev and test")
     return [int(part) for part in found]
-
-
-def cut(
-    sentences: Sequence[TreebankSentence], ratio: Sequence[int]
-) -> list[Sequence[TreebankSentence]]:
-    """As many pieces as `ratio` has numbers, in order, nothing shuffled."""
-    ends = [len(sentences) * end // sum(ratio) for end in accumulate(ratio, initial=0)]
-    return [sentences[start:end] for start, end in pairwise(ends)]
-
-
-def read_sentences(
-    path: Path, losses: Losses, *, drop_malformed: bool = False
-) -> Iterator[TreebankSentence]:
-    """Sentences with bare tags and constituents. Raises BracketError, FormatError, ValueError."""
-    text, joined = _SYLLABLES.subn(
-        lambda match: match[1] + "_".join(match[2].split()), read_text(path)
-    )
-    losses.counts["words whose syllables were apart"] += joined
-    trees = (
-        sentence._replace(tree=sentence.tree and _with_root(sentence.tree))
-        for sentence in brackets.parse_sentences(text, source=str(path))
-    )
-    clean = partial(brackets.clean_tree, null_words=NULL_WORDS)
-    for sentence in clean_sentences(trees, losses, clean=clean, drop_malformed=drop_malformed):
-        words = [BRACKETS.get(word, normalize("NFC", word)) for word in sentence.words]
-        losses.counts["words brought to NFC"] += sum(
-            word not in BRACKETS and word != new
-            for word, new in zip(sentence.words, words, strict=True)
-        )
-        yield replace(sentence, words=words)
 
 
 def _with_root(tree: ConstituentTree) -> ConstituentTree:

@@ -20,15 +20,14 @@ from ..parsing.settings import abilities
 Normalisation = Literal["normalised", "softmax"]
 
 
-class AttentionBatch(NamedTuple):
-    """Label attention heads over sentences of similar length, padded together.
+class SentenceHeads(NamedTuple):
+    """The H label attention heads over one sentence of n words.
 
-    members: index of each sentence [B]; lengths: its words [B]. attention: [B,H,1,n+2], or
-    [B,H,n+2,n+2] with matrix queries. sums: see `head_sums` [B,n+1,H]; None if not asked for.
+    attention: [H,1,n+2], or [H,n+2,n+2] with matrix queries. sums: see `head_sums` [n+1,H]; None if
+    not asked for.
     """
 
-    members: list[int]
-    lengths: Tensor
+    sentence: int
     attention: Tensor
     sums: Tensor | None
 
@@ -69,9 +68,9 @@ def span_contributions(
     return scaled / scaled.sum(-1, keepdim=True)
 
 
-def attention_batches(
+def sentence_heads(
     model: Model[list[Doc], ParserScores], docs: list[Doc], *, sums: bool = True
-) -> tuple[list[Sentence], Iterator[AttentionBatch]]:
+) -> tuple[list[Sentence], Iterator[SentenceHeads]]:
     """The sentences of all docs, and the heads over those that are parsed.
 
     sums: whether to compute the sums of the heads' features, too.
@@ -83,27 +82,26 @@ def attention_batches(
             "heads = 0 in its encoder's settings, or its weights are published ones"
         )
     network = cast(ParserNetwork, torch_shim(model).module)
-    encoder = network.encoder
-    layer = encoder.label_attention
-    assert layer is not None
     if sums:
         _check_contributions(network)
-
-    def batches() -> Iterator[AttentionBatch]:
-        for members, lengths, x in padded_batches(
-            docs, sentences, flat, model.attrs["max_batch_spans"]
-        ):
-            with torch.no_grad():
-                mask = row_mask(lengths, x.shape[1])
-                rows = encoder.encode(network.input_encoder(x, lengths)[0], mask)
-                attention = layer.attention(rows, mask)
-                feature_sums = (
-                    head_sums(layer(rows, mask).double(), layer.n_heads) if sums else None
-                )
-            yield AttentionBatch(members, lengths, attention, feature_sums)
-
     sentences, flat, _ = read_docs(model, docs, is_train=False)
-    return sentences, batches()
+    batches = padded_batches(docs, sentences, flat, model.attrs["max_batch_spans"])
+    return sentences, (heads for batch in batches for heads in _heads(network, *batch, sums))
+
+
+@torch.no_grad()
+def _heads(
+    network: ParserNetwork, members: list[int], lengths: Tensor, x: Tensor, sums: bool
+) -> Iterator[SentenceHeads]:
+    layer = network.encoder.label_attention
+    assert layer is not None
+    mask = row_mask(lengths, x.shape[1])
+    rows = network.encoder.encode(network.input_encoder(x, lengths)[0], mask)
+    attention = layer.attention(rows, mask).cpu()
+    found = head_sums(layer(rows, mask).double(), layer.n_heads).cpu() if sums else None
+    for row, (member, n) in enumerate(zip(members, lengths.tolist(), strict=True)):
+        own = None if found is None else found[row, : n + 1]
+        yield SentenceHeads(member, attention[row, :, : n + 2, : n + 2], own)
 
 
 def _check_contributions(network: ParserNetwork) -> None:

@@ -40,7 +40,7 @@ from ..parsing.dependency import LabelAttentionDependency
 from ..parsing.settings import abilities
 from ..pipeline.pipes import one_of, only_pipe, through_earlier_pipes
 from ..trees.tree import LabelledSpan
-from .contributions import Normalisation, attention_batches, span_contributions
+from .contributions import Normalisation, sentence_heads, span_contributions
 
 START, STOP = "<START>", "<STOP>"
 """In place of words: the row before a sentence's first word, and the row after its last."""
@@ -185,32 +185,24 @@ def constituency_pipe(nlp: Language | ParserPipe) -> ConstituencyPipe:
 def _explain_batch(
     pipe: ParserPipe, docs: list[Doc], method: Normalisation | None
 ) -> list[ExplainedDoc]:
-    sentences, batches = attention_batches(pipe.model, docs, sums=method is not None)
+    sentences, found = sentence_heads(pipe.model, docs, sums=method is not None)
     _, parses = pipe.predict(docs)
     explanations: dict[int, Explanation] = {}
-    for batch in batches:
-        for row, (k, n) in enumerate(zip(batch.members, batch.lengths.tolist(), strict=True)):
-            parse, words = parses[k], sentences[k].words
-            doc = docs[sentences[k].doc]
-            attention = batch.attention[row, :, : n + 2, : n + 2].cpu().numpy()
-            contributions = None
-            if batch.sums is not None and method is not None:
-                borders = (torch.from_numpy(parse.starts), torch.from_numpy(parse.ends))
-                contributions = span_contributions(batch.sums[row].cpu(), *borders, method)
-            explanations[k] = Explanation(
-                [START, *(doc[i].text for i in words.tolist()), STOP],
-                words,
-                attention if attention.shape[1] > 1 else attention.squeeze(1),
-                _named(pipe.labels, parse.starts, parse.ends, parse.labels),
-                None if contributions is None else contributions.numpy(),
-            )
+    for k, attention, sums in found:
+        parse, words, doc = parses[k], sentences[k].words, docs[sentences[k].doc]
+        starts, ends = torch.from_numpy(parse.starts), torch.from_numpy(parse.ends)
+        places = zip(starts.tolist(), ends.tolist(), parse.labels.tolist(), strict=True)
+        contributions = None
+        if sums is not None and method is not None:
+            contributions = span_contributions(sums, starts, ends, method).numpy()
+        explanations[k] = Explanation(
+            [START, *(doc[i].text for i in words.tolist()), STOP],
+            words,
+            (attention if attention.shape[1] > 1 else attention.squeeze(1)).numpy(),
+            [(start, end, pipe.labels[label - 1]) for start, end, label in places],
+            contributions,
+        )
     explained: list[ExplainedDoc] = [[] for _ in docs]
-    for k, sentence in enumerate(sentences):
-        if k in explanations:
-            explained[sentence.doc].append((sentence, explanations[k]))
+    for k, explanation in sorted(explanations.items()):
+        explained[sentences[k].doc].append((sentences[k], explanation))
     return explained
-
-
-def _named(labels: Sequence[str], *columns: numpy.ndarray) -> list[LabelledSpan]:
-    spans = zip(*(column.tolist() for column in columns), strict=True)
-    return [(start, end, labels[label - 1]) for start, end, label in spans]

@@ -13,7 +13,7 @@ from .biaffine import Biaffine, FactorisedBiaffine
 
 
 class LabelFactors(NamedTuple):
-    """What label scores of chosen pairs are computed from, see `label_scores`.
+    """The factors of label scores of chosen pairs, see `label_scores`.
 
     left [B,n,a], right [B,n,b] of the words (or of n fenceposts); weight [L,a+1,b+1] of a biaffine
     product, or [L,r+1] of a factorised one, where a = b = r.

@@ -53,7 +53,7 @@ CHUNK_SIZE = 1 << 16
 
 
 def rows_at_once(x: Tensor, width: int) -> int:
-    """How many rows of `width` values, of x or made from it, to work on at once: at least one.
+    """The number of rows of `width` values, of x or made from it, to work on at once: at least one.
 
     All where gradients are wanted, for they keep everything anyway, and on an accelerator.
     """

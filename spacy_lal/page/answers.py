@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 
 from ..annotate.records import doc_record
 from ..annotations.constituents import CONSTITUENTS_KEY, sentence_trees
-from ..formats.write_conllu import format_conllu
+from ..formats.conllu import format_conllu
 from ..ged.component import ErrorDetector
 from ..interpret import explain_docs
 from ..parsing.constituency import ConstituencyPipe

@@ -1,4 +1,4 @@
-"""What `POST /parse` takes and gives, in OpenAPI's words."""
+"""The OpenAPI description of `POST /parse`."""
 
 from __future__ import annotations
 

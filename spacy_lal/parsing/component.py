@@ -28,7 +28,7 @@ DEFAULT_INPUT: dict[str, Any] = {
     "tok2vec": {"@architectures": "spacy-lal.WordAffixEmbed.v1"},
     "input_encoder": {"@misc": "spacy-lal.BiLSTMRows.v1"},
 }
-"""What reads words in the default models of all parsers."""
+"""The embedding and the input encoder of the default models of all parsers."""
 DEFAULT_ENCODER = DEFAULT_INPUT | {"encoder": {"@misc": "spacy-lal.LabelAttentionEncoder.v1"}}
 """The same, with label attention."""
 
@@ -124,11 +124,11 @@ class ParserPipe(WeightsPipe):
         self._initialize_weights(get_examples, self._sample(counts.sample), warm_start, nlp)
 
     def _readers(self) -> list[Reader]:
-        """What reads the training data, besides words."""
+        """The readers of the training data, besides that of words."""
         return []
 
     def _settle(self, counts: Counts, labels: Names | None) -> Names | None:
-        """Say what is lacking and return the names to take, None for those that were counted."""
+        """Log what is lacking and return the names to take, None for those that were counted."""
         raise NotImplementedError
 
     def _sample(self, docs: list[Doc]) -> Any:

@@ -69,7 +69,7 @@ SCORE_WEIGHTS = {
     "spans_constituents_r": None,
     "spans_constituents_per_type": None,
 }
-"""How much each score counts when training picks its best model; None: not shown."""
+"""The weight of each score when training picks its best model; None: not shown."""
 
 
 class ConstituencyPipe(ParserPipe):

@@ -136,7 +136,7 @@ def build_network(header: Header) -> ParserNetwork:
 
 
 NAMES = ("labels", "tags", "relations")
-"""What the model has outputs for, in the header and among the model's attributes."""
+"""The kinds of names that have an output each, in the header and among the model's attributes."""
 
 
 def parser_model(

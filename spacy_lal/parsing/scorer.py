@@ -123,7 +123,7 @@ def _scored_sentences(example: Example, key: str, params: EvalbParameters) -> It
 
 
 def _starting_in(spans: list[LabelledSpan], start: int, end: int) -> list[LabelledSpan]:
-    """Of spans in preorder, those that start in start..end-1."""
+    """The spans that start in start..end-1, of spans in preorder."""
     first, last = (bisect_left(spans, border, key=itemgetter(0)) for border in (start, end))
     return spans[first:last]
 

@@ -1,4 +1,4 @@
-"""Settings of a parser's network, and what a component asks of them."""
+"""Settings of a parser's network, and the abilities that a component reads off them."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -14,7 +14,7 @@ from ..layers.span_attention import TransformerSpanSettings
 
 
 class Abilities:
-    """What a network can do: a base class of the settings of all models that parse."""
+    """The abilities of a network: a base class of the settings of all models that parse."""
 
     @property
     def predicts_tags(self) -> bool:
@@ -53,14 +53,14 @@ class Abilities:
 
 
 def abilities(model: Model) -> Abilities:
-    """What the network of a Thinc model can do."""
+    """The abilities of the network of a Thinc model."""
     settings: Abilities = model.attrs["settings"]
     return settings
 
 
 @dataclass(frozen=True)
 class ParserSettings(Settings, Abilities):
-    """What a config decides about a parser's network.
+    """Settings of a parser's network.
 
     hidden_width: of the scorer of all labels of all spans; None leaves it out, and so does None
     for what scores heads and relations (`dependencies`) or the spans of two stages (`spans`).

@@ -1,1 +1,1 @@
-"""The spaCy components, one a file."""
+"""The base of all components: weights on disk, factories, training examples, writers."""

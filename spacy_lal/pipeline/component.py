@@ -48,7 +48,7 @@ class WeightsPipe(TrainablePipe):
         install_extensions()
 
     def _configure_model(self) -> None:
-        """Called when weights have been read: what of the config goes before what was stored."""
+        """Set what the config decides, over what was stored; called when weights have been read."""
         if self.spans_key:
             self.cfg["spans_key"] = self.spans_key  # the scorer is given cfg
 
@@ -83,7 +83,7 @@ class WeightsPipe(TrainablePipe):
             logger.warning("%s: %s", self.name, message)
 
     def _warn_unknown(self, kind: str, names: Counter[str]) -> None:
-        """Say once which names of the training data the model has no output for."""
+        """Warn once about names of the training data that the model has no output for."""
         unknown = {name: n for name, n in names.items() if name and name not in self.cfg[kind]}
         if unknown:
             name, count = max(unknown.items(), key=itemgetter(1))
@@ -238,7 +238,7 @@ def _with_extensions(make: Callable, arguments: tuple[Any, ...]) -> Any:
 
 @contextmanager
 def _named(source: str | Path) -> Iterator[None]:
-    """Say what was read when reading fails, whatever the reason."""
+    """Name what was read when reading fails, whatever the reason."""
     try:
         yield
     except Exception as error:

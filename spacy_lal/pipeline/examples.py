@@ -16,7 +16,7 @@ from spacy.util import logger
 from ..structure.hpsg import HpsgReport
 
 SAMPLE = 10
-"""How many Docs of the training data are kept, to initialise layers with."""
+"""Docs of the training data that are kept, to initialise layers with."""
 Names = dict[str, list[str]]
 """Names of what a model has outputs for, by kind."""
 
@@ -60,7 +60,7 @@ Reader = Callable[[Doc, Counts], None]
 
 
 def count(examples: Iterable[Example], *readers: Reader) -> Counts:
-    """What the readers find in the examples' references."""
+    """The counts that readers make of the examples' references."""
     counts = Counts()
     for example in examples:
         counts.docs += 1

@@ -1,4 +1,1 @@
-"""Evaluation: the measures papers report, and the spaCy scores of the components.
-
-`evalb` is EVALB in Python (brackets); `constituency` scores Docs with it.
-"""
+"""Measures that papers report: EVALB, attachment scores, srl-eval.pl, raw text by characters."""

@@ -23,13 +23,13 @@ Ints = NDArray[np.int64]
 Strings = NDArray[np.object_]
 
 ARTIFICIAL_ROOT = -1
-"""Where the arcs of roots start: before the first word."""
+"""The start of arcs to roots, before the first word."""
 
 PTB_PUNCTUATION = ".``'':,"
 """A tag that is a substring of this is punctuation."""
 
 CTB_PUNCTUATION = "PU"
-"""So is this tag of the Chinese treebank."""
+"""The tag of punctuation in the Chinese treebank."""
 
 CONTENT_RELATIONS = frozenset(
     (
@@ -56,7 +56,7 @@ ATTACHMENT_SCORES = (
     "dep_nonproj",
     "dep_nonproj_pred",
 )
-"""What needs gold heads."""
+"""Scores that need gold heads."""
 
 
 def make_attachment_scorer() -> Callable[..., dict[str, Any]]:
@@ -166,7 +166,7 @@ class _Parse(NamedTuple):
 
 
 class _Comparison(NamedTuple):
-    """Where two parses of a text agree.
+    """Words on which two parses of a text agree.
 
     head: the gold words with the right head. universal, relation: those of them which also have
     the right relation, up to ":" or as a whole. y2x: the found tokens of each gold token.
@@ -234,7 +234,7 @@ def _are_content(universal: Strings) -> Bools:
 
 
 def _count_nonprojective(parse: _Parse, words: Bools) -> int:
-    """How many sentences have crossing arcs, of those to these words."""
+    """Number of sentences with crossing arcs, of arcs to these words."""
     dependents = np.flatnonzero(words)
     heads = parse.heads[dependents]
     heads = np.where(heads == dependents, ARTIFICIAL_ROOT, heads)

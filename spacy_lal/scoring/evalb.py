@@ -42,7 +42,7 @@ class EvalbReadError(ValueError):
 
 @dataclass(frozen=True)
 class EvalbParameters:
-    """What a parameter file (.prm) says; the defaults are EVALB's without one.
+    """Contents of a parameter file (.prm); the defaults are EVALB's without one.
 
     delete_labels: brackets ignored and, as tags, words removed. delete_labels_for_length: tags
     of words that do not count for `cutoff_length`. quote_labels: tags between which a quote may
@@ -97,8 +97,11 @@ class EvalbParameters:
             if wanted:
                 raise ValueError(f"{source}, line {number}: {key} requires {wanted}: {value!r}")
         return cls(
-            *(frozenset(values) for values in sets.values()),
-            *(frozenset(values) for values in pairs.values()),
+            frozenset(sets["DELETE_LABEL"]),
+            frozenset(sets["DELETE_LABEL_FOR_LENGTH"]),
+            frozenset(sets["QUOTE_LABEL"]),
+            frozenset(pairs["EQ_LABEL"]),
+            frozenset(pairs["EQ_WORD"]),
             bool(numbers["LABELED"]),
             numbers["CUTOFF_LEN"],
             numbers["MAX_ERROR"],
@@ -328,7 +331,7 @@ class EvalbReport:
 
     @cached_property
     def cutoff_summary(self) -> Summary:
-        """Of the sentences with at most `params.cutoff_length` words."""
+        """Sums over sentences of at most `params.cutoff_length` words."""
         return Summary([r for r in self.sentences if r.length <= self.params.cutoff_length])
 
     def format(self) -> str:

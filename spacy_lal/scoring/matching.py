@@ -8,11 +8,11 @@ from collections.abc import Hashable, Iterable
 from spacy.scorer import PRFScore
 
 UNALIGNED = -1
-"""In place of a token of the other side where there is none; it matches nothing."""
+"""A token that the other side doesn't have; it matches nothing."""
 
 
 def count_alike(gold: Iterable[Hashable], found: Iterable[Hashable]) -> PRFScore:
-    """How many items of two multisets are in both, and in one alone."""
+    """Numbers of items of two multisets that are in both, or in one alone."""
     ours, theirs = Counter(gold), Counter(found)
     both = (ours & theirs).total()
     return PRFScore(tp=both, fp=theirs.total() - both, fn=ours.total() - both)

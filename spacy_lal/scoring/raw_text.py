@@ -118,11 +118,11 @@ class _Characters:
         return sorted(starts - {0, len(self.text)})
 
     def characters(self, tokens: Iterable[Token]) -> set[int]:
-        """Where these tokens are."""
+        """Characters of these tokens."""
         return {at for token in tokens for at in range(*self.spans[token.i])}
 
     def _tokens(self, without: set[int]) -> Iterator[tuple[Token, tuple[int, int]]]:
-        """Those with characters, and none of these."""
+        """Tokens with characters, but none of these."""
         for token, span in zip(self.doc, self.spans, strict=True):
             if span[0] < span[1] and without.isdisjoint(range(*span)):
                 yield token, span

@@ -88,7 +88,7 @@ class SrlReport:
 
     @property
     def overall(self) -> Counts:
-        """All labels but V."""
+        """Counts of all labels but V."""
         rows = [counts for label, counts in self.types.items() if label != PREDICATE]
         return Counts(
             sum(row.correct for row in rows),
@@ -98,7 +98,7 @@ class SrlReport:
 
     @property
     def unlabelled(self) -> Counts:
-        """All arguments but V, where any label is right on the right tokens."""
+        """Counts of arguments without V, where any label is right on the right tokens."""
         total = self.overall
         confused = sum(
             count
@@ -131,7 +131,7 @@ class SrlReport:
         return "\n".join(rows) + "\n"
 
     def format_confusion(self) -> str:
-        """What the program adds with -C: unlabelled arguments, and which labels are confused."""
+        """The program's additions with -C: unlabelled arguments, and confusions of labels."""
         total = self.unlabelled
         accuracy = _percent(self.overall.correct, total.correct)
         labels: list[str | None] = [None, *self.types]

@@ -46,10 +46,10 @@ SCORES: dict[str, tuple[str, Callable[[list[Example]], dict[str, Any]]]] = {
     "heads": ("conll18_las", score_attachment),
     "roles": ("srl_f", score_frames),
 }
-"""By layer what says how right it is: a score from 0 to 1, of sentences."""
+"""The measure of each layer, from 0 to 1."""
 
 Certainty = dict[str, float]
-"""Of a sentence, by layer, from 0 to 1; a layer that nothing finds is not there."""
+"""Certainty about each layer of a sentence, from 0 to 1; unknown layers are not there."""
 
 
 def with_certainty(nlp: Language, docs: Iterable[Doc]) -> Iterator[tuple[Doc, Certainty]]:
@@ -171,7 +171,7 @@ def sure_layers(certainty: Certainty, least: dict[str, float]) -> set[str]:
 
 
 def count_layers(docs: Iterable[Doc]) -> Counter[str]:
-    """How many words of Docs have which layer."""
+    """Numbers of words that have each layer."""
     words: Counter[str] = Counter()
     for doc in docs:
         there = {

@@ -42,7 +42,7 @@ def _text(line: bytes) -> str | None:
 
 
 def letters_and_digits(text: str) -> str:
-    """What a text is compared by: its letters in small letters, with their marks, and digits.
+    """The lower-case letters of a text, with their marks, and digits, by which it is compared.
 
     The marks are letters of their own in Hindi or Thai, and accents elsewhere.
     """
@@ -73,5 +73,5 @@ class Seen:
         return False
 
     def add(self, numbers: NDArray[numpy.uint64]) -> None:
-        """What `new` held."""
+        """Add numbers that `new` held."""
         self._known.update(numbers.tolist())

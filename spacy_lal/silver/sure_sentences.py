@@ -18,7 +18,7 @@ from spacy.tokens import Doc
 from ..annotate.manifest import check_same, describe
 from ..annotate.texts import pieces
 from ..formats.docbins import write_spacy
-from ..formats.files import alone_in, remove_unfinished
+from ..formats.whole_files import alone_in, remove_unfinished
 from .certainty import count_layers, findable, only_layers, sure_layers, with_certainty
 from .open_text import Seen, lines
 
@@ -28,7 +28,7 @@ SETTINGS = "silver.json"
 
 @dataclass(frozen=True)
 class SilverSettings:
-    """What is kept.
+    """Settings that decide which sentences and layers are kept.
 
     least: by layer how sure of it the pipeline must be; a layer that isn't named is left out. A
     sentence stays with at least one layer, which is not its tags alone. shortest, longest: words

@@ -33,7 +33,7 @@ def collapse_unaries(spans: Iterable[LabelledSpan]) -> list[LabelledSpan]:
 
 
 def _borders(spans: set[tuple[int, int]]) -> list[list[int]]:
-    """Of each span with at least 3 children where these begin, and where the last one ends.
+    """The borders of the children of each span with at least 3 children: n + 1 of n.
 
     Words that are in no narrower span are children.
     """
@@ -97,7 +97,7 @@ def _log_weight(scores: Tensor, labels: Tensor, lengths: Tensor, group: int | No
 
 
 def _values(scores: Tensor, labels: Tensor, group: int | None) -> tuple[Tensor, Tensor]:
-    """What each span adds, under its label or none, and what it adds under none."""
+    """The score of each span under its label or none, and under none, both [B, S]."""
     empty = scores[..., 0]
     if group is not None:
         empty = torch.logaddexp(empty, scores[..., group])

@@ -141,7 +141,7 @@ def _whole(table: Tensor, lengths: Tensor) -> Tensor:
 
 
 class InsidePass(NamedTuple):
-    """What the inside pass knows of every span.
+    """The tables of the inside pass.
 
     Let x_k be the sum of the totals of a span's children at the split k. The probability of that
     split, given the span, is exp(x_k - shift) * scale. exp(x_k - logsumexp(x)) would not sum to 1

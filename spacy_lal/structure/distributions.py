@@ -30,14 +30,13 @@ from .chart import (
     packed_spans,
     root_positions,
     span_position,
-    spans_within,
 )
-from .k_best_trees import KBest, k_best
+from .k_best_trees import k_best
 from .lexicalised import joint_values
 from .pruned import best_joint
 
 WIDER = 2
-"""How many times more trees than asked for are ranked, where the search is not by probability."""
+"""Trees ranked, per tree asked for, where the search is not by probability."""
 
 
 class FoundTrees(NamedTuple):
@@ -74,7 +73,7 @@ class BinaryTrees:
     """
 
     def __init__(self, scores: Tensor, lengths: Tensor) -> None:
-        self._n, self.lengths = checked_lengths(scores, lengths)
+        _, self.lengths = checked_lengths(scores, lengths)
         self.scores = scores
 
     @cached_property
@@ -102,29 +101,8 @@ class BinaryTrees:
         """
         return best_tree(self.marginals, self.lengths)
 
-    def kmax(self, k: int) -> tuple[Tensor, Tensor]:
-        """The k most probable trees, best first: their scores [B, k] and masks [B, k, S].
-
-        Where there are fewer, scores are -inf and masks False.
-        """
-        best = k_best(self.scores.unsqueeze(-1), None, self.lengths, k)
-        return best.scores, best.spans
-
     def log_prob(self, tree: Tensor) -> Tensor:
-        """log p [B] of the trees whose spans are True in `tree` [B, S].
-
-        Raises ValueError unless these are 2n-1 spans inside each sentence. That they don't cross is
-        not looked at.
-        """
-        inner = (tree & spans_within(self._n, self.lengths)).sum(1)
-        wrong = (inner != 2 * self.lengths - 1) | (tree.sum(1) != inner)
-        if wrong.any():
-            row = int(wrong.nonzero()[0])
-            raise ValueError(
-                f"a tree of {int(self.lengths[row])} words has {2 * int(self.lengths[row]) - 1} "
-                f"spans inside the sentence, not {int(inner[row])} inside and "
-                f"{int(tree[row].sum() - inner[row])} outside (row {row})"
-            )
+        """log p [B] of the trees whose 2n-1 spans are True in `tree` [B, S]."""
         return self.scores.masked_fill(~tree, 0.0).sum(1) - self.log_partition
 
 
@@ -180,7 +158,7 @@ class Trees(ABC):
 
     @abstractmethod
     def span_labels(self) -> tuple[Tensor, Tensor]:
-        """Of every span the probability that it is a constituent, and its best label [B, S]."""
+        """The probability that a span is a constituent, and its best label, both [B, S]."""
 
     def kmax(self, k: int) -> list[KTrees]:
         """The k most probable trees of each sentence. Raises ValueError for k < 1."""
@@ -459,7 +437,7 @@ def _best_labels(
         constituents = constituents.clone()
         constituents[..., group - 1] = -torch.inf
     values, label = constituents.topk(min(k, constituents.shape[-1]), -1)
-    found: KBest = k_best(values, empty, lengths, k)
+    found = k_best(values, empty, lengths, k)
     there = found.scores[0].isfinite()
     choice = found.labels[0, there]
     labels = label[0].gather(-1, (choice.T - 1).clamp(min=0)).T + 1

@@ -52,7 +52,7 @@ class HeadedTree(NamedTuple):
 
 @dataclass
 class HpsgReport:
-    """What `lexicalise` made of a corpus. Every sentence is in it: none is left out.
+    """Counts of what `lexicalise` made of a corpus. Every sentence is in it: none is left out.
 
     conflicts: see `HeadedTree`. non_projective: sentences some of whose arcs cross.
     """

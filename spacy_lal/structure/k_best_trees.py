@@ -36,13 +36,13 @@ class KBest(NamedTuple):
 
 
 @torch.no_grad()
-def k_best(constituent: Tensor, empty: Tensor | None, lengths: Tensor, k: int) -> KBest:
+def k_best(constituent: Tensor, empty: Tensor, lengths: Tensor, k: int) -> KBest:
     """The k highest-scoring trees of each sentence.
 
     constituent: packed charts [B, S, A], what a span adds to a tree as a constituent with each of
-    A labels; empty: [B, S], what it adds as none, or None if every span is a constituent and trees
-    are binary; lengths: words of each sentence [B], 1..n. A tree's score is the sum over all 2n-1
-    spans of its left binarisation. -inf excludes. Raises ValueError for k < 1.
+    A labels; empty: [B, S], what it adds as none; lengths: words of each sentence [B], 1..n. A
+    tree's score is the sum over all 2n-1 spans of its left binarisation. -inf excludes. Raises
+    ValueError for k < 1.
     """
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")
@@ -76,14 +76,9 @@ def k_best(constituent: Tensor, empty: Tensor | None, lengths: Tensor, k: int) -
     return _trace(lists[rows, 0, lengths], origins, lengths, constituent.shape[1])
 
 
-def _choices(constituent: Tensor, empty: Tensor | None, n: int, k: int) -> tuple[Tensor, Tensor]:
-    """What a span itself adds, and its label, as a left and as a right child, the best first.
-
-    Both [B, 2, S, up to k], or [B, 1, S, up to k] where the roles don't differ.
-    """
-    if empty is None:
-        values, at = constituent.topk(min(k, constituent.shape[-1]), -1)
-        return values.unsqueeze(1), (at + 1).int().unsqueeze(1)
+def _choices(constituent: Tensor, empty: Tensor, n: int, k: int) -> tuple[Tensor, Tensor]:
+    """The value that a span itself adds, and its label, as a left and as a right child, the best
+    first: both [B, 2, S, up to k]."""
     both = torch.cat([empty.unsqueeze(-1), constituent], -1).unsqueeze(1).repeat(1, 2, 1, 1)
     # single words come first in a packed chart
     both[:, 1, n:, 0] = -math.inf

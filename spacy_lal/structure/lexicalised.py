@@ -236,7 +236,7 @@ def _trace(
 def joint_values(
     label_scores: Tensor, lengths: Tensor, sub_head: int | None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """What `best_joint_tree` needs of label scores [B, S, L], label 0 being no constituent.
+    """The input of `best_joint_tree` from label scores [B, S, L], label 0 being no constituent.
 
     Returns the value of each span's best label and the label itself, both [B, S], and the value of
     no constituent [B, S]. `sub_head` is the label of a group of dependents that is no constituent

@@ -27,9 +27,9 @@ from .lexicalised import JointTree, best_joint_tree
 EXACT_WORDS = 100
 """Longer sentences are searched among probable spans alone."""
 SPANS_PER_WORD = 16
-"""Of a long sentence's spans at most so many times its words are kept."""
+"""Spans of a long sentence that are kept, at most, per word."""
 LEAST_PROBABILITY = 1e-5
-"""Of a kept span, under some label or none."""
+"""Probability of a kept span, under some label or none, at least."""
 BLOCK = 1 << 19
 """Numbers in the sums of one operation, unless one span has more."""
 

@@ -1,7 +1,7 @@
 """Sentences of a treebank as people write: in paragraphs, with line breaks, without full stops.
 
 Every change is one of the text; `Piece`s say which characters are whose, so that the annotation
-goes along (`formats/running_text.py`).
+goes along (`annotations/retokenized.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from spacy.vocab import Vocab
 
 from ..annotations.constituents import get_constituents
 from ..annotations.frames import get_frames
-from ..formats.running_text import Piece, rewritten
+from ..annotations.retokenized import Piece, rewritten
 
 Tokenizer = Callable[[str], Doc]
 

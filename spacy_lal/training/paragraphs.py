@@ -11,8 +11,8 @@ from spacy.training import Example
 
 from ..annotations.constituents import CONSTITUENTS_KEY
 from ..annotations.frames import FRAMES_KEY
+from ..annotations.retokenized import PARAGRAPH
 from ..annotations.words import bare_doc
-from ..formats.docs import PARAGRAPH
 from .corpus import Corpus
 from .noise import Noise, running_text
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-if TYPE_CHECKING:
-    from ..drawing.tree_text import Tree
+from ..drawing.tree_text import DEEPEST_INDENT, Tree
 
 BRACKETS = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
 """Names of brackets in the words of treebanks."""
@@ -25,7 +24,6 @@ Unescape = Callable[[str], str]
 _WHITESPACE = re.compile(r"\s")
 # ASCII whitespace only: some treebanks have no-break spaces within a word.
 _SYMBOL = re.compile(r"[()]|[^ \t\r\n\f\v()]+")
-_DEEPEST_INDENT = 40
 
 
 class BracketError(ValueError):
@@ -184,8 +182,7 @@ def indented(tree: Tree, words: Iterator[str]) -> str:
         if node is None:
             lines[-1] += ")"
             continue
-        # Deeper down the indent stays the same: the text of a very deep tree would grow squared.
-        indent = "  " * min(depth, _DEEPEST_INDENT)
+        indent = "  " * min(depth, DEEPEST_INDENT)
         if all(child.word is not None for child in node.children):
             lines.append(indent + one_line(node, words))
         else:

@@ -11,8 +11,8 @@ import pytest
 from spacy_lal.annotate.annotating import load
 from spacy_lal.annotate.manifest import describe
 from spacy_lal.annotate.on_ray import on_ray
-from spacy_lal.annotate.run import Workers, annotate_texts
-from spacy_lal.annotate.shards import AnnotateSettings, cut_shards
+from spacy_lal.annotate.run import annotate_texts
+from spacy_lal.annotate.shards import AnnotateSettings, Workers, cut_shards
 from spacy_lal.annotate.texts import Texts
 
 from .test_run import LINES, files
@@ -79,7 +79,7 @@ def test_an_actor_that_ends_is_begun_again(
 ) -> None:
     pipeline = describe(load(str(folder)))
     work = cut_shards(Texts(str(text)), SMALL)
-    run: Any = on_ray(str(folder), work, tmp_path, SMALL, pipeline=pipeline, actors=1, threads=1)
+    run: Any = on_ray(str(folder), work, tmp_path, SMALL, Workers(threads=1), pipeline)
     next(run)
     (actor,) = run.gi_frame.f_locals["pool"]
     ray.kill(actor, no_restart=False)
@@ -92,7 +92,7 @@ def test_an_actor_that_ends_is_begun_again(
 @pytest.mark.usefixtures("cluster")
 def test_another_pipeline_on_another_machine(folder: Path, text: Path, tmp_path: Path) -> None:
     work = cut_shards(Texts(str(text)), SMALL)
-    run = on_ray(str(folder), work, tmp_path, SMALL, pipeline="en_toy 7", actors=1, threads=1)
+    run = on_ray(str(folder), work, tmp_path, SMALL, Workers(threads=1), "en_toy 7")
     with pytest.raises(ChildProcessError, match="but en_toy 7 where"):
         next(run)
 

@@ -22,14 +22,14 @@ from typer.testing import CliRunner
 
 from spacy_lal.annotate import run as runs
 from spacy_lal.annotate.records import record_doc
-from spacy_lal.annotate.run import Workers, annotate_texts
-from spacy_lal.annotate.shards import AnnotateSettings
+from spacy_lal.annotate.run import annotate_texts
+from spacy_lal.annotate.shards import AnnotateSettings, Workers
 from spacy_lal.annotate.texts import Texts
 from spacy_lal.annotations.constituents import sentence_trees
 from spacy_lal.cli import app
 from spacy_lal.cli.annotate import _shown
-from spacy_lal.formats.brackets import read_treebank
 from spacy_lal.formats.conllu import read_conllu
+from spacy_lal.formats.penn_brackets import read_treebank
 from spacy_lal.formats.props import doc_props, read_props
 
 LINES = [

@@ -13,7 +13,7 @@ from spacy_lal.annotations import (
     set_constituents,
     set_dependencies,
 )
-from spacy_lal.formats.docs import language_vocab
+from spacy_lal.formats.treebank_sentence import language_vocab
 
 from ..carriers import CARRIERS
 

@@ -15,7 +15,7 @@ from spacy_lal.annotations.frames import (
     join_continuations,
     set_frames,
 )
-from spacy_lal.formats.docs import language_vocab
+from spacy_lal.formats.treebank_sentence import language_vocab
 
 from ..carriers import CARRIERS
 

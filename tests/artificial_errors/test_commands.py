@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from spacy_lal.annotations.grammar_errors import get_errors
 from spacy_lal.artificial_errors.error_model import ErrorModel
 from spacy_lal.cli import app
-from spacy_lal.formats.docs import TreebankSentence, write_docs
+from spacy_lal.formats.treebank_sentence import TreebankSentence, write_docs
 
 from .small import MODEL, made_up
 

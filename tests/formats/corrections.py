@@ -1,10 +1,11 @@
-"""The corrected sentence, for tests of edits."""
+"""Corrected sentences and single annotators, for tests of edits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from spacy_lal.formats.m2 import Edit
+from spacy_lal.formats.m2 import Edit, M2Sentence
 
 
 def corrected(words: Sequence[str], edits: Iterable[Edit]) -> list[str]:
@@ -14,3 +15,8 @@ def corrected(words: Sequence[str], edits: Iterable[Edit]) -> list[str]:
         if edit.correction is not None:
             result[edit.start : edit.end] = edit.correction.split()
     return result
+
+
+def by(sentence: M2Sentence, annotator: int) -> M2Sentence:
+    """The sentence with the edits of one annotator."""
+    return replace(sentence, edits=[e for e in sentence.edits if e.annotator == annotator])

@@ -4,17 +4,19 @@ import lzma
 
 import pytest
 
-from spacy_lal.annotations.constituents import constituent_tree
-from spacy_lal.formats.brackets import (
+from spacy_lal.annotations import constituent_tree
+from spacy_lal.formats.files import FormatError
+from spacy_lal.formats.penn_brackets import (
     clean_label,
     clean_tree,
     parse_treebank,
     read_treebank,
     to_sentence,
 )
-from spacy_lal.formats.docs import language_vocab, to_doc
-from spacy_lal.formats.files import FormatError
-from spacy_lal.trees import BracketError, ConstituentTree, ptb_unescape
+from spacy_lal.formats.treebank_sentence import language_vocab, to_doc
+from spacy_lal.trees import ptb_unescape
+from spacy_lal.trees.brackets import BracketError
+from spacy_lal.trees.tree import ConstituentTree
 
 PTB = """
 ( (S
@@ -36,10 +38,8 @@ def test_penn_treebank():
     assert str(clean_tree(second)) == "( (FRAG (NP (NN tea)) (-RRB- -RRB-)))"
 
 
-def test_traces_and_functions_kept():
-    first, second = parse_treebank(PTB)
-    assert clean_tree(first, traces=True, functions=True) == first
-    assert clean_tree(first, traces=True).leaves[3] == "*-1"
+def test_functions_kept():
+    _, second = parse_treebank(PTB)
     assert str(clean_tree(second, functions=True)).startswith("( (FRAG (NP=2 ")
 
 
@@ -72,7 +72,6 @@ def test_clean_label(label, bare):
 
 def test_clean_label_keeps_what_is_asked_for():
     assert clean_label("NP-SB##case=nom##", functions=True) == "NP-SB"
-    assert clean_label("NP##case=nom##", functions=True, features=True) == "NP##case=nom##"
 
 
 def test_sgml_lines_are_skipped_and_places_stay_right():

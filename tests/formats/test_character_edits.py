@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_lal.formats.character_edits import (
+    CharacterEdits,
     parse_character_edits,
     read_character_edits,
     rule_based,
@@ -15,8 +16,9 @@ from spacy_lal.formats.character_edits import (
 )
 from spacy_lal.formats.files import FormatError
 from spacy_lal.formats.m2 import Edit, labels_of
+from spacy_lal.formats.treebank_format import Losses
 
-from .corrections import corrected
+from .corrections import by, corrected
 
 NLP = rule_based("en")
 
@@ -121,8 +123,8 @@ def test_annotators():
     (sentence,) = parse(json.dumps({"text": "Tea cool", "edits": edits}))
     assert sentence.annotators == {0, 2, 3}
     assert labels_of(sentence) == ["ERROR", "ERROR"]
-    assert labels_of(sentence, annotator=2) == ["", "ERROR"]
-    assert labels_of(sentence, annotator=3) == ["", ""]
+    assert labels_of(by(sentence, 2)) == ["", "ERROR"]
+    assert labels_of(by(sentence, 3)) == ["", ""]
 
 
 @pytest.mark.parametrize("text", ["", " \n"])
@@ -158,7 +160,7 @@ def test_file(tmp_path):
         ('{"text": "Tea", "edits": [[0, [[0, 1, "x", "R", 1]]]]}', "bad edit"),
         (
             '{"text": "Tea", "edits": [[0, [[1, 4, "x"]]]]}',
-            'the edit [1, 4, "x"] lies outside of the text, which has 3 characters',
+            'the edit [1, 4, "x"] lies outside of the text, of 3 characters',
         ),
         ('{"text": "Tea", "edits": [[0, [[2, 1, "x"]]]]}', 'the edit [2, 1, "x"] lies'),
         (
@@ -204,3 +206,11 @@ def test_the_rule_by_brute_force(text, data):
     else:
         assert edit.start == edit.end == min(following, default=len(places))
         assert edit.correction == "x"
+
+
+def test_spaces_are_those_of_the_text(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text('{"text": "He don\'t go.\\n So", "edits": []}')
+    first, second = CharacterEdits(lang="en").read(path, Losses())
+    assert first.spaces == [True, False, True, False, True]
+    assert (second.words, second.spaces, second.errors) == (["So"], [False], [""])

@@ -10,10 +10,11 @@ from typer.testing import CliRunner
 
 from spacy_lal.annotations import FrameSpans, sentence_trees
 from spacy_lal.cli import app
-from spacy_lal.cli.export_props import export_props
+from spacy_lal.cli.convert import command
 from spacy_lal.formats.conll2005 import parse_conll2005, read_conll2005
 from spacy_lal.formats.files import FormatError
-from spacy_lal.trees import ptb_unescape
+from spacy_lal.formats.props import Props
+from spacy_lal.trees.brackets import ptb_unescape
 
 WORDS = "The\ncook\nthat\nleft\ngave\nit\nup\n-LRB-\n\nTea\n.\n\n"
 SYNT = """\
@@ -139,7 +140,7 @@ def test_asterisks_among_words():
     [
         ("VBD\t(S", "VBD (S x", "x:4: expected 6 columns and one for each of 2 predicates, found"),
         ("(C-V*)", "*)", "x:7: a role ends without a beginning"),
-        ("(PRT*))", "PRT*))", r"x:7: bad parse bit 'PRT\*\)\)'"),
+        ("(PRT*))", "PRT*))", r"x:7: bad phrase 'PRT\*\)\)'"),
     ],
 )
 def test_bad_rows_are_located(old, new, message):
@@ -172,7 +173,7 @@ def rewrite(release, kind, change):
         ("props", lambda t: t.replace("(C-V*)", "C-V"), "{}:7: bad role 'C-V'"),
         ("props", lambda t: t.replace("  (V*)\n", "\n"), "{}:5: expected 1 column and one for eac"),
         ("synt", lambda t: t.replace("(PRT*)", "(PRT* *)"), "{}:7: expected tag and parse bit, f"),
-        ("synt", lambda t: t.replace("(PRT*)", "(PRT*"), "{}:8: parse bits leave 1 phrases open"),
+        ("synt", lambda t: t.replace("(PRT*)", "(PRT*"), "{}:8: phrase S1 never ends"),
         ("senses", lambda t: t.replace("\n\n", "\n"), "{}:1: 10 rows, but 8 in the same sentence"),
     ],
 )
@@ -235,5 +236,5 @@ def test_props_come_back_as_they_were(run, release, tmp_path):
         (release / path).unlink()
     (release / "senses").rmdir()
     assert run(release, tmp_path / "train.spacy").exit_code == 0
-    export_props(tmp_path / "train.spacy", tmp_path / "train.props")
+    command(Props)(tmp_path / "train.spacy", tmp_path / "train.props")
     assert (tmp_path / "train.props").read_text() == PROPS

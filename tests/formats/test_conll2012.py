@@ -95,7 +95,7 @@ def test_a_missing_parse_is_not_annotated():
         ),
         ("0  2  keep", "0  3  keep", "x:4: expected word 2, found '3'"),
         ("(ARGM-MOD*)", "ARGM-MOD*)", r"x:3: bad role 'ARGM-MOD\*\)'"),
-        ("(NP*))", "(NP*)))", "x:10: parse bits close more than they open"),
+        ("(NP*))", "(NP*)))", "x:10: a phrase ends without a beginning"),
     ],
 )
 def test_bad_rows_are_located(old, new, message):

@@ -5,8 +5,8 @@ import pickle
 import pytest
 
 from spacy_lal.formats.conllu import TagColumn, parse_conllu, to_sentence
-from spacy_lal.formats.docs import language_vocab, to_doc
 from spacy_lal.formats.files import FormatError
+from spacy_lal.formats.treebank_sentence import language_vocab, to_doc
 
 
 def rows(*lines):

@@ -10,7 +10,13 @@ from spacy_lal.annotations import (
     get_constituents,
     get_frames,
 )
-from spacy_lal.formats.docs import TreebankSentence, language_vocab, to_doc, tree_fault, write_docs
+from spacy_lal.formats.treebank_sentence import (
+    TreebankSentence,
+    language_vocab,
+    to_doc,
+    tree_fault,
+    write_docs,
+)
 
 # Non-projective: "today" hangs on "about"'s side of "talk". Unary chains: NP over NP, S over VP.
 SENTENCE = TreebankSentence(

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 import typer
 
-from spacy_lal.annotations.constituents import get_constituents, sentence_trees
-from spacy_lal.cli.convert_ftb import convert_ftb
-from spacy_lal.formats.ftb import find_file
+from spacy_lal.annotations import get_constituents, sentence_trees
+from spacy_lal.cli.convert import command
+from spacy_lal.formats.ftb import FrenchTreebank, find_file
 
 from ..project.running import read_docs
+
+convert_ftb = command(FrenchTreebank)
 
 CAT = (
     "( (SENT (NP-SUJ (DET##cpos=D|g=m|n=s|s=def## le) (NC##cpos=N|lem=chat-huant## chat))"

@@ -7,16 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.vocab import Vocab
 
-from spacy_lal.annotations.grammar_errors import set_errors
-from spacy_lal.formats.docs import TreebankSentence, to_doc
+from spacy_lal.annotations import set_errors
 from spacy_lal.formats.files import FormatError
 from spacy_lal.formats.learner_tsv import (
-    format_tsv,
+    LearnerTsv,
     multiged_escape,
     multiged_unescape,
     parse_tsv,
     read_tsv,
 )
+from spacy_lal.formats.m2 import ErrorTypes
+from spacy_lal.formats.treebank_sentence import TreebankSentence, to_doc
 
 TEA = "Teas\ti\ncool\tc\n.\tc\n\nYes\tc\n\n"
 
@@ -102,27 +103,29 @@ def test_escapes(word, once, twice):
     text = f"{once}\tc\n\n"
     ((words, labels),) = read(text, unescape=multiged_unescape)
     assert words == [word]
-    assert format_tsv([doc(words, labels)], escape=multiged_escape) == text
+    assert LearnerTsv(multiged_escapes=True).write(doc(words, labels)) == text
     assert read(text) == [([once], [""])]
+
+
+WITH_TYPES = LearnerTsv(types=ErrorTypes.full)
 
 
 def test_written():
     docs = [doc(["Teas", "cool", "."], ["R:NOUN", "", ""]), doc(["Yes"], [""])]
-    assert format_tsv(docs) == TEA
-    assert format_tsv(docs, types=True) == TEA.replace("\ti", "\tR:NOUN")
-    assert format_tsv([]) == ""
+    assert "".join(map(LearnerTsv().write, docs)) == TEA
+    assert "".join(map(WITH_TYPES.write, docs)) == TEA.replace("\ti", "\tR:NOUN")
 
 
 def test_sentences_and_whitespace_of_a_doc():
     made = doc(["Tea", "cools", "\n", "\u00a0", "Yes"], ["", "", "", "", ""])
     made[3].is_sent_start = True
-    set_errors(made, ["", "ERROR", "ERROR", "", ""], key="found")
-    assert format_tsv([made], key="found") == "Tea\tc\ncools\ti\n\n\u00a0\tc\nYes\tc\n\n"
+    set_errors(made, ["", "ERROR", "ERROR", "", ""])
+    assert LearnerTsv().write(made) == "Tea\tc\ncools\ti\n\n\u00a0\tc\nYes\tc\n\n"
     for token in made[1:]:
         token.is_sent_start = None
     made[0].is_sent_start = None
-    assert format_tsv([made]) == "Tea\tc\ncools\tc\n\u00a0\tc\nYes\tc\n\n"
-    assert format_tsv([doc(["\n"], [""])]) == ""
+    assert LearnerTsv().write(made) == "Tea\tc\ncools\ti\n\u00a0\tc\nYes\tc\n\n"
+    assert LearnerTsv().write(doc(["\n"], [""])) == ""
 
 
 @pytest.mark.parametrize(
@@ -138,7 +141,7 @@ def test_sentences_and_whitespace_of_a_doc():
 )
 def test_what_cannot_be_written(made, message):
     with pytest.raises(ValueError, match=message):
-        format_tsv([made], types=True)
+        WITH_TYPES.write(made)
 
 
 WORDS = st.text(alphabet='ab" \u00a0é', min_size=1).filter(lambda word: word.strip(" "))
@@ -148,6 +151,6 @@ LABELS = st.sampled_from(["", "ERROR", "R:NOUN", "MD"])
 @given(st.lists(st.lists(st.tuples(WORDS, LABELS), min_size=1, max_size=5), max_size=4))
 def test_what_is_written_is_read(sentences):
     columns = [tuple(map(list, zip(*sentence, strict=True))) for sentence in sentences]
-    docs = [doc(words, labels) for words, labels in columns]
-    text = format_tsv(docs, types=True, escape=multiged_escape)
+    format = LearnerTsv(types=ErrorTypes.full, multiged_escapes=True)
+    text = "".join(format.write(doc(words, labels)) for words, labels in columns)
     assert read(text, unescape=multiged_unescape) == columns

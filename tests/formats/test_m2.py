@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_lal.formats.files import FormatError
-from spacy_lal.formats.m2 import Edit, M2Sentence, labels_of, parse_m2, read_m2, to_sentence
+from spacy_lal.formats.m2 import Edit, M2Sentence, labels_of, parse_m2, read_m2
+
+from .corrections import by
 
 TEA = """S The kettles boil on stove hotly in
 A 1 2|||R:NOUN:NUM|||kettle|||REQUIRED|||-NONE-|||0
@@ -40,7 +42,7 @@ def test_sentences_and_edits():
         Edit(4, 4, "M:DET", "the"),
         Edit(5, 6, "U:ADV", ""),
         Edit(7, 7, "M:PUNCT", "."),
-        Edit(2, 6, "R:OTHER", "are boiling", 1, ("sing",)),
+        Edit(2, 6, "R:OTHER", "are boiling", 1),
         Edit(6, 7, "UNK", None, 1),
     ]
     assert tea.annotators == {0, 1, 2}
@@ -64,32 +66,25 @@ def test_no_blank_lines_and_other_line_ends_and_compression(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("field", "correction", "others"),
-    [
-        ("", "", ()),
-        ("-NONE-", "", ()),
-        ("a||b", "a", ("b",)),
-        ("||b", "", ("b",)),
-        ("a||", "a", ("",)),
-        ("a | b", "a | b", ()),
-    ],
+    ("field", "correction"),
+    [("", ""), ("-NONE-", ""), ("a||b", "a"), ("||b", ""), ("a||", "a"), ("a | b", "a | b")],
 )
-def test_alternatives(field, correction, others):
+def test_alternatives(field, correction):
     (sentence,) = parse_m2(f"S x y\nA 0 1|||R|||{field}|||REQUIRED|||-NONE-|||0\n")
-    assert sentence.edits == [Edit(0, 1, "R", correction, 0, others)]
+    assert sentence.edits == [Edit(0, 1, "R", correction, 0)]
 
 
 def test_labels_are_hand_worked(tea):
     error = "ERROR"
-    assert labels_of(tea, annotator=0) == ["", error, error, "", error, error, ""]
-    assert labels_of(tea, annotator=1) == ["", "", *[error] * 5]
-    assert labels_of(tea, annotator=2) == [""] * 7
+    assert labels_of(by(tea, 0)) == ["", error, error, "", error, error, ""]
+    assert labels_of(by(tea, 1)) == ["", "", *[error] * 5]
+    assert labels_of(by(tea, 2)) == [""] * 7
     assert labels_of(tea) == ["", *[error] * 6]
     full = ["", "R:NOUN:NUM", "R:VERB:SVA", "", "M:DET", "U:ADV", ""]
-    assert labels_of(tea, annotator=0, types="full") == full
+    assert labels_of(by(tea, 0), types="full") == full
     assert labels_of(tea, types="full") == [*full[:3], "R:OTHER", *full[4:6], "UNK"]
-    assert labels_of(tea, annotator=0, types="operations") == ["", "R", "R", "", "M", "U", ""]
-    assert labels_of(tea, annotator=1, types="operations") == ["", "", *"RRRR", error]
+    assert labels_of(by(tea, 0), types="operations") == ["", "R", "R", "", "M", "U", ""]
+    assert labels_of(by(tea, 1), types="operations") == ["", "", *"RRRR", error]
 
 
 def test_types_of_other_corpora():
@@ -100,16 +95,6 @@ def test_types_of_other_corpora():
 
 def test_nothing_to_label():
     assert labels_of(M2Sentence([], [Edit(0, 0, "M", "x")])) == []
-
-
-def test_to_sentence(tea):
-    sentence = to_sentence(M2Sentence(["a", "b"], [Edit(0, 1, "R", "x")], spaces=[False, True]))
-    assert (sentence.words, sentence.spaces, sentence.errors) == (
-        ["a", "b"],
-        [False, True],
-        ["ERROR", ""],
-    )
-    assert to_sentence(tea, annotator=2).errors == [""] * 7
 
 
 @pytest.mark.parametrize(
@@ -159,9 +144,9 @@ def edited(draw):
 def test_a_union_of_an_annotator_with_itself(sentence, types):
     again = [edit._replace(annotator=1) for edit in sentence.edits]
     both = M2Sentence(sentence.words, [*sentence.edits, *again])
-    labels = labels_of(sentence, annotator=0, types=types)
+    labels = labels_of(by(sentence, 0), types=types)
     assert labels_of(both, types=types) == labels
-    assert labels_of(both, annotator=1, types=types) == labels
+    assert labels_of(by(both, 1), types=types) == labels
 
 
 @given(edited())

@@ -13,7 +13,7 @@ from spacy_lal.formats.files import FormatError
 from spacy_lal.formats.m2 import Edit, labels_of
 from spacy_lal.formats.parallel import SWAP, WORD, edits_between, read_parallel, substitution
 
-from .corrections import corrected
+from .corrections import by, corrected
 
 
 def between(original, target):
@@ -134,8 +134,8 @@ def test_references(files):
     ]
     assert tea.annotators == {0, 1}
     assert labels_of(tea) == ["ERROR", "ERROR", ""]
-    assert labels_of(tea, annotator=0) == ["ERROR", "", ""]
-    assert labels_of(tea, annotator=1, types="operations") == ["", "M", ""]
+    assert labels_of(by(tea, 0)) == ["ERROR", "", ""]
+    assert labels_of(by(tea, 1), types="operations") == ["", "M", ""]
     assert (empty.words, empty.line, empty.source) == ([], 2, str(original))
     assert (yes.words, yes.edits) == (["Yes"], [])
 
@@ -158,5 +158,3 @@ def test_not_parallel(files):
     original, (reference,) = files("Tea\nYes\n", "Tea\n")
     with pytest.raises(FormatError, match=f"{reference}:2: 1 lines, but 2 in {original}"):
         list(read_parallel(original, [reference]))
-    with pytest.raises(FormatError, match=f"{reference}:1: this file has no corrected file"):
-        list(read_parallel(reference, []))

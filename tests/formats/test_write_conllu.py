@@ -5,9 +5,8 @@ from __future__ import annotations
 import spacy
 from spacy.tokens import Doc
 
-from spacy_lal.annotations.constituents import set_constituents
-from spacy_lal.formats.conllu import parse_conllu
-from spacy_lal.formats.write_conllu import format_conllu
+from spacy_lal.annotations import set_constituents
+from spacy_lal.formats.conllu import format_conllu, parse_conllu
 
 
 def test_rows() -> None:

@@ -20,7 +20,7 @@ from spacy_lal.batching.sentences import Reading, Sentence
 from spacy_lal.parsing.constituency import ConstituencyPipe
 from spacy_lal.parsing.decoders import Decoder, MaximumAPosteriori, MinimumBayesRisk
 from spacy_lal.parsing.network import OneStageScores, TwoStageScores
-from spacy_lal.pipeline.writers import SentenceParse, fingerprint
+from spacy_lal.pipeline.writers import SentenceParse
 from spacy_lal.structure.binarise import collapse_unaries
 from spacy_lal.structure.chart import chart_length, chart_size, packed_spans
 from spacy_lal.structure.distributions import WIDER, KTrees
@@ -424,8 +424,7 @@ def test_margins_are_no_probabilities() -> None:
     doc = nlp(unparsed(nlp))
     group = doc.spans["constituents"]
     assert len(group)
-    marks = {"tags": fingerprint(doc, "tags")}
-    assert group.attrs == {"scores": [None] * len(group), "wrote": marks}
+    assert group.attrs == {"scores": [None] * len(group), "wrote": ["tags"]}
     assert [tree.log_prob for tree in doc._.trees] == [None] * len(STARTS)
     with pytest.raises(ValueError, match="kbest needs probabilities"):
         parser(nlp).kbest(doc, 2)

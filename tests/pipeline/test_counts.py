@@ -6,11 +6,11 @@ import numpy
 import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy_lal.ged.errors_of_docs import read_errors
 
 from spacy_lal.annotations import FrameSpans, set_constituents, set_frames
 from spacy_lal.annotations.grammar_errors import CORRECT, set_errors
 from spacy_lal.batching.sentences import Sentence, heads_in_words
+from spacy_lal.ged.component import read_errors
 from spacy_lal.parsing.gold_trees import read_trees, read_words, token_heads
 from spacy_lal.pipeline.examples import count
 from spacy_lal.srl.gold_frames import read_frames

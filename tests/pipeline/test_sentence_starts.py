@@ -5,8 +5,8 @@ import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from spacy_lal.annotations.retokenized import Piece, rewritten
 from spacy_lal.batching.sentences import sentence_starts
-from spacy_lal.formats.running_text import Piece, rewritten
 
 TEXT = "tea is good\n\nit is hot. Yes"
 

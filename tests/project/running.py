@@ -16,7 +16,7 @@ import srsly
 import torch
 from spacy.tokens import Doc, DocBin
 
-from spacy_lal.formats.docs import language_vocab
+from spacy_lal.formats.treebank_sentence import language_vocab
 
 ROOT = Path(__file__).parents[2]
 FEW_STEPS = " --training.max_steps 2 --training.eval_frequency 2"

@@ -53,7 +53,8 @@ OF_LAYERS = settings("lisa_srl", layers=3, tag_layer=1, syntax_layer=2)
 _PARSER = "--components.lal_constituency.model"
 SMALL = " ".join(
     (
-        f"{_PARSER}.hidden_width 16 {_PARSER}.input_encoder.width 32 {_PARSER}.encoder.partition_width 16",
+        f"{_PARSER}.hidden_width 16 {_PARSER}.input_encoder.width 32",
+        f"{_PARSER}.encoder.partition_width 16",
         f"{_PARSER}.encoder.heads 4 {_PARSER}.encoder.key_width 8 {_PARSER}.encoder.value_width 8",
         f"{_PARSER}.encoder.projection_width 16 {_PARSER}.encoder.feed_forward_width 32",
         f"{_PARSER}.encoder.self_attention_key_width 8 {_PARSER}.dependencies.arc_width 16",

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from spacy_lal.cli.convert_ctb import convert_ctb
-from spacy_lal.formats.cleaning import Losses
-from spacy_lal.formats.ctb import Split, numbered_files, read_trees
+from spacy_lal.cli.convert import command
 from spacy_lal.formats.files import FormatError
+from spacy_lal.formats.penn_treebanks import ChineseTreebank, Split, numbered_files
+from spacy_lal.formats.treebank_format import Losses
 
 from .running import ROOT, read_docs
 
@@ -18,7 +18,7 @@ def test_ctb_splits(tmp_path: Path) -> None:
     toy = ROOT / "assets/toy/ctb"
     found = {}
     for split in Split:
-        convert_ctb(toy, tmp_path / split, split=split)
+        command(ChineseTreebank)(toy, tmp_path / split, split=split)
         found[str(split)] = {
             part: "".join(doc.text for doc in read_docs(tmp_path / split / f"{part}.spacy", "zh"))
             for part in ("dev", "test")
@@ -40,12 +40,12 @@ def test_ctb_encodings(tmp_path: Path, option: str) -> None:
     text = (ROOT / "assets/toy/ctb/bracketed/chtb_001.fid").read_text("utf8")
     path = tmp_path / "chtb_001.fid"
     path.write_bytes(text.encode("gb18030"))
-    first, *_, last = read_trees(path, Losses(), encoding=option)
+    first, *_, last = ChineseTreebank(encoding=option).read(path, Losses())
     assert list(first.words) == ["老师", "已经", "打开", "了", "窗户", "。"]
     assert not any(first.spaces)
     assert last.constituents[0] == (0, 4, "NP")
     with pytest.raises(FormatError, match="not utf-8"):
-        read_trees(path, Losses(), encoding="utf-8")
+        ChineseTreebank(encoding="utf-8").read(path, Losses())
 
 
 def test_ctb_file_names(tmp_path: Path) -> None:

@@ -13,9 +13,8 @@ from spacy.tokens import Doc
 from typer import Typer
 from typer.testing import CliRunner
 
-from spacy_lal.annotations.constituents import sentence_trees
-from spacy_lal.annotations.frames import FrameSpans, get_frames
-from spacy_lal.formats.docs import TreebankSentence, language_vocab, to_doc, write_docs
+from spacy_lal.annotations import FrameSpans, get_frames, sentence_trees
+from spacy_lal.formats.treebank_sentence import TreebankSentence, language_vocab, to_doc, write_docs
 
 from .running import ROOT, read_docs
 

@@ -12,7 +12,7 @@ import srsly
 from spacy.language import Language
 from spacy.vectors import Vectors
 
-from spacy_lal.annotations.constituents import get_constituents, sentence_trees
+from spacy_lal.annotations import get_constituents, sentence_trees
 from spacy_lal.bridge.shim import torch_shims
 
 from .running import FEW_STEPS, read_docs, scores_of

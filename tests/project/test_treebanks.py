@@ -11,7 +11,7 @@ from spacy.cli._util import parse_config_overrides
 from spacy.tokens import Doc
 from spacy.util import load_config
 
-from spacy_lal.annotations.constituents import get_constituents, sentence_trees
+from spacy_lal.annotations import get_constituents, sentence_trees
 
 from ..tiny_transformers import write_bert, write_phobert, write_xlmr, write_xlnet
 from .running import ATTACHMENT, FEW_STEPS, ROOT, read_docs, scores_of

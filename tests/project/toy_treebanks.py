@@ -11,7 +11,7 @@ from spacy.cli._util import app as spacy_cli
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_lal.formats.brackets import clean_tree, read_treebank
+from spacy_lal.formats.penn_brackets import clean_tree, read_treebank
 from spacy_lal.trees.tree import ConstituentTree
 
 from .running import ROOT

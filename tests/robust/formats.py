@@ -10,7 +10,6 @@ import lzma
 import random
 import re
 import shutil
-import sys
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -18,29 +17,23 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import typer
+from english import Craft, Gum, Masc
+from ewt import EnglishWebTreebank
+from propbank import Propbank
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_lal.annotations import FrameSpans, set_constituents, set_frames
-from spacy_lal.annotations.grammar_errors import set_errors
-from spacy_lal.cli import convert
-from spacy_lal.cli.convert_ctb import convert_ctb
-from spacy_lal.cli.convert_ftb import convert_ftb
-from spacy_lal.cli.convert_ged import convert_ged
-from spacy_lal.cli.convert_gold_conll import convert_gold_conll
-from spacy_lal.cli.convert_ptb import convert_ptb
-from spacy_lal.cli.convert_vtb import convert_vtb
-from spacy_lal.cli.export_ged import export_ged
-from spacy_lal.cli.export_props import export_props
+from spacy_lal.annotations import FrameSpans, set_constituents, set_errors, set_frames
+from spacy_lal.cli.convert import command
 from spacy_lal.cli.make_errors import corrupt
 from spacy_lal.cli.score import score_errors, score_roles, score_trees
-from spacy_lal.formats.character_edits import rule_based
 from spacy_lal.formats.head_rules import HeadRules
 from spacy_lal.formats.m2 import ErrorTypes
-from spacy_lal.formats.splits import Take
+from spacy_lal.formats.penn_treebanks import Take
+from spacy_lal.formats.registry import FORMATS
+from spacy_lal.formats.treebank_format import Format
 
 from .damage import damaged
 
@@ -160,25 +153,31 @@ class Input:
         return sound.encode() if isinstance(sound, str) else sound
 
 
-def _parts(command: Any, name: str, others: Sequence[str]) -> Callable[[Put, Path, Path], Any]:
+def _converted(format: str | type[Format], **options: Any) -> Callable[[Put, Path, Path], Any]:
+    """`convert` of one file."""
+    known = FORMATS[format] if isinstance(format, str) else format
+    return lambda put, path, out: command(known)(path, out, **options)
+
+
+def _parts(name: str, file: str, others: Sequence[str]) -> Callable[[Put, Path, Path], Any]:
     """A treebank in three parts, of which the damaged one is to train on."""
 
     def call(put: Put, path: Path, out: Path) -> Any:
         for part in others:
             put(part, TREES)
-        return command(path.parents[name.count("/")], out)
+        return command(FORMATS[name])(path.parents[file.count("/")], out)
 
     return call
 
 
 def _ewt(put: Put, path: Path, out: Path) -> Any:
     ud = put("ud/en-ud-dev.conllu", CONLLU).parent
-    return convert.convert_ewt(out, ud, path, splits="dev")
+    return command(EnglishWebTreebank)(ud, out, propbank=path, splits="dev")
 
 
 def _ewt_words(put: Put, path: Path, out: Path) -> Any:
     skeletons = put("skeletons/weblog/00/a.xml.gold_skel", SKELETON).parents[2]
-    return convert.convert_ewt(out, path.parent, skeletons, splits="dev")
+    return command(EnglishWebTreebank)(path.parent, out, propbank=skeletons, splits="dev")
 
 
 def _conllx(put: Put, path: Path, out: Path) -> Any:
@@ -186,102 +185,63 @@ def _conllx(put: Put, path: Path, out: Path) -> Any:
         put(f"wsj/{part}", "(S (UH Yes) (. !))")
     for part in ("dev", "test"):
         put(f"conllx/{part}.conllx", _YES)
-    return convert_ptb(path.parents[1] / "wsj", out, conllx=str(path.parent), take=Take.both)
-
-
-_rule_based = cache(rule_based)
-
-
-def _json(put: Put, path: Path, out: Path) -> Any:
-    # one tokenizer for all tries: to make it takes ten times as long as all else
-    with patch.object(sys.modules[convert_ged.__module__], "rule_based", _rule_based):
-        return convert_ged([path], out, lang="en", types=ErrorTypes.full)
+    wsj, options = path.parents[1] / "wsj", {"conllx": str(path.parent), "take": Take.both}
+    return command(FORMATS["ptb"])(wsj, out, **options)
 
 
 _YES = "1\tYes\t_\tUH\tUH\t_\t0\troot\t_\t_\n2\t!\t_\t.\t.\t_\t1\tpunct\t_\t_\n\n"
 
 INPUTS: dict[str, Input] = {
-    "brackets": Input(
-        TREES,
-        "a.mrg",
-        lambda put, path, out: convert.convert_brackets([path], out, ptb_escapes=True),
-    ),
+    "brackets": Input(TREES, "a.mrg", _converted("brackets", ptb_escapes=True)),
     "brackets, heads": Input(
         TREES,
         "a.mrg",
-        lambda put, path, out: convert.convert_brackets(
-            [path], out, heads=HeadRules.collins, ewt=True, traces=True, functions=True
-        ),
+        _converted("brackets", heads=HeadRules.collins, functions=True),
     ),
-    "ptb": Input(
-        TREES, "02/a.mrg", _parts(convert_ptb, "02/a.mrg", others=("22/a.mrg", "23/a.mrg"))
-    ),
+    "craft": Input(TREES, "a.tree", _converted(Craft)),
+    "ptb": Input(TREES, "02/a.mrg", _parts("ptb", "02/a.mrg", ("22/a.mrg", "23/a.mrg"))),
     "conllx": Input(_YES, "conllx/train.conllx", _conllx),
     "ctb": Input(
-        SGML,
-        "chtb_001.fid",
-        _parts(convert_ctb, "chtb_001.fid", others=("chtb_301.fid", "chtb_271.fid")),
+        SGML, "chtb_001.fid", _parts("ctb", "chtb_001.fid", ("chtb_301.fid", "chtb_271.fid"))
     ),
     "ftb": Input(
         FEATURES,
         "train.French.gold.ptb",
-        _parts(
-            convert_ftb,
-            "train.French.gold.ptb",
-            others=("dev.French.gold.ptb", "test.French.gold.ptb"),
-        ),
+        _parts("ftb", "train.French.gold.ptb", ("dev.French.gold.ptb", "test.French.gold.ptb")),
     ),
-    "vtb": Input(
-        MARKED, "train.prd", _parts(convert_vtb, "train.prd", others=("dev.prd", "test.prd"))
-    ),
-    "conllu": Input(CONLLU, "a.conllu", lambda put, path, out: convert.convert_conllu([path], out)),
+    "vtb": Input(MARKED, "train.prd", _parts("vtb", "train.prd", ("dev.prd", "test.prd"))),
+    "conllu": Input(CONLLU, "a.conllu", _converted("conllu")),
     "documents": Input(
         "weblog-a 0 1\n# no more\n",
         "list.txt",
-        lambda put, path, out: convert.convert_conllu(
-            [put("a.conllu", CONLLU)], out, documents=path
-        ),
+        lambda put, path, out: command(Gum)(put("a.conllu", CONLLU), out, documents=path),
     ),
-    "conll05": Input(
-        CONLL05, "a.conll", lambda put, path, out: convert.convert_conll05([path], out)
-    ),
+    "conll05": Input(CONLL05, "a.conll", _converted("conll05")),
     "conll12": Input(
-        CONLL12,
-        "a_gold_conll",
-        lambda put, path, out: convert.convert_conll12(
-            [path], out, ptb_escapes=True, heads=HeadRules.collins
-        ),
+        CONLL12, "a_gold_conll", _converted("conll12", ptb_escapes=True, heads=HeadRules.collins)
     ),
     "skeleton": Input(
         SKELETON,
         "a.gold_skel",
-        lambda put, path, out: convert.convert_propbank(path, out, put("a.conllu", CONLLU)),
+        lambda put, path, out: command(Propbank)(path, out, words=put("a.conllu", CONLLU)),
     ),
     "skeleton's words": Input(
         "ca n't eat\nYes !\n",
         "words",
-        lambda put, path, out: convert.convert_propbank(put("a.gold_skel", SKELETON), out, path),
+        lambda put, path, out: command(Propbank)(put("a.gold_skel", SKELETON), out, words=path),
     ),
     "ewt, archive": Input(archive_of_skeletons(), "skeletons.tar.gz", _ewt),
     "ewt, words": Input(CONLLU, "en-ud-dev.conllu", _ewt_words),
-    "gold-conll": Input(
-        GOLD_CONLL, "a.gold_conll", lambda put, path, out: convert_gold_conll([path], out)
-    ),
-    "tsv": Input(
-        TSV, "a.tsv", lambda put, path, out: convert_ged([path], out, types=ErrorTypes.full)
-    ),
-    "m2": Input(
-        M2, "a.m2", lambda put, path, out: convert_ged([path], out, types=ErrorTypes.operations)
-    ),
-    "json": Input(
-        JSON,
-        "a.json",
-        _json,
-    ),
+    "gold-conll": Input(GOLD_CONLL, "a.gold_conll", _converted(Masc)),
+    "tsv": Input(TSV, "a.tsv", _converted("tsv", types=ErrorTypes.full)),
+    "m2": Input(M2, "a.m2", _converted("m2", types=ErrorTypes.operations)),
+    "json": Input(JSON, "a.json", _converted("character-edits", lang="en", types=ErrorTypes.full)),
     "parallel": Input(
         "She eat it .\nHe eats them often .\nYes\n",
         "a.txt",
-        lambda put, path, out: convert_ged([path], out, corrected=[put("b.txt", LINES)]),
+        lambda put, path, out: command(FORMATS["parallel"])(
+            path, out, corrected=[put("b.txt", LINES)]
+        ),
     ),
     "error model": Input(
         _model,
@@ -291,8 +251,8 @@ INPUTS: dict[str, Input] = {
     "corrections": Input(
         M2, "a.m2", lambda put, path, out: corrupt(output=out, m2=[path], learn=True)
     ),
-    ".spacy, errors": Input(_docs(), "a.spacy", lambda put, path, out: export_ged(path, out)),
-    ".spacy, frames": Input(_docs(), "a.spacy", lambda put, path, out: export_props(path, out)),
+    ".spacy, errors": Input(_docs(), "a.spacy", _converted("tsv")),
+    ".spacy, frames": Input(_docs(), "a.spacy", _converted("props")),
     "trees": Input(TREES, "a", lambda put, path, out: score_trees(put("gold", TREES), path)),
     "props": Input(PROPS, "a", lambda put, path, out: score_roles(put("gold", PROPS), path)),
     "labels": Input(TSV, "a", lambda put, path, out: score_errors(put("gold", TSV), path)),

@@ -16,7 +16,8 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
 from spacy_lal.formats.docbins import read_spacy
-from spacy_lal.formats.files import FormatError, whole_file
+from spacy_lal.formats.files import FormatError
+from spacy_lal.formats.whole_files import whole_file
 
 from .formats import (
     CONLL05,
@@ -61,7 +62,7 @@ FOUND = {
     "half a character pair in a type": (
         "json",
         '{"text": "Go", "edits": [[0, [[0, 2, "x", "\\ud800"]]]]}',
-        ":1: bad edit",
+        ":1: 'utf-8' codec can't encode",
     ),
     "half a character pair in an error model": (
         "error model",

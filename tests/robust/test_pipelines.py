@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
-from spacy_lal.formats.docs import language_vocab
+from spacy_lal.formats.treebank_sentence import language_vocab
 
 from .invariants import check, layers, same
 from .made_docs import Made, batches

@@ -15,7 +15,7 @@ from spacy.vocab import Vocab
 from typer.testing import CliRunner
 
 from spacy_lal.cli import app
-from spacy_lal.formats import docs
+from spacy_lal.formats import treebank_sentence
 
 TREES = "(TOP (S (NP (PRP She)) (VP (VBD ate) (NP (NN fish))) (. .)))\n" * 3
 
@@ -44,7 +44,12 @@ def stopping(step: int, number: int, call: Callable[[], Any]) -> Any:
         return count
 
     patch = pytest.MonkeyPatch()
-    for module, name in ((os, "replace"), (os, "fsync"), (docs, "to_doc"), (DocBin, "to_disk")):
+    for module, name in (
+        (os, "replace"),
+        (os, "fsync"),
+        (treebank_sentence, "to_doc"),
+        (DocBin, "to_disk"),
+    ):
         patch.setattr(module, name, counted(getattr(module, name)))
     try:
         return call()

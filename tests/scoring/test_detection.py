@@ -5,7 +5,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_lal.annotations.grammar_errors import set_errors
-from spacy_lal.formats.docs import language_vocab
+from spacy_lal.formats.treebank_sentence import language_vocab
 from spacy_lal.ged.scorer import Detection, DetectionReport, score_detection
 
 

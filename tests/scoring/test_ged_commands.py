@@ -1,4 +1,4 @@
-"""`spacy lal score errors` and `export-ged`, and thresholds of detectors."""
+"""`spacy lal score errors` and `convert tsv`, and thresholds of detectors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from spacy_lal.evaluation.detection_scores import (
     lowest_threshold,
     score_words,
 )
-from spacy_lal.formats.docs import language_vocab
+from spacy_lal.formats.treebank_sentence import language_vocab
 from spacy_lal.ged.scorer import Detection
 from spacy_lal.pipeline.pipes import pipes_before, run_pipes
 from spacy_lal.training.corpus import Corpus
@@ -94,22 +94,22 @@ def docs(*labels):
     return made
 
 
-def test_export_ged(tmp_path):
+def test_write_tsv(tmp_path):
     DocBin(docs=docs(["", "R", "", ""])).to_disk(tmp_path / "a.spacy")
     out = tmp_path / "new" / "a.tsv"
-    assert run("export-ged", tmp_path / "a.spacy", out).exit_code == 0
+    assert run("convert", "tsv", tmp_path / "a.spacy", out).exit_code == 0
     assert out.read_text() == 'He\tc\ngo\ti\n"\tc\n\n'
-    assert run("export-ged", tmp_path / "a.spacy", out, "--types").exit_code == 0
+    assert run("convert", "tsv", tmp_path / "a.spacy", out, "--types", "full").exit_code == 0
     assert out.read_text() == 'He\tc\ngo\tR\n"\tc\n\n'
-    assert run("export-ged", tmp_path / "a.spacy", out, "--multiged-escapes").exit_code == 0
+    assert run("convert", "tsv", tmp_path / "a.spacy", out, "--multiged-escapes").exit_code == 0
     assert out.read_text() == 'He\tc\ngo\ti\n\\"\tc\n\n'
 
 
-def test_export_ged_without_errors(tmp_path):
+def test_write_tsv_without_errors(tmp_path):
     DocBin(docs=docs(["", "R", "", ""], None)).to_disk(tmp_path / "a.spacy")
-    result = run("export-ged", tmp_path / "a.spacy", tmp_path / "a.tsv")
+    result = run("convert", "tsv", tmp_path / "a.spacy", tmp_path / "a.tsv")
     assert result.exit_code == 1
-    assert "1 of 2 Docs have no doc.spans['errors']" in result.output
+    assert "a.spacy: Doc 2: doc.spans['errors'] isn't set" in result.output
 
 
 def test_best_threshold_is_the_best_of_all():

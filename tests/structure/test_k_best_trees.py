@@ -131,7 +131,8 @@ def test_binary_trees(n, k):
     """Without empty spans every label is a choice of its own."""
     constituent, _ = charts_of(n, batch=3)
     lengths = full(constituent, n)
-    best = k_best(constituent, None, lengths, k)
+    never = torch.full_like(constituent[..., 0], -math.inf)
+    best = k_best(constituent, never, lengths, k)
     value, tree = best_tree(constituent.max(-1).values, lengths)
     torch.testing.assert_close(best.scores[:, 0], value)
     assert torch.equal(best.spans[:, 0], tree)

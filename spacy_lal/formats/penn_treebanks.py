@@ -1,0 +1,225 @@
+"""The Penn Treebank's Wall Street Journal, and the Penn Chinese Treebank, by numbers of sections
+or files. Heads and relations, or tags, may come from CoNLL-X files {train,dev,test}.conllx that
+have the same sentences in the same order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+from ..trees.brackets import ptb_unescape
+from . import conllu
+from .files import FormatError, read_text_as
+from .penn_brackets import clean_sentences, numbered, parse_treebank, read_treebank
+from .treebank_format import Lang, Losses, Part, Treebank
+from .treebank_sentence import TreebankSentence
+
+PTB_SUFFIXES = {".mrg", ".tree", ".ptb"}
+"""Ends of the names of the Penn Treebank's files with trees."""
+
+CTB_NAME = re.compile(r"chtb_(\d+)\.\w+", re.IGNORECASE)
+"""chtb_001.fid; in later versions chtb_0001.nw and other genres."""
+
+CTB_ENCODINGS = ("utf-8-sig", "gb18030")
+"""Of version 5.1 there are files in both; text in the second is never valid in the first."""
+
+
+class Take(StrEnum):
+    """What to read from CoNLL-X files."""
+
+    heads = "heads"
+    tags = "tags"
+    both = "both"
+
+
+class Split(StrEnum):
+    """constituency: as in most work on constituents. dependency: Zhang and Clark (2008)."""
+
+    constituency = "constituency"
+    dependency = "dependency"
+
+
+CTB_SPLITS: dict[Split, dict[str, str]] = {
+    Split.constituency: {"train": "001-270,440-1151", "dev": "301-325", "test": "271-300"},
+    Split.dependency: {
+        "train": "001-815,1001-1136",
+        "dev": "886-931,1148-1151",
+        "test": "816-885,1137-1147",
+    },
+}
+"""Numbers of version 5.1's files in each part of each split."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _NumberedTreebank(Treebank):
+    conllx: Annotated[str, "Folder of CoNLL-X files; empty for none."] = ""
+    take: Annotated[Take, "What to take from the CoNLL-X files."] = Take.heads
+
+    @property
+    def gives_heads(self) -> bool:
+        return bool(self.conllx) and self.take is not Take.tags
+
+    def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
+        if self.conllx and not Path(self.conllx).is_dir():
+            raise FileNotFoundError(f"no folder {self.conllx} of CoNLL-X files")
+        return [*super().sources(inputs), *map(self._conllx, self.parts if self.conllx else ())]
+
+    def unescape(self, word: str) -> str:
+        """A word of a CoNLL-X file as the treebank has it."""
+        return word
+
+    def read_part(self, part: str, paths: Sequence[Path]) -> Part:
+        read = super().read_part(part, paths)
+        if not self.conllx:
+            return read
+        path = self._conllx(part)
+        if not path.exists():
+            note = f"{part}: {path} isn't there, the treebank's annotation stays as it is"
+            read.losses.notes.append(note)
+            return read
+        sentences = merge(read.sentences, path, self.take, read.losses, self.unescape)
+        found = len(sentences) - len(read.losses.left_out["without heads"])
+        for kind in ("tags", "heads") if self.take is Take.both else (self.take,):
+            read.losses.counts[f"{kind} from CoNLL-X"] = found
+        return Part(sentences, read.losses)
+
+    def _conllx(self, part: str) -> Path:
+        return Path(self.conllx) / f"{part}.conllx"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PennTreebank(_NumberedTreebank):
+    """The Penn Treebank's WSJ, split by sections; INPUT is the folder of 00 … 24."""
+
+    lang: Lang = "en"
+    train: Annotated[str, "Sections to train on."] = "02-21"
+    dev: Annotated[str, "Development sections."] = "22"
+    test: Annotated[str, "Test sections."] = "23"
+
+    def unescape(self, word: str) -> str:
+        return ptb_unescape(word)
+
+    def part_files(self, folder: Path) -> dict[str, list[Path]]:
+        files: dict[str, list[Path]] = {}
+        for part, text in self.given().items():
+            sections = [section_files(folder, section) for section in numbers(text)]
+            files[part] = [path for section in sections for path in section]
+            if not files[part]:
+                raise FileNotFoundError(f"no trees of sections {text} in {folder}")
+        return files
+
+    def read_parts(self, inputs: Sequence[Path]) -> dict[str, Part]:
+        parts = super().read_parts(inputs)
+        for part, text in self.given().items():
+            sections = numbers(text)
+            if empty := [f"{n:02}" for n in sections if not section_files(inputs[0], n)]:
+                note = f"{part}: no trees in sections {', '.join(empty)}"
+                parts[part].losses.notes.append(note)
+        return parts
+
+    def read(self, path: Path, losses: Losses) -> Iterable[TreebankSentence]:
+        """Sentences with tags and bare constituents, all escapes undone."""
+        return clean_sentences(numbered(read_treebank(path, unescape=ptb_unescape), path), losses)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChineseTreebank(_NumberedTreebank):
+    """The Penn Chinese Treebank, split by file numbers; INPUT is the folder of chtb_001.fid …"""
+
+    lang: Lang = "zh"
+    split: Annotated[Split, "Which common split to use."] = Split.constituency
+    train: Annotated[str, "Files to train on, instead of the split's."] = ""
+    dev: Annotated[str, "Development files, likewise."] = ""
+    test: Annotated[str, "Test files, likewise."] = ""
+    encoding: Annotated[str, "gb18030, utf-8, or auto to detect it."] = "auto"
+
+    def part_files(self, folder: Path) -> Mapping[str, Sequence[Path]]:
+        there = numbered_files(folder)
+        files: dict[str, list[Path]] = {}
+        for part, given in self.given().items():
+            text = given or CTB_SPLITS[self.split][part]
+            files[part] = [there[n] for n in numbers(text, "files") if n in there]
+            if not files[part]:
+                raise FileNotFoundError(f"no files chtb_*.fid with numbers {text} in {folder}")
+        return files
+
+    def read(self, path: Path, losses: Losses) -> Iterable[TreebankSentence]:
+        """Sentences with tags and bare constituents, without spaces."""
+        encodings = CTB_ENCODINGS if self.encoding == "auto" else (self.encoding,)
+        text, _ = read_text_as(path, encodings)
+        trees = numbered(parse_treebank(text, source=str(path)), path)
+        return clean_sentences(trees, losses, spaces=False)
+
+
+def section_files(wsj: Path, section: int) -> list[Path]:
+    """The files of a section's folder, by name."""
+    found = (wsj / f"{section:02}").rglob("*")
+    return sorted(path for path in found if path.suffix.lower() in PTB_SUFFIXES)
+
+
+def numbered_files(folder: Path) -> dict[int, Path]:
+    """The Chinese treebank's files by number. Raises ValueError if two have the same."""
+    files: dict[int, Path] = {}
+    for path in sorted(folder.rglob("*")):
+        if match := CTB_NAME.fullmatch(path.name):
+            number = int(match[1])
+            if number in files:
+                raise ValueError(f"{files[number]} and {path} have the same number")
+            files[number] = path
+    return files
+
+
+def numbers(text: str, kind: str = "sections") -> list[int]:
+    """ "2-4,24" is 2, 3, 4 and 24. Raises ValueError, which calls them `kind`."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, hyphen, last = part.strip().partition("-")
+        if not (first.isdecimal() and (last.isdecimal() or not hyphen)):
+            raise ValueError(f"{kind} {text!r}: write them as 02-21 or 00,24")
+        if int(last or first) < int(first):
+            raise ValueError(f"{kind} {text!r}: {part.strip()} goes backwards")
+        found += range(int(first), int(last or first) + 1)
+    return found
+
+
+def merge(
+    sentences: Sequence[TreebankSentence],
+    path: Path,
+    take: Take,
+    losses: Losses,
+    unescape: Callable[[str], str] = str,
+) -> list[TreebankSentence]:
+    """The sentences with what a CoNLL-X file says. Which have no usable heads goes to `losses`.
+
+    Raises FormatError at the first place where the words aren't the same.
+    """
+    merged: list[TreebankSentence] = []
+    for row in conllu.read_conllu(path):
+        number = len(merged) + 1
+        if number > len(sentences):
+            message = f"this file has more sentences than the treebank, which has {len(sentences)}"
+            raise FormatError(message, row.source, row.line)
+        sentence = sentences[number - 1]
+        if [unescape(word) for word in row.words] != list(sentence.words):
+            here, there = " ".join(row.words), " ".join(sentence.words)
+            message = f"sentence {number} is {here!r} here and {there!r} in the treebank"
+            raise FormatError(message, row.source, row.line)
+        predicted, fault = conllu.to_sentence(row)
+        if take is not Take.tags:
+            sentence = replace(sentence, heads=predicted.heads, deps=predicted.deps)
+            if predicted.heads is None:
+                place = f"{row.source}:{row.line}"
+                losses.left_out["without heads"].append((place, fault or "no heads"))
+        if take is not Take.heads:
+            if not predicted.tags or not all(predicted.tags):
+                message = f"sentence {number} has words without a tag"
+                raise FormatError(message, row.source, row.line)
+            sentence = replace(sentence, tags=predicted.tags)
+        merged.append(sentence)
+    if len(merged) != len(sentences):
+        raise ValueError(f"{path}: {len(merged)} sentences, the treebank has {len(sentences)}")
+    return merged

@@ -1,0 +1,115 @@
+"""One treebank sentence, whatever format it came from, as one Doc."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spacy.tokens import Doc
+from spacy.util import get_lang_class
+from spacy.vocab import Vocab, create_vocab
+
+from ..annotations import FrameSpans, set_constituents, set_errors, set_frames
+from ..annotations.retokenized import PARAGRAPH
+from ..trees.tree import LabelledSpan
+from .docbins import write_spacy
+
+
+@dataclass(frozen=True)
+class TreebankSentence:
+    """A sentence with what its treebank says of it; None is "not annotated".
+
+    words, spaces: the words, and whether whitespace follows each.
+    tags, pos, lemmas, morphs: of each word: treebank tag, universal tag, lemma, `Key=Value|…`.
+    heads, deps: of each word: its head (the root is its own) and relation.
+    constituents: phrases in preorder, without the root node.
+    frames: predicates with their arguments.
+    errors: of each word: `grammar_errors.CORRECT`, or the type of the error that it is.
+    paragraph: its paragraph's name; neighbours with the same one are running text.
+    """
+
+    words: Sequence[str]
+    spaces: Sequence[bool] | None = None
+    tags: Sequence[str] | None = None
+    pos: Sequence[str] | None = None
+    lemmas: Sequence[str] | None = None
+    morphs: Sequence[str] | None = None
+    heads: Sequence[int] | None = None
+    deps: Sequence[str] | None = None
+    constituents: Sequence[LabelledSpan] | None = None
+    frames: Sequence[FrameSpans] | None = None
+    errors: Sequence[str] | None = None
+    id: str = ""
+    paragraph: str = ""
+
+
+def to_doc(sentence: TreebankSentence, vocab: Vocab) -> Doc:
+    """A Doc of this one sentence.
+
+    Trees are in `doc.spans["constituents"]`, roles in `doc.spans["srl"]`, grammatical errors in
+    `doc.spans["errors"]`, all absent if not annotated; the root's relation is spaCy's "ROOT". The
+    id goes to `doc.user_data["sent_id"]`, the paragraph's to `doc.user_data["paragraph"]`; they are
+    all that is lost without user data.
+    Raises ValueError if the heads aren't one tree with one root, or if there are not as many labels
+    of errors as words.
+    """
+    heads = deps = None
+    if sentence.heads is not None:
+        if reason := tree_fault(sentence.heads):
+            raise ValueError(f"sentence {sentence.id or sentence.words}: {reason}")
+        heads = list(sentence.heads)
+        relations = sentence.deps or ["dep"] * len(heads)
+        deps = [
+            "ROOT" if head == word else relation
+            for word, (head, relation) in enumerate(zip(heads, relations, strict=True))
+        ]
+    columns: dict[str, Any] = {
+        name: None if getattr(sentence, name) is None else list(getattr(sentence, name))
+        for name in ("words", "spaces", "tags", "pos", "lemmas", "morphs")
+    }
+    columns["sent_starts"] = [word == 0 for word in range(len(sentence.words))]
+    doc = Doc(vocab, **columns, heads=heads, deps=deps)
+    if sentence.constituents is not None:
+        set_constituents(doc, sentence.constituents)
+    if sentence.frames is not None:
+        set_frames(doc, sentence.frames)
+    if sentence.errors is not None:
+        set_errors(doc, sentence.errors)
+    if sentence.id:
+        doc.user_data["sent_id"] = sentence.id
+    if sentence.paragraph:
+        doc.user_data[PARAGRAPH] = sentence.paragraph
+    return doc
+
+
+def tree_fault(heads: Sequence[int]) -> str:
+    """What keeps `heads` (the root is its own) from being one tree with one root; "" if nothing."""
+    roots = [word for word, head in enumerate(heads) if head == word]
+    if len(roots) != 1:
+        return f"{len(roots)} roots in the dependency tree"
+    state = [0] * len(heads)  # 0 not seen, 1 on the way from this word, 2 leads to the root
+    state[roots[0]] = 2
+    for word in range(len(heads)):
+        path = []
+        while state[word] == 0:
+            state[word] = 1
+            path.append(word)
+            word = heads[word]
+        if state[word] == 1:
+            return f"a cycle in the dependency tree at word {word + 1}"
+        for seen in path:
+            state[seen] = 2
+    return ""
+
+
+def language_vocab(lang: str) -> Vocab:
+    """The vocabulary of a blank pipeline, without building one."""
+    return create_vocab(lang, get_lang_class(lang).Defaults)
+
+
+def write_docs(sentences: Iterable[TreebankSentence], path: str | Path, lang: str) -> None:
+    """Write one Doc a sentence to `path`, as a DocBin."""
+    vocab = language_vocab(lang)
+    write_spacy((to_doc(sentence, vocab) for sentence in sentences), path)
