@@ -193,7 +193,7 @@ class TorchShim(Shim):
         """
         try:
             _check_sizes(header, max(LEAST, sum(t.numel() for t in tensors.values())))
-            with torch.device("meta"), _WithoutFirstValues(), _at_most(len(tensors)):
+            with torch.device("meta"), WithoutFirstValues(), _at_most(len(tensors)):
                 module = self._build(header)
         except Exception as err:
             raise ValueError(
@@ -246,7 +246,7 @@ def _restore_buffers(
             buffer.copy_(fresh[name])
 
 
-class _WithoutFirstValues(TorchFunctionMode):
+class WithoutFirstValues(TorchFunctionMode):
     """Modules without random values, which where there is no memory are of no use.
 
     To draw none of them there, PyTorch imports its compiler, which takes longer than all else.
