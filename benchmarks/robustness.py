@@ -25,8 +25,8 @@ import typer
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
 
-ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "projects/converters")]
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "projects/converters"))
 from tests.robust import concurrency, model_files
 from tests.robust import formats as readers
 from tests.robust.made_docs import Made, batches
