@@ -220,14 +220,6 @@ def full_name(nlp: Any) -> str:
 
 def bare(docs: list[Any], *, boundaries: bool = True) -> list[Any]:
     """Copies of Docs of one sentence without annotations; `boundaries`: but where it starts."""
-    from spacy.tokens import Doc
+    from spacy_lal.annotations import bare_doc
 
-    return [
-        Doc(
-            doc.vocab,
-            words=[token.text for token in doc],
-            spaces=[bool(token.whitespace_) for token in doc],
-            sent_starts=[token.i == 0 for token in doc] if boundaries else None,
-        )
-        for doc in docs
-    ]
+    return [bare_doc(doc, sentence_starts=False, one_sentence=boundaries) for doc in docs]

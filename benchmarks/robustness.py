@@ -26,6 +26,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "projects/converters"))
 from tests.robust import concurrency, model_files
 from tests.robust import formats as readers
 from tests.robust.made_docs import Made, batches

@@ -20,14 +20,29 @@ from typing import Any, Self, cast
 
 import safetensors.torch
 import torch
-from thinc.api import Model, Optimizer, Shim, get_torch_default_device, torch2xp, xp2torch
+from thinc.api import (
+    Model,
+    Optimizer,
+    Shim,
+    deserialize_attr,
+    get_torch_default_device,
+    torch2xp,
+    xp2torch,
+)
 from thinc.types import Floats2d, FloatsXd
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.overrides import TorchFunctionMode
 
 from ..layers.dropout import set_dropout
+from ..layers.settings import Settings
 from .weights import Header, read_weights
+
+
+@deserialize_attr.register(Settings)
+def _keep_settings(settings: Settings, _: Any, name: str, model: Model) -> Settings:
+    """Settings in a model's attributes are those of the config, whatever was stored beside it."""
+    return settings
 
 
 class TorchShim(Shim):
@@ -178,7 +193,7 @@ class TorchShim(Shim):
         """
         try:
             _check_sizes(header, max(LEAST, sum(t.numel() for t in tensors.values())))
-            with torch.device("meta"), _WithoutFirstValues(), _at_most(len(tensors)):
+            with torch.device("meta"), WithoutFirstValues(), _at_most(len(tensors)):
                 module = self._build(header)
         except Exception as err:
             raise ValueError(
@@ -231,7 +246,7 @@ def _restore_buffers(
             buffer.copy_(fresh[name])
 
 
-class _WithoutFirstValues(TorchFunctionMode):
+class WithoutFirstValues(TorchFunctionMode):
     """Modules without random values, which where there is no memory are of no use.
 
     To draw none of them there, PyTorch imports its compiler, which takes longer than all else.

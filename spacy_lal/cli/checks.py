@@ -11,6 +11,8 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from ..formats.treebank_format import files_in
+
 T = TypeVar("T")
 
 ModelArgument = Annotated[str, typer.Argument(help="A pipeline: a package's name or a folder.")]
@@ -93,12 +95,7 @@ def input_files(inputs: Iterable[Path], pattern: str) -> Iterator[Path]:
     Raises FileNotFoundError for a folder that has none.
     """
     for path in inputs:
-        if not path.is_dir():
-            yield path
-        elif found := sorted(file for file in path.rglob(pattern) if file.is_file()):
-            yield from found
-        else:
-            raise FileNotFoundError(f"no {pattern} in {path}")
+        yield from files_in(path, pattern)
 
 
 def from_each(inputs: Iterable[Path], read: Callable[[Path], Iterable[T]]) -> Iterator[T]:

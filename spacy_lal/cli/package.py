@@ -20,8 +20,8 @@ from spacy.cli.package import package as spacy_package
 from thinc.api import Config, Model
 from wasabi import msg
 
+from ..formats.whole_files import replace_folder
 from ..pipeline.loading import load_pipeline
-from ..training.folders import replace_folder
 from .checks import check_folder, clear_errors
 
 READS_VECTORS = "static_vectors"

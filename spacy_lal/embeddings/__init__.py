@@ -1,1 +1,1 @@
-"""What words begin as."""
+"""Embeddings of words without context: forms, affixes, shapes, characters, vectors."""

@@ -2,7 +2,7 @@
 by characters (`spacy-lal.WordCharEmbed.v1`)."""
 
 from dataclasses import dataclass
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import torch
 from spacy.tokens import Doc
@@ -11,9 +11,9 @@ from thinc.types import Floats2d
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from ..bridge.architecture import with_settings
 from ..bridge.weights import Header
 from ..layers.char_lstm import CharLSTM
+from ..layers.settings import with_settings_of
 from ..trees.brackets import STRAIGHT_QUOTES
 from .vocabulary import EmbeddingSettings, WordEmbedding, word_embedding_model, word_form
 
@@ -117,15 +117,15 @@ class WordAffixEmbedding(WordEmbedding):
         return torch.cat([table(ids[:, k]) for k, table in enumerate(self.tables)], -1)
 
 
-@with_settings(WordAffixSettings)
-def build_word_affix_embed_v1(settings: WordAffixSettings) -> Model[list[Doc], list[Floats2d]]:
+@with_settings_of(WordAffixSettings)
+def build_word_affix_embed_v1(**settings: Any) -> Model[list[Doc], list[Floats2d]]:
     """Embed words by their form, their shape and seven affixes.
 
     The vocabularies of the tables are learned by `learn_vocabulary`, which a component of this
     package calls with the training data when it is initialised. A shared `tok2vec` pipe does
-    not, so use `spacy.MultiHashEmbed.v2` there.
+    not, so use `spacy.MultiHashEmbed.v2` there. settings: see `WordAffixSettings`.
     """
-    return word_embedding_model("word_affix_embed", settings)
+    return word_embedding_model("word_affix_embed", WordAffixSettings(**settings))
 
 
 @dataclass(frozen=True)
@@ -207,11 +207,11 @@ class WordCharEmbedding(WordEmbedding):
         return torch.cat([self.words(ids), self.characters(characters, lengths)[which]], -1)
 
 
-@with_settings(WordCharSettings)
-def build_word_char_embed_v1(settings: WordCharSettings) -> Model[list[Doc], list[Floats2d]]:
+@with_settings_of(WordCharSettings)
+def build_word_char_embed_v1(**settings: Any) -> Model[list[Doc], list[Floats2d]]:
     """Embed words by a table and a CharLSTM, as Zhang et al. 2020 and Floquet et al. (section 3).
 
     The vocabularies are learned like those of `spacy-lal.WordAffixEmbed.v1`, so this embedding also
-    needs a component of this package.
+    needs a component of this package. settings: see `WordCharSettings`.
     """
-    return word_embedding_model("word_char_embed", settings)
+    return word_embedding_model("word_char_embed", WordCharSettings(**settings))

@@ -1,7 +1,5 @@
 """Embeddings whose vocabularies are learned from the training data, as Thinc models."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +36,7 @@ class EmbeddingSettings(Settings):
         """What a word shows each table."""
         raise NotImplementedError
 
-    def build(self, header: Header) -> WordEmbedding:
+    def build(self, header: Header) -> "WordEmbedding":
         raise NotImplementedError
 
     def vocabulary(self, words: Counter[str]) -> list[list[str]]:

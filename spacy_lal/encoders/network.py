@@ -11,11 +11,10 @@ from thinc.api import Model
 from thinc.types import Floats2d
 from torch import Tensor, nn
 
-from ..bridge.architecture import with_settings
 from ..bridge.shim import TorchShim, backward, to_rows, torch_shim
 from ..bridge.weights import Header
 from ..layers.precision import bfloat16_products
-from ..layers.settings import Settings
+from ..layers.settings import Settings, with_settings_of
 from .hugging_face import (
     build_transformer,
     first_position,
@@ -160,20 +159,21 @@ def _word_pieces(header: Header) -> WordPieces:
     return WordPieces(header["tokenizer"])
 
 
-@with_settings(PretrainedSettings)
-def build_pretrained_encoder_v1(settings: PretrainedSettings) -> Model[list[Doc], list[Floats2d]]:
+@with_settings_of(PretrainedSettings)
+def build_pretrained_encoder_v1(**settings: Any) -> Model[list[Doc], list[Floats2d]]:
     """Fine-tune a pretrained transformer, for one component or, in a shared `tok2vec`, for many.
 
     Any BERT-, RoBERTa-, XLM-R-, XLNet- or Electra-like model that Hugging Face's library knows.
-    Each token gets one vector; a whitespace token gets zeros.
+    Each token gets one vector; a whitespace token gets zeros. settings: see `PretrainedSettings`.
     """
+    own = PretrainedSettings(**settings)
     return Model(
         "pretrained_encoder",
         _forward,
         init=_init,
-        attrs={"settings": settings},
+        attrs={"settings": own},
         dims={"nO": None},
-        shims=[TorchShim(settings.build, _word_pieces)],
+        shims=[TorchShim(own.build, _word_pieces)],
     )
 
 

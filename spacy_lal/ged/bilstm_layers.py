@@ -14,13 +14,12 @@ from torch import Tensor, nn
 
 from ..batching.batches import initialize_tok2vec, read_docs, token_batches
 from ..batching.sentences import Reading, SentencePolicy
-from ..bridge.architecture import with_settings
 from ..bridge.shim import to_rows, torch_shim, torch_shims
 from ..bridge.weights import Header
 from ..embeddings.vocabulary import VocabularyShim, distinct_words, word_form
 from ..layers.bilstm import BiLSTM
 from ..layers.dropout import FeatureDropout
-from ..layers.settings import Settings
+from ..layers.settings import Settings, with_settings_of
 
 LAYER_SENTENCE_WORDS = 5000
 """Of a longer "sentence", text without any boundary, pieces are read one by one."""
@@ -128,27 +127,29 @@ class LayeredBiLSTM(nn.Module):
         return torch.tensor(numbers, dtype=torch.long)[which]
 
 
-@with_settings(BiLSTMLayersSettings)
+@with_settings_of(BiLSTMLayersSettings)
 def build_bilstm_layers_v1(
-    tok2vec: Model[list[Doc], list[Floats2d]], settings: BiLSTMLayersSettings
+    tok2vec: Model[list[Doc], list[Floats2d]], **settings: Any
 ) -> Model[list[Doc], Floats3d]:
     """Read sentences with a BiLSTM and return the states of all its layers.
 
     Returns [layers, tokens of all Docs, 2 * hidden_width]; rows of whitespace tokens are zeros.
 
-    tok2vec: any Tok2Vec model: an embedding of words, or a listener.
+    tok2vec: any Tok2Vec model: an embedding of words, or a listener. settings: see
+    `BiLSTMLayersSettings`.
     """
+    own = BiLSTMLayersSettings(**settings)
     return Model(
         "bilstm_layers",
         _forward,
         init=_init,
         layers=[tok2vec],
         refs={"tok2vec": tok2vec},
-        shims=[VocabularyShim(settings.build, settings.vocabulary)],
-        dims={"nO": 2 * settings.hidden_width},
+        shims=[VocabularyShim(own.build, own.vocabulary)],
+        dims={"nO": 2 * own.hidden_width},
         attrs={
-            "settings": settings,
-            "reading": Reading(settings.sentences, LAYER_SENTENCE_WORDS),
+            "settings": own,
+            "reading": Reading(own.sentences, LAYER_SENTENCE_WORDS),
             "dropout_rate": 0.0,
         },
     )

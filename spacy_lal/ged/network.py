@@ -8,14 +8,14 @@ from thinc.api import Model, torch2xp, xp2torch
 from thinc.types import Floats2d, Floats3d
 from torch import Tensor
 
-from ..bridge.architecture import with_settings
 from ..bridge.shim import TorchShim, torch_shim
 from ..layers.layer_attention import LayerAttention, LayerAttentionSettings
+from ..layers.settings import with_settings_of
 
 
-@with_settings(LayerAttentionSettings)
+@with_settings_of(LayerAttentionSettings)
 def build_mhmla_v1(
-    layers: Model[list[Doc], Floats3d], settings: LayerAttentionSettings
+    layers: Model[list[Doc], Floats3d], **settings: Any
 ) -> Model[list[Doc], Floats2d]:
     """Multi-head multi-layer attention (Kaneko and Komachi 2019): scores of every token's labels.
 
@@ -25,6 +25,7 @@ def build_mhmla_v1(
     layers: an encoder that gives all its layers, [layers, tokens of all Docs, width]:
         `spacy-lal.BiLSTMLayers.v1`, `spacy-lal.EncoderLayers.v1` or
         `spacy-lal.TransformerLayers.v1`; or `spacy-lal.WithWordLayer.v1` on top of one of them.
+    settings: see `LayerAttentionSettings`.
     """
     return Model(
         "mhmla",
@@ -32,7 +33,7 @@ def build_mhmla_v1(
         init=_init,
         layers=[layers],
         refs={"layers": layers, "tok2vec": layers.maybe_get_ref("tok2vec")},
-        shims=[TorchShim(settings.build)],
+        shims=[TorchShim(LayerAttentionSettings(**settings).build)],
         attrs={"labels": []},
     )
 

@@ -15,10 +15,6 @@ CHARACTERS_AT_ONCE = 8192
 """Their characters, padding included, unless one word has more."""
 
 
-MOST_CHARACTERS = 1000
-"""Of a word, in imported parsers: their programs read all of it, however long that takes."""
-
-
 class CharLSTM(nn.Module):
     """Last states of a bidirectional LSTM over a word's characters.
 

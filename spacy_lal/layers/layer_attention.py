@@ -1,7 +1,5 @@
 """Attention over an encoder's layers, token by token (Kaneko and Komachi 2019)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -28,7 +26,7 @@ class LayerAttentionSettings(Settings):
     pooling: Literal["attention", "average", "last"] = "attention"
     attention_dropout: float = 0.3
 
-    def build(self, header: dict[str, Any]) -> LayerAttention:
+    def build(self, header: dict[str, Any]) -> "LayerAttention":
         return LayerAttention(header["d"], header["n_layers"], len(header["labels"]), self)
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from ..bridge.shim import WithoutFirstValues
 from ..encoders.hugging_face import HuggingFace, build_transformer, import_transformers, old_name
 from ..encoders.word_pieces import Tokenizer
 
@@ -126,7 +127,7 @@ def transformer_state(
     tokenizer has a piece without a vector.
     """
     try:
-        with torch.device("meta"):
+        with torch.device("meta"), WithoutFirstValues():
             built = build_transformer(encoder.config)
     except ImportError:
         raise

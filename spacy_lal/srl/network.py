@@ -96,7 +96,7 @@ class LisaScores(NamedTuple):
     def relations(self) -> LabelFactors:
         """Factors for `label_scores` of dependent and head; ValueError without syntax."""
         if self.dependent is None or self.head is None or self.relation_weight is None:
-            raise ValueError(NO_HEADS)
+            raise ValueError(_NO_HEADS)
         return LabelFactors(self.dependent, self.head, self.relation_weight)
 
     def relations_of(self, heads: Tensor) -> Tensor:
@@ -108,7 +108,7 @@ class LisaScores(NamedTuple):
     def likely_heads(self, lengths: Tensor, given: Tensor | None = None) -> Tensor:
         """Each word's most probable head [B,n], or the one given, if it is not -1."""
         if self.arcs is None:
-            raise ValueError(NO_HEADS)
+            raise ValueError(_NO_HEADS)
         heads = mask_words(self.arcs, lengths).argmax(-1)
         return heads if given is None else torch.where(given >= 0, given, heads)
 
@@ -130,7 +130,7 @@ class LisaScores(NamedTuple):
         return role_scores(self.roles, sentences, predicates, added)
 
 
-NO_HEADS = "this model finds no heads (syntax_layer = null), so it has no scores of them"
+_NO_HEADS = "this model finds no heads (syntax_layer = null), so it has no scores of them"
 
 
 def mask_words(arcs: Tensor, lengths: Tensor) -> Tensor:

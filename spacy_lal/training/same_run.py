@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from spacy.language import Language
+from spacy.util import dict_to_dot
 from thinc.api import Config, Model
 from thinc.model import serialize_attr
 
@@ -40,7 +41,7 @@ def describe_run(config: Config, files: Iterable[Path], output: Path) -> Describ
     }
     packages = ("spacy", "thinc", "torch", "numpy", "spacy-lal")
     return {
-        "config": json.loads(json.dumps(_flat(config))),
+        "config": json.loads(json.dumps(dict_to_dot(config))),
         "files": contents,
         "versions": {name: version(name) for name in packages},
     }
@@ -82,17 +83,6 @@ def _unequal(here: dict[str, Any], there: dict[str, Any]) -> Iterator[tuple[str,
         now, before = here.get(key, MISSING), there.get(key, MISSING)
         if now != before:
             yield key, now, before
-
-
-def _flat(section: dict[str, Any], start: str = "") -> dict[str, Any]:
-    """Settings by their dotted names."""
-    flat: dict[str, Any] = {}
-    for name, value in section.items():
-        if isinstance(value, dict) and value:
-            flat |= _flat(value, f"{start}{name}.")
-        else:
-            flat[start + name] = value
-    return flat
 
 
 def _strings(value: Any) -> Iterator[str]:

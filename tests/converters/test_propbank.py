@@ -109,3 +109,14 @@ def test_bad_input_is_one_line_that_names_the_place(convert, skeletons):
     assert (
         "tea.txt:1: expected 8 columns and one for each of 0 predicates, found 3" in result.output
     )
+
+
+def test_no_input_is_overwritten(skeletons, tmp_path):
+    words = tmp_path / "tea.txt"
+    words.write_text(PLAIN)
+    for place in (words, skeletons / "00" / "a.gold_skel"):
+        before = place.read_bytes()
+        for options in ((place,), (tmp_path / "out.spacy", "--report", place)):
+            result = run(Propbank, skeletons, *options, "--words", words)
+            assert f"{place} would overwrite the input" in result.output
+        assert place.read_bytes() == before

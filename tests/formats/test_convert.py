@@ -93,4 +93,4 @@ def test_the_commands_are_spacys():
     result = CliRunner().invoke(spacy_app, ["lal", "--help"])
     assert result.exit_code == 0
     assert "convert" in result.output
-    assert "evalb" in result.output
+    assert "score" in result.output

@@ -48,7 +48,7 @@ def docs() -> list[Doc]:
 
 
 def encoder_layers(bert: Path, **settings) -> Model:
-    encoder = build_pretrained_encoder_v1(str(bert), output="all")
+    encoder = build_pretrained_encoder_v1(path=str(bert), output="all")
     model = build_encoder_layers_v1(encoder, **settings)
     model.initialize()
     return model
@@ -60,7 +60,9 @@ def with_word_layer(bert: Path, docs: list[Doc]) -> Model:
         word_width=8, affix_width=4, min_count=1, word_dropout=0.0, feature_dropout=0.0
     )
     model = build_with_word_layer_v1(
-        build_encoder_layers_v1(build_pretrained_encoder_v1(str(bert), output="all")), embed, 16
+        build_encoder_layers_v1(build_pretrained_encoder_v1(path=str(bert), output="all")),
+        embed,
+        16,
     )
     learn_vocabulary(model, docs)
     model.initialize(X=docs)
@@ -98,7 +100,7 @@ def test_a_warm_start_takes_the_layer(bert: Path, docs: list[Doc]) -> None:
 
 def test_what_a_listener_waits_for(bert: Path, docs: list[Doc]) -> None:
     """It refuses to go on with zeros."""
-    layers = build_encoder_layers_v1(build_pretrained_encoder_v1(str(bert), output="all"))
+    layers = build_encoder_layers_v1(build_pretrained_encoder_v1(path=str(bert), output="all"))
     model = build_with_word_layer_v1(layers, Tok2VecListener("tok2vec", 8), 16)
     model.initialize(X=docs)
     for doc in docs:
@@ -206,7 +208,7 @@ def test_no_tokens_at_all(bert: Path, docs: list[Doc]) -> None:
 
 def test_what_is_refused(bert: Path) -> None:
     with pytest.raises(ValueError, match="output = \"all\", not 'mix'"):
-        build_encoder_layers_v1(build_pretrained_encoder_v1(str(bert)))
+        build_encoder_layers_v1(build_pretrained_encoder_v1(path=str(bert)))
     with pytest.raises(ValueError, match=r"needs spacy-lal\.PretrainedEncoder\.v1, not the model"):
         build_encoder_layers_v1(build_word_affix_embed_v1())
 

@@ -132,16 +132,6 @@ def test_sentence_pieces_without_what_reads_them(tmp_path, monkeypatch):
     assert "pipinstallsentencepieceprotobuf" in said
 
 
-def test_a_tokenizer_with_more_pieces_than_the_encoder(tmp_path):
-    folder = tmp_path / "encoder"
-    shutil.copytree(LAL / "xlnet", folder)
-    tokenizer = json.loads((folder / "tokenizer.json").read_text("utf-8"))
-    tokenizer["model"]["vocab"].append(["newest", -1.0])
-    (folder / "tokenizer.json").write_text(json.dumps(tokenizer), "utf-8")
-    said = refused("lal-parser", LAL / "xlnet112.pt", tmp_path, "--encoder", folder)
-    assert "thetokenizerhasapiecenumber" in said
-
-
 def test_an_encoder_of_another_size(tmp_path):
     folder = tmp_path / "encoder"
     shutil.copytree(LAL / "bert", folder)

@@ -16,6 +16,7 @@ from .recorded import LAL_PARSER, SUPAR
 PROGRAMS = (LAL_PARSER, SUPAR)
 ALL = [pytest.param(p, name, id=f"{p.folder.name}-{name}") for p in PROGRAMS for name in p.names]
 SOME = [p for p in ALL if p.values[1] in ("xlnet112", "characters", "con_bert", "dep_char")]
+MORE = SOME + [p for p in ALL if p.values[1] in ("con_feature_bert", "dep_vectors")]
 
 
 def found(docs):
@@ -42,7 +43,7 @@ def alone(program, name):
     return found([program.pipeline(name)(doc) for doc in program.docs(name)])
 
 
-@pytest.mark.parametrize(("program", "name"), ALL)
+@pytest.mark.parametrize(("program", "name"), MORE)
 def test_from_bytes_and_from_disk(program, name, tmp_path):
     nlp = program.pipeline(name)
     wanted = alone(program, name)

@@ -67,7 +67,7 @@ FOUND = {
     "half a character pair in an error model": (
         "error model",
         INPUTS["error model"].data.decode().replace('"ate"', '"\\ud800"'),
-        "not JSON",
+        "Invalid JSON",
     ),
     "a weight of hundreds of digits": (
         "error model",
