@@ -11,12 +11,13 @@ from spacy.language import Language
 
 from ..annotations.frames import FRAMES_KEY
 from ..ged.component import ErrorDetector
+from ..pipeline.pipes import only_pipe
 from ..scoring.evalb import EvalbParameters
 from ..srl.component import LisaSRL
 from ..training.corpus import Corpus
 from .detection_scores import best_threshold, detector_of, measure_errors, score_words
 from .parse_scores import is_parsed, measure_parses
-from .role_scores import lisa_of, measure_roles
+from .role_scores import measure_roles
 
 
 def about(nlp: Language) -> dict[str, Any]:
@@ -45,7 +46,7 @@ def evaluate(
     """
     EvalbParameters.load(prm)  # a wrong one is told before a corpus is parsed
     if roles:
-        lisa_of(nlp)
+        only_pipe(nlp, LisaSRL, "component lisa_srl")
     report = about(nlp)
     if tune is not None:
         report["threshold"] = best_threshold(*score_words(nlp, Corpus(tune))[:2])

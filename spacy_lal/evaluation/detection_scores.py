@@ -32,7 +32,7 @@ from ..annotations.grammar_errors import CORRECT, error_scores, get_errors, set_
 from ..formats.files import FormatError, read_text
 from ..ged.component import ErrorDetector
 from ..ged.scorer import Detection
-from ..pipeline.pipes import pipes_before, run_pipes
+from ..pipeline.pipes import only_pipe, pipes_before, run_pipes
 from ..training.corpus import Corpus
 
 Bools = numpy.ndarray
@@ -41,10 +41,8 @@ Reals = numpy.ndarray
 
 def detector_of(nlp: Language) -> ErrorDetector:
     """The pipeline's detector. Raises ValueError if there is none."""
-    for _, pipe in nlp.pipeline:
-        if isinstance(pipe, ErrorDetector):
-            return pipe
-    raise ValueError(f"{nlp.meta['lang']}_{nlp.meta['name']} has no component gec_detector")
+    detector: ErrorDetector = only_pipe(nlp, ErrorDetector, "component gec_detector")
+    return detector
 
 
 def measure_errors(

@@ -27,6 +27,7 @@ from ..annotations import (
 from ..annotations.frames import join_continuations
 from ..annotations.words import bare_doc
 from ..pipeline.loading import load_pipeline
+from ..pipeline.pipes import only_pipe
 from ..scoring.attachment import score_attachment
 from ..scoring.srl_eval import SrlReport, score_sentence
 from ..srl.component import LisaSRL
@@ -46,14 +47,6 @@ Kept = Callable[[int, Sequence[LabelledSpan]], bool]
 """Whether an argument counts, from its predicate and its pieces."""
 Heads = list[tuple[list[int], list[str]]]
 """Heads and relations of every Doc."""
-
-
-def lisa_of(nlp: Language) -> LisaSRL:
-    """The pipeline's component of roles. Raises ValueError if there is none."""
-    for _, pipe in nlp.pipeline:
-        if isinstance(pipe, LisaSRL):
-            return pipe
-    raise ValueError(f"{nlp.meta['lang']}_{nlp.meta['name']} has no component lisa_srl")
 
 
 def measure_roles(
@@ -82,7 +75,7 @@ def measure_roles(
                 "the corpus has Docs of several sentences: convert it again, with one sentence in "
                 "each Doc"
             )
-    pipe = lisa_of(nlp)
+    pipe: LisaSRL = only_pipe(nlp, LisaSRL, "component lisa_srl")
     before = vars(pipe).copy()
     try:
         if unique is not None:
