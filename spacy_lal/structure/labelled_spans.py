@@ -53,11 +53,11 @@ def best_spans(
         part = [search for search in searches[:rows] if search[1] > best[search[0]][0]]
         searches = searches[rows:]
         at = [row for row, *_ in part]
-        starts, *others = (array[at] for array in of_words)
+        starts, later, alone = (array[at] for array in of_words)
         for sequence, (*_, forbidden) in zip(starts, part, strict=True):
             for words, label in forbidden:
                 sequence[words, label] = -numpy.inf
-        found = _search(starts, *others, constituents[at], lost, lengths[at].tolist())
+        found = _search(starts, later, alone, constituents[at], lost, lengths[at].tolist())
         for (row, _, forbidden), (score, spans) in zip(part, found, strict=True):
             if repeated := _repeated(spans, unique):
                 label, last = repeated
@@ -79,7 +79,10 @@ def _search(
     broken = never.cumsum(1)
     # value of a span of the words i to j: start[i] + sums[j], if no word after i can't be inside
     start = begin - sums
-    starts_of = [numpy.flatnonzero(column[: j + 1]) for j, column in enumerate(whole.any(0).T)]
+    starts_of = [
+        numpy.flatnonzero(column[: j + 1])
+        for j, column in enumerate(numpy.asarray(whole.any(axis=0)).T)
+    ]
     best = numpy.zeros((batch, n + 1))
     back = numpy.full((batch, n, 2), -1)
     longest = numpy.full_like(start[:, 0], -numpy.inf)
