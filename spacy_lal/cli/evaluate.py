@@ -113,7 +113,7 @@ def evaluate(
             rows = [row for p in paths for row in calibrate_pipeline(nlp, list(Corpus(p)(nlp)))]
             report = evaluation.about(nlp) | {"results": rows}
         else:
-            options = {"parses": _values(parses), "predicates": _values(predicates)}
+            options: dict[str, Any] = {"parses": _values(parses), "predicates": _values(predicates)}
             options |= {"decoders": _values(decoders), "unique": unique}
             given = {name: value for name, value in options.items() if value not in ([], None)}
             report = evaluation.evaluate(

@@ -55,7 +55,7 @@ def measure_parses(
     pairs = [Example(doc, example.reference) for doc, example in zip(docs, examples, strict=True)]
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     words = sum(len(pair.reference) for pair in pairs)
-    scores = {"sentences": len(pairs), "words": words, "evalb_parameters": prm}
+    scores: dict[str, Any] = {"sentences": len(pairs), "words": words, "evalb_parameters": prm}
     scores |= score_constituency(pairs, prm=prm)
     labels = (label for pair in pairs for *_, label in get_constituents(pair.reference))
     by_label = {"constituents": label_table(scores["spans_constituents_per_type"], labels)}

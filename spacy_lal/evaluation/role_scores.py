@@ -40,6 +40,11 @@ LENGTHS = (10, 20, 30, 40)
 """The greatest length in words of each group of sentences but the last."""
 DISTANCES = (0, 2, 5, 10)
 """The greatest distance, in words between, of each group of arguments but the last."""
+SETTINGS = (
+    *("unique_core_roles", "overwrite_heads", "overwrite_parser"),
+    *("decoder", "parse_source", "predicate_source"),
+)
+"""Settings of `lisa_srl` that a measurement changes and puts back."""
 SCORES = ("srl_p", "srl_r", "srl_f", "srl_pred_p", "srl_pred_r", "srl_pred_f")
 """The scores of a row."""
 
@@ -76,17 +81,16 @@ def measure_roles(
                 "each Doc"
             )
     pipe: LisaSRL = only_pipe(nlp, LisaSRL, "component lisa_srl")
-    before = vars(pipe).copy()
+    before = {name: getattr(pipe, name) for name in SETTINGS}
     try:
         if unique is not None:
             pipe.unique_core_roles = unique
-        pipe.overwrite_heads, pipe.overwrite_parser = (
-            False,
-            None,
-        )  # heads are those that roles go by
+        # heads are those that roles go by
+        pipe.overwrite_heads, pipe.overwrite_parser = False, None
         runs = list(_runs(nlp, pipe, examples, parses, predicates, decoders or [pipe.decoder]))
     finally:
-        vars(pipe).update(before)
+        for name, value in before.items():
+            setattr(pipe, name, value)
     right: dict[str, list[str]] = {}
     for header, pairs, _ in runs:
         source = header["parses"]
