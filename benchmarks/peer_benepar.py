@@ -216,7 +216,7 @@ def equal(folder: Path, files: list[Path], every: int = 1) -> None:
     """Compare trees, tags and scores. A sentence at which benepar fails counts as refused."""
     from benepar.integrations.spacy_plugin import BeneparComponent, SentenceWrapper
 
-    from spacy_lal.published.benepar import read_benepar
+    from spacy_lal.published.benepar_checkpoints import read_benepar
     from spacy_lal.structure.chart import unpack
 
     torch.set_num_threads(1)

@@ -47,7 +47,7 @@ def import_checkpoint(
     Nothing is downloaded, and the other package isn't needed.
     """
     with clear_errors("import", checkpoint):
-        from ..published.benepar import read_benepar
+        from ..published.benepar_checkpoints import read_benepar
         from ..published.imported import write_imported
         from ..published.lal_parser import read_lal_parser
         from ..published.restricted import looks_like

@@ -19,7 +19,7 @@ from spacy.util import logger
 from ..annotations.constituents import CONSTITUENTS_KEY
 from ..parsing.constituency import ASSIGNS, ConstituencyPipe
 from ..pipeline.writers import Parses, write_tags
-from ..published.benepar import MODEL, read_benepar
+from ..published.benepar_checkpoints import MODEL, read_benepar
 from ..trees.brackets import BRACKETS
 from ..trees.nest import nest
 

@@ -21,7 +21,7 @@ from thinc.api import Adam
 
 from spacy_lal.annotations.constituents import get_constituents
 from spacy_lal.interpret import explain
-from spacy_lal.published.benepar import MODEL, read_benepar
+from spacy_lal.published.benepar_checkpoints import MODEL, read_benepar
 from spacy_lal.published.imported import write_imported
 from spacy_lal.published.treebank_words import Text, guessed_spaces, unescaped
 from spacy_lal.structure.chart import unpack
