@@ -83,7 +83,7 @@ def with_settings_of(source: Callable[..., Any]) -> Callable[[F], F]:
         own = inspect.signature(registered).parameters.values()
         others = {
             name: parameter.replace(kind=parameter.KEYWORD_ONLY)
-            for name, parameter in inspect.signature(source).parameters.items()
+            for name, parameter in inspect.signature(source, eval_str=True).parameters.items()
         }
         kept = [p for p in own if p.kind is not p.VAR_KEYWORD]
         for parameter in kept:
