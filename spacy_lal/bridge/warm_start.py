@@ -26,6 +26,7 @@ class Rows(NamedTuple):
 
 
 PRODUCT = r"(bilinear|left|right|bias|mixture\.weight|mixture\.bias)"
+"""Parameters of a biaffine product, full or factorised."""
 NAMED = {
     r"(scorer\.)?output\.(weight|bias)": Rows("labels"),
     # of two stages, where row 0 is "no constituent"

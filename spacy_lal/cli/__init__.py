@@ -25,8 +25,9 @@ app = typer.Typer(
 app.add_typer(convert_app)
 app.add_typer(score_app)
 app.command("import")(import_checkpoint)
-COMMANDS = (annotate, attention, corrupt, edit, evaluate, find_threshold, package, serve, silver)
-for command in COMMANDS:
+for command in (
+    *(annotate, attention, corrupt, edit, evaluate, find_threshold, package, serve, silver),
+):
     app.command()(command)
 # settings of the config, as `spacy train` takes them
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(train)

@@ -31,6 +31,7 @@ WINDOW = 512
 LONGEST = 512
 """Words of a sentence that is parsed whole, if the model has positions for so many."""
 LAYERS = r"encoder\.layers\.(\d+)"
+"""Layers of benepar's encoder, by their number."""
 NAMES = {
     **SPAN_SCORER,
     **lstm_names("char_encoder"),

@@ -81,7 +81,7 @@ def test_a_sentence_that_was_not_parsed_says_so() -> None:
         assert [tree.parsed for tree in each._.trees] == [True, False]
         assert [sent._.tree.parsed for sent in each.sents] == [True, False]
     assert not pickle.loads(pickle.dumps(doc._.trees[1])).parsed
-    assert not doc._.trees[1].rooted("S").parsed
+    assert not doc._.trees[1].rooted().parsed
     assert not nlp.make_doc("She ate")._.trees[0].parsed
     gold = nlp.make_doc("She ate")
     set_constituents(gold, [])  # annotated, and flat

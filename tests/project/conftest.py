@@ -33,7 +33,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / folder, path / folder, ignore=made)
     for folder in ("assets/toy", "assets/vectors"):
         shutil.copytree(ROOT / folder, path / folder)
-    for file in ROOT.glob("packages/*/*.*"):  # what is said of them, not the pipelines
+    # what is said of them, not the pipelines
+    for file in filter(Path.is_file, ROOT.glob("packages/*/*.*")):
         (path / file.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, path / file.relative_to(ROOT))
     return path

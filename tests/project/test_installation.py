@@ -24,7 +24,7 @@ def test_project_names_files_that_exist() -> None:
         scripts = " ".join(line for command in config["commands"] for line in command["script"])
         named = set(
             re.findall(
-                r"(?:\.\./)*(?:scripts|benchmarks|configs|assets/toy|assets/vectors)/[\w./]+|\b\w+\.py\b",
+                r"(?:\.\./)*(?:scripts|benchmarks|configs|converters|assets/toy|assets/vectors)/[\w./]+|(?<![\w/])\w+\.py\b",
                 scripts + str(config["vars"]),
             )
         )
