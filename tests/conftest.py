@@ -3,6 +3,7 @@
 import functools
 import gc
 import os
+from pathlib import Path
 
 import catalogue
 import pytest
@@ -17,7 +18,7 @@ import spacy_lal.cli  # noqa: E402, F401  spaCy's command line has these command
 
 # By group: for every pipeline spaCy goes dozens of times through those of all packages.
 # spaCy imports spacy-transformers, where it is installed, for every pipeline, which takes seconds:
-# only tests of the mark `spacy_transformers` see it.
+# only tests of the mark `spacy_transformers` see it, and the processes that these start.
 ALL = {
     group: tuple(catalogue.AVAILABLE_ENTRY_POINTS.select(group=group))
     for group in catalogue.AVAILABLE_ENTRY_POINTS.groups
@@ -27,6 +28,7 @@ WITHOUT_SPACY_TRANSFORMERS = {
     for group, points in ALL.items()
 }
 catalogue.AVAILABLE_ENTRY_POINTS = WITHOUT_SPACY_TRANSFORMERS
+CHILD_PROCESSES = str(Path(__file__).parent / "child_processes")
 
 # small tensors, and often several test runs on few cores: threads would only wait for each other
 torch.set_num_threads(1)
@@ -41,6 +43,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if marked:
         pytest.importorskip("spacy_transformers", reason="pip install 'spacy-lal[transformers]'")
     catalogue.AVAILABLE_ENTRY_POINTS = ALL if marked else WITHOUT_SPACY_TRANSFORMERS
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if CHILD_PROCESSES not in paths:
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [CHILD_PROCESSES, *paths]))
+    os.environ["WITHOUT_SPACY_TRANSFORMERS"] = "" if marked else "1"
 
 
 def pytest_collection_finish() -> None:
