@@ -1,7 +1,4 @@
-"""Bracketings: escapes of words, reading and writing of trees.
-
-Every walk keeps its own stack, so that neither depth nor length meets Python's recursion limit.
-"""
+"""Reading and writing of bracketed trees, without recursion: no depth meets Python's limit."""
 
 from __future__ import annotations
 
@@ -12,17 +9,17 @@ from typing import Any, NamedTuple, TypeVar
 from ..drawing.tree_text import DEEPEST_INDENT, Tree
 
 BRACKETS = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
-"""Names of brackets in the words of treebanks."""
+"""Escapes of single brackets in treebanks."""
 UNBRACKETS = {name: bracket for bracket, name in BRACKETS.items()}
-"""Brackets by their names in the words of treebanks."""
+"""Brackets by their escapes."""
 STRAIGHT_QUOTES = dict.fromkeys("«»“”„", '"') | dict.fromkeys("‘’‹›", "'")
-"""Quotes of typewriters by those of typesetters."""
+"""Straight quotes by their typographic forms."""
 
 Unescape = Callable[[str], str]
-"""From a word as bracketed to the word: `unescape_brackets`, `ptb_unescape` or `str`."""
+"""Function that undoes a word's escapes: `unescape_brackets`, `ptb_unescape` or `str`."""
 
 _WHITESPACE = re.compile(r"\s")
-# ASCII whitespace only: some treebanks have no-break spaces within a word.
+# Some treebanks have no-break spaces within a word.
 _SYMBOL = re.compile(r"[()]|[^ \t\r\n\f\v()]+")
 
 
@@ -40,49 +37,41 @@ class BracketError(ValueError):
         return BracketError, (self.message, self.source, self.line, self.column)
 
 
-# Escapes
-
-
 def escape(word: str) -> str:
-    """`word` as it stands in a bracketing: its brackets replaced, nothing else.
-
-    A word that is exactly one of ( ) [ ] { } becomes -LRB- -RRB- -LSB- -RSB- -LCB- -RCB-; in a
-    longer word only ( and ) are replaced. Whitespace in a word, and a word of no character at all,
-    can't be written in brackets: each such character becomes "_", which no reader can undo.
-    """
+    """Return `word` with only its brackets escaped. A word that is exactly one of ( ) [ ] { }
+    becomes -LRB- -RRB- -LSB- -RSB- -LCB- -RCB-; in longer words only ( and ) are replaced.
+    Whitespace and an empty word become "_", irreversibly."""
     return BRACKETS.get(word) or _in_one_symbol(word) or "_"
 
 
 def unescape_brackets(word: str) -> str:
-    """Undo `escape`; a text that contains a literal "-LRB-" can't be told from an escaped one."""
+    """Undo `escape`; a literal "-LRB-" in a text can't be distinguished from an escape."""
     if word in UNBRACKETS:
         return UNBRACKETS[word]
     return word.replace("-LRB-", "(").replace("-RRB-", ")")
 
 
 def ptb_escape(word: str, opening: bool = True) -> str:
-    r"""`word` with all escapes of the Penn Treebank: brackets, \/ and \*, `` or '' for a quote.
-
-    opening: whether a double quote opens a quotation.
-    """
+    r"""Return `word` with all escapes of the Penn Treebank. opening: whether a double quote opens a
+    quotation."""
     if word == '"':
         return "``" if opening else "''"
     return escape(word).replace("/", r"\/").replace("*", r"\*")
 
 
 def ptb_unescape(word: str) -> str:
-    """Undo `ptb_escape`: both of the treebank's double quotes become a plain one."""
+    """Undo `ptb_escape`; both of the treebank's double quotes become a plain one."""
     if word in ("``", "''"):
         return '"'
     return unescape_brackets(word).replace(r"\/", "/").replace(r"\*", "*")
 
 
 def ptb_words(tagged: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Words with all escapes of the Penn Treebank; tagged: (word, tag)."""
+    """Yield words with all escapes of the Penn Treebank from (word, tag) pairs."""
     opening = True
     for word, tag in tagged:
         if word == '"':
-            # The treebank's own tag knows best; other tags leave quotes to alternate.
+            # The treebank's own tags decide; with other tags, quotes alternate.
             opening = tag == "``" or (tag != "''" and opening)
             yield ptb_escape(word, opening)
             opening = not opening
@@ -91,29 +80,21 @@ def ptb_words(tagged: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 
 def _in_one_symbol(text: str) -> str:
-    """Text that can't break the bracketing. Labels aren't unescaped: -LRB- is itself a tag."""
+    """Escape ( ) and whitespace. Labels aren't unescaped, since -LRB- is itself a tag."""
     return _WHITESPACE.sub("_", text.replace("(", "-LRB-").replace(")", "-RRB-"))
-
-
-# Reading
 
 
 Made = TypeVar("Made")
 
 
 class _Opened(NamedTuple):
-    """A bracket not yet closed: its offset, label and word, the phrases in it."""
-
     offset: int
     atoms: list[str]
     children: list[Any]
 
 
 def read(text: str, make: Callable[..., Made], source: str, restore: Unescape) -> Iterator[Made]:
-    """Every tree in `text`, whose nodes `make(label, children, word)` makes.
-
-    Raises BracketError.
-    """
+    """Yield every tree in `text`, built by `make(label, children, word)`. Raises BracketError."""
 
     def error(message: str, offset: int) -> BracketError:
         line = text.count("\n", 0, offset) + 1
@@ -153,11 +134,8 @@ def read(text: str, make: Callable[..., Made], source: str, restore: Unescape) -
         raise error("this bracket is never closed", opened[-1].offset)
 
 
-# Writing
-
-
 def one_line(tree: Tree, words: Iterator[str]) -> str:
-    """The bracketing on one line; words: as they are to stand there, from left to right."""
+    """Return the bracketing on one line; words: escaped, from left to right."""
     pieces: list[str] = []
     stack: list[Tree | None] = [tree]
     while stack:
@@ -174,7 +152,7 @@ def one_line(tree: Tree, words: Iterator[str]) -> str:
 
 
 def indented(tree: Tree, words: Iterator[str]) -> str:
-    """The bracketing, a line for each phrase; one whose children are all words stays together."""
+    """Return the bracketing with a line for each phrase; phrases over words alone stay together."""
     lines: list[str] = []
     stack: list[tuple[Tree | None, int]] = [(tree, 0)]
     while stack:

@@ -1,4 +1,4 @@
-"""Spans in preorder: which of them stand below which, and which cross."""
+"""Nesting and crossing of spans."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ Span = TypeVar("Span", bound=Sequence[Any])
 
 
 def nest(spans: Sequence[Sequence[Any]], n: int) -> list[list[int]]:
-    """The spans and words right below each span, and last, below all of them, from left to right.
+    """Return the children of each span, from left to right, and last those of the root.
 
-    spans: (start, end, …) in preorder: outer before inner, left before right; of a chain over the
-        same words the topmost first. n: number of words.
-    The span at k is k there, and word i is ~i. What is below a span comes after it, so that a loop
-    from the last span to the first builds a tree from its leaves.
-    Raises ValueError if a span is empty or outside the words, and if two spans cross or are out of
-    order, naming both.
+    Span k is k among the children, word i is ~i. Children come after their parent, so that a loop
+    from the last span to the first builds a tree from its leaves. Raises ValueError if a span is
+    empty or outside the n words, and if two spans, both named, cross or are out of order.
+    spans: (start, end, …) in preorder; in a unary chain the topmost first.
     """
     below: list[list[int]] = [[] for _ in range(len(spans) + 1)]
     starts, ends = [*(span[0] for span in spans), 0], [*(span[1] for span in spans), n]
@@ -49,10 +47,7 @@ def nest(spans: Sequence[Sequence[Any]], n: int) -> list[list[int]]:
 
 
 def crossing(spans: Iterable[Span]) -> tuple[Span, Span] | None:
-    """Two spans of which neither contains the other though they share words, or None.
-
-    spans: (start, end, …), sorted by start, the wider of two that start together first.
-    """
+    """Return two crossing spans, or None; of spans with equal starts the wider comes first."""
     opened: list[Span] = []
     for span in spans:
         while opened and opened[-1][1] <= span[0]:

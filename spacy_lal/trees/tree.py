@@ -1,7 +1,4 @@
-"""Immutable constituency trees.
-
-Every walk keeps its own stack, so that neither depth nor length meets Python's recursion limit.
-"""
+"""Immutable constituency trees, walked without recursion: no depth meets Python's limit."""
 
 from __future__ import annotations
 
@@ -27,25 +24,24 @@ from .brackets import (
 from .nest import nest
 
 LabelledSpan = tuple[int, int, str]
-"""(start, end, label): `start` and `end` count words, `end` is exclusive."""
+"""(start, end, label) in words; `end` is exclusive."""
 
 ROOT = "TOP"
-"""Label of the node above a sentence's tree."""
+"""Label of the root above a sentence's tree."""
 ROOT_LABELS = frozenset({"", ROOT, "ROOT", "S1", "VROOT"})
-"""Labels that treebanks and parsers give to the node above the sentence."""
+"""Root labels of treebanks and parsers."""
 
 _PRETTY = re.compile(r"pretty(\d*)")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ConstituentTree:
-    """A node with all that is below it; nodes are values: equal by content, never changed.
+    """Immutable constituency tree: a node with its children, equal to others by content.
 
-    A *preterminal* has a `word` and its label is the part-of-speech tag; every other node is a
-    phrase, whose label is the category. Words are kept as written in text: escaping happens in
-    `str()` and is undone by the reader. `log_prob` is a parser's log-probability of the whole tree,
-    None where there is none; `parsed` is False for a tree of words alone that no parser and no
-    annotator stands for. Neither is part of what makes trees equal, nor of their bracketing.
+    A *preterminal* has a `word`, and its label is the part-of-speech tag; the label of every other
+    node is its category. Words are unescaped: `str()` escapes and the reader unescapes them.
+    `log_prob` is the parser's log-probability of the whole tree, or None; `parsed` is False for a
+    tree without a parse or annotation. Neither counts in comparisons or bracketings.
     Raises ValueError for a node with both a word and children.
     """
 
@@ -60,11 +56,9 @@ class ConstituentTree:
             raise ValueError(f"a node has either a word or children, {self.label!r} has both")
         object.__setattr__(self, "children", tuple(self.children))
 
-    # Reading
-
     @classmethod
     def from_string(cls, text: str, *, unescape: Unescape = unescape_brackets) -> ConstituentTree:
-        """The one tree in `text`. Raises BracketError for malformed text, none or several trees."""
+        """Return the one tree in `text`. Raises BracketError for bad text or other numbers."""
         trees = list(parse_brackets(text, unescape=unescape))
         if len(trees) != 1:
             raise BracketError(f"expected one tree, found {len(trees)}", "<string>", 1, 1)
@@ -80,11 +74,11 @@ class ConstituentTree:
         log_prob: float | None = None,
         parsed: bool = True,
     ) -> ConstituentTree:
-        """The tree over `words` whose phrases are `spans`, in preorder (see `nest`).
+        """Build the tree over `words` from the spans of its phrases, in preorder (see `nest`).
 
-        root: the label put above everything; None makes the single outermost span the root.
-        Raises ValueError if two spans cross or are out of order, naming both; if a span is empty
-        or outside the words; and, without `root`, if no single span covers all words.
+        root: label of the root; without one (None) the single outermost span is the root.
+        Raises ValueError if two spans cross or are out of order, naming both; if a span is empty or
+        outside the words; and, without `root`, if no single span covers all words.
         """
         if len(words) != len(tags):
             raise ValueError(
@@ -101,10 +95,8 @@ class ConstituentTree:
             made[k] = cls(spans[k][2], [made[child] for child in below[k]])
         return cls(root, [made[child] for child in below[-1]], None, log_prob, parsed)
 
-    # Walking
-
     def preorder(self) -> Iterator[ConstituentTree]:
-        """This node and all below it: a node before its children, left before right."""
+        """Yield this node and all below it: parents before children, left before right."""
         stack = [self]
         while stack:
             node = stack.pop()
@@ -113,25 +105,22 @@ class ConstituentTree:
 
     @property
     def tagged(self) -> list[tuple[str, str]]:
-        """(word, tag) from left to right."""
+        """Words and tags from left to right."""
         return [(node.word, node.label) for node in self.preorder() if node.word is not None]
 
     @property
     def leaves(self) -> list[str]:
-        """The words from left to right."""
+        """Words from left to right."""
         return [word for word, _ in self.tagged]
 
     def spans(self, include_root: bool = True) -> list[LabelledSpan]:
-        """Every phrase (no preterminals) as (start, end, label), in preorder.
-
-        Phrases over no word at all are left out.
-        """
+        """Return every nonempty phrase as (start, end, label), in preorder."""
         found: list[LabelledSpan] = []
         position = 0
         stack: list[ConstituentTree | int] = [self]
         while stack:
             item = stack.pop()
-            if isinstance(item, int):  # everything below the phrase found[item] has been seen
+            if isinstance(item, int):  # all below the phrase found[item] has been seen
                 start, _, label = found[item]
                 found[item] = (start, position, label)
             elif item.word is not None:
@@ -143,16 +132,12 @@ class ConstituentTree:
         return [span for span in found[0 if include_root else 1 :] if span[0] < span[1]]
 
     def rooted(self) -> ConstituentTree:
-        """The tree under TOP: another customary root label, or none (ROOT_LABELS), is renamed, any
-        other node gets TOP above it."""
+        """Return the tree under TOP: a root label of ROOT_LABELS is renamed, else TOP is added."""
         if self.word is None and self.label in ROOT_LABELS:
             return self if self.label == ROOT else replace(self, label=ROOT)
         return ConstituentTree(ROOT, (self,), None, self.log_prob, self.parsed)
 
-    # Values
-
     def _flat(self) -> list[tuple[str, str | None, int]]:
-        """(label, word, number of children) in preorder: the tree without its nesting."""
         return [(node.label, node.word, len(node.children)) for node in self.preorder()]
 
     def __eq__(self, other: object) -> bool:
@@ -175,18 +160,17 @@ class ConstituentTree:
     def __repr__(self) -> str:
         return f"ConstituentTree.from_string({str(self)!r})"
 
-    # Writing
-
     def __str__(self) -> str:
-        """The bracketing on one line, in which only brackets are escaped (see `escape`)."""
+        """Return the bracketing on one line, in which only brackets are escaped."""
         return one_line(self, map(escape, self.leaves))
 
     def __format__(self, spec: str) -> str:
-        """
+        """Format the tree by `spec`.
+
         ""        one line, as `str()`
         "indent"  bracketing over several lines
-        "ptb"     the same with all escapes of the Penn Treebank (see `ptb_escape`)
-        "pretty"  a drawing, as `.pretty()`; "pretty120" gives its greatest width
+        "ptb"     the same with all escapes of the Penn Treebank
+        "pretty"  a drawing, as `.pretty()`; "pretty120" sets its greatest width
         """
         if not spec:
             return str(self)
@@ -202,28 +186,23 @@ class ConstituentTree:
         )
 
     def pretty(self, width: int | None = None) -> str:
-        """A drawing in box characters, the words at its foot.
-
-        width: columns at hand (default: the terminal's); a wider tree is written as indented
-            bracketing instead.
-        """
+        """Draw the tree in box characters; one wider than `width` columns is bracketed instead."""
         if width is None:
             width = shutil.get_terminal_size((100, 24)).columns
         return to_boxes(self, width) or f"{self:indent}"
 
     def sentence(self) -> Sentence:
-        """The words, tags and phrases, without a customary root label, for pictures."""
+        """Return the words, tags and phrases for pictures, without a root in ROOT_LABELS."""
         spans = self.spans(include_root=self.label not in ROOT_LABELS)
         words, tags = self.leaves, [tag for _, tag in self.tagged]
         phrases: list[Phrase] = [(*span, None) for span in spans]
         return Sentence(words, tags, list(range(len(words))), [" "] * len(words), phrases)
 
     def _repr_svg_(self) -> str:
-        """A notebook's picture of the tree."""
         return tree_svg([nodes(self.sentence())])
 
     def to_nltk(self) -> Any:
-        """The tree as `nltk.Tree`. Raises ImportError with advice if NLTK is missing."""
+        """Convert the tree to an `nltk.Tree`. Raises ImportError with advice if NLTK is missing."""
         try:
             from nltk.tree import Tree
         except ImportError as error:
@@ -237,22 +216,18 @@ class ConstituentTree:
 def parse_brackets(
     text: str, *, source: str = "<string>", unescape: Unescape = unescape_brackets
 ) -> Iterator[ConstituentTree]:
-    """Every tree in `text`, however the trees lie on its lines.
+    """Yield every tree in `text`, whatever its line breaks. Raises BracketError.
 
-    `( (S ...))` has an empty root label, which is kept (`ConstituentTree.rooted` renames it);
-    `( word)`, with a space, is a word with an empty tag, `(X)` a phrase over nothing.
-    source: the name that errors show.
-    Raises BracketError.
+    `( (S ...))` has an empty root label (`ConstituentTree.rooted` renames it); `( word)`, with a
+    space, is a word with an empty tag, `(X)` a phrase over nothing.
+    source: name of the text in errors.
     """
     return read(text, ConstituentTree, source, unescape)
 
 
 def nodes(sentence: Sentence, *, compact: bool = True) -> Node:
-    """The topmost phrase of a sentence; a node labelled TOP if there are several, or none.
-
-    compact: whether a chain of phrases over the same words is one node.
-    Raises ValueError if two phrases cross.
-    """
+    """Return the root, a node labelled TOP unless one phrase is topmost. compact: whether a unary
+    chain is one node. Raises ValueError if two phrases cross."""
     phrases = sentence.phrases or []
     try:
         below = nest(phrases, len(sentence.words))
