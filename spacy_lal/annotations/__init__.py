@@ -1,4 +1,4 @@
-"""Annotations of a Doc: constituents, heads, frames, errors in span groups, and views of them."""
+"""Annotations of a Doc in span groups: constituents, heads, frames and errors, with their views."""
 
 from .constituents import CONSTITUENTS_KEY as CONSTITUENTS_KEY
 from .constituents import UNKNOWN_TAG as UNKNOWN_TAG

@@ -1,8 +1,5 @@
-"""Constituents in a Doc's span groups: how they are written there, and trees made of them.
-
-`doc.spans["constituents"]`: one span per phrase in preorder, `label_` its category. As with all
-groups here, one without spans means "annotated, nothing there"; no group means "not annotated".
-"""
+"""Constituents in span groups: `doc.spans["constituents"]` has a span per phrase, in preorder. A
+group without spans means "annotated, nothing there"; no group means "not annotated"."""
 
 from __future__ import annotations
 
@@ -19,9 +16,9 @@ from .span_groups import LoopIndex
 from .words import WordIndex
 
 CONSTITUENTS_KEY = "constituents"
-"""The key of the span group in `doc.spans` that holds the constituents."""
+"""Key of the constituents' span group in `doc.spans`."""
 UNKNOWN_TAG = "XX"
-"""The tag, in a tree, of a word whose tag is not set."""
+"""Tag, in a tree, of a word without one."""
 
 
 def set_constituents(
@@ -33,15 +30,14 @@ def set_constituents(
     unparsed: Sequence[tuple[int, int]] = (),
     key: str = CONSTITUENTS_KEY,
 ) -> None:
-    """Write phrases to `doc.spans[key]`, replacing what is there.
+    """Write phrases to `doc.spans[key]`, replacing the group.
 
-    spans: (start, end, label) in tokens of `doc`, in preorder: outer before inner, a unary chain
-        topmost first. Without the root node, which every sentence has anyway.
-    scores: one for each span, None where there is none; kept in the group's `attrs["scores"]`.
-    log_probs: (start, end, log-probability) of trees over these tokens, of sentences or, where a
-        sentence was parsed in pieces, of each; kept in `attrs["log_probs"]`.
-    unparsed: (start, end) of sentences that were left alone, which have no phrases for that reason;
-        kept in `attrs["unparsed"]`.
+    spans: (start, end, label) in tokens of `doc`, in preorder, unary chains from the top; without
+        the root.
+    scores: one for each span or None; kept in the group's `attrs["scores"]`.
+    log_probs: (start, end, log-probability) of trees over these tokens, of sentences or of their
+        separately parsed pieces; kept in `attrs["log_probs"]`.
+    unparsed: (start, end) of sentences that the parser skipped; kept in `attrs["unparsed"]`.
     Raises ValueError if there are more or fewer scores than spans.
     """
     group = [Span(doc, *span) for span in spans]
@@ -60,7 +56,7 @@ def set_constituents(
 
 
 def get_constituents(doc: Doc, key: str = CONSTITUENTS_KEY) -> list[LabelledSpan]:
-    """The phrases in `doc.spans[key]` as (start, end, label) in preorder; none if it isn't set."""
+    """Return the phrases in `doc.spans[key]` as (start, end, label) in preorder, [] without it."""
     return _in_preorder(doc.spans[key]) if key in doc.spans else []
 
 
@@ -73,12 +69,11 @@ def _in_preorder(group: SpanGroup) -> list[LabelledSpan]:
 def project_constituents(
     spans: Iterable[LabelledSpan], there: AlignmentArray, back: AlignmentArray
 ) -> Iterator[tuple[int, int, str, bool]]:
-    """Phrases of one tokenisation as (start, end, label, exact) over the tokens of another.
+    """Yield phrases as (start, end, label, exact) over the tokens of another tokenisation.
 
-    there, back: of `Example.alignment`, from and to the tokens that `spans` count. exact: whether
-    both borders are token borders on the other side, too. Looks at borders, not at texts as
-    `Example.get_aligned_spans_y2x` does, so a line break between tokens does no harm. Phrases
-    without any counterpart are left out.
+    there, back: from `Example.alignment`, to the other tokens and from them. exact: whether both
+    borders are token borders there. Phrases without counterpart are left out.
+    Compares borders only, unlike `Example.get_aligned_spans_y2x`: line breaks do no harm.
     """
     for start, end, label in spans:
         tokens = there[start:end]
@@ -89,17 +84,15 @@ def project_constituents(
 
 
 def constituent_tree(span: Span, key: str = CONSTITUENTS_KEY) -> ConstituentTree | None:
-    """The tree over `span`, from the phrases in `doc.spans[key]`.
+    """Return the tree over `span`, from the phrases in `doc.spans[key]`.
 
-    For a whole sentence (without sentence boundaries: the whole Doc) it is rooted in TOP, which
-    may have several children and, where nothing was annotated, has only words. For a shorter
-    span it is the topmost phrase over exactly these tokens, or None if there isn't any.
-    Its `log_prob` is the parser's, for a sentence that still is the one which was parsed. `parsed`
-    is False where the Doc has no such group, and for a sentence that the parser left alone.
-    Words are tagged with `token.tag_`, else `pos_`, else "XX". Whitespace tokens aren't part of
-    trees: they neither appear in them nor make a difference to what "exactly" means. A loop over
-    sentences, or spans that each begin behind the one before, reads the Doc's phrases once; other
-    calls each read all of them (see `LoopIndex`).
+    A whole sentence (without sentence boundaries: the whole Doc) is rooted in TOP, which may have
+    several children, or only words where nothing was annotated. A shorter span's tree is the
+    topmost phrase over exactly these tokens, or None.
+    `log_prob` is the parser's, unless the sentence has changed since. `parsed` is False without the
+    group, and for a sentence that the parser skipped.
+    Words are tagged with `token.tag_`, else `pos_`, else "XX". Whitespace tokens are ignored. A
+    loop over spans from left to right reads the Doc's phrases once (see `LoopIndex`).
     Raises ValueError if phrases cross.
     """
     doc = span.doc
@@ -113,7 +106,7 @@ def constituent_tree(span: Span, key: str = CONSTITUENTS_KEY) -> ConstituentTree
 
 
 def sentence_trees(doc: Doc, key: str = CONSTITUENTS_KEY) -> list[ConstituentTree]:
-    """The tree of each sentence (see `constituent_tree`)."""
+    """Return the tree of each sentence (see `constituent_tree`)."""
     phrases = _Phrases(doc, doc.spans.get(key))
     whole = [doc[:]] if len(doc) else []
     sentences = doc.sents if doc.has_annotation("SENT_START") else whole
@@ -121,7 +114,7 @@ def sentence_trees(doc: Doc, key: str = CONSTITUENTS_KEY) -> list[ConstituentTre
 
 
 class _Phrases:
-    """The phrases of a Doc in preorder, and where its words are; it doesn't keep the Doc alive."""
+    """Phrases of a Doc in preorder, and places of its words; it doesn't keep the Doc alive."""
 
     def __init__(self, doc: Doc, group: SpanGroup | None = None):
         self.spans = [] if group is None else _in_preorder(group)
@@ -131,7 +124,6 @@ class _Phrases:
         self.index = WordIndex(doc)
 
     def sentence(self, doc: Doc, start: int, end: int) -> ConstituentTree:
-        """The tree of a sentence, in tokens."""
         unparsed = self.attrs.get("unparsed", ())
         parsed = self.annotated and not any(s < end and start < e for s, e in unparsed)
         words = self.index.range(start, end)
@@ -139,10 +131,9 @@ class _Phrases:
         return self._build(doc, *words, spans, ROOT, log_prob, parsed)
 
     def topmost(self, doc: Doc, start: int, end: int) -> ConstituentTree | None:
-        """The topmost phrase over exactly these words; None if there isn't any."""
         if start == end:
             return None
-        # Whitespace around a span doesn't count: look for phrases that begin or end in it, too.
+        # Whitespace around a span doesn't count: phrases may begin or end in it.
         before = self.index.before
         inside = self._within(bisect_left(before, start), bisect_left(before, end + 1) - 1)
         for i, (first, last, _) in enumerate(inside):
@@ -155,7 +146,6 @@ class _Phrases:
         return [span for span in candidates if span[1] <= end]
 
     def _log_prob(self, start: int, end: int) -> float | None:
-        """Log-probability of a sentence's tree: the sum of its pieces', if they cover it."""
         log_probs = self.attrs.get("log_probs", [])
         first = bisect_left(log_probs, start, key=itemgetter(0))
         pieces = log_probs[first : bisect_left(log_probs, end, key=itemgetter(0))]

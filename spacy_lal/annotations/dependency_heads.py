@@ -12,13 +12,12 @@ from spacy.tokens import Doc
 
 
 def set_dependencies(doc: Doc, heads: Sequence[int], relations: Sequence[str]) -> None:
-    """Write the head and the relation of every token; sentences become those of the trees.
+    """Write the head and the relation of every token; each tree becomes a sentence.
 
     heads: token indices, a root is its own head. relations: "" for "not annotated".
-    In trees of many words that are non-projective beyond all languages, spaCy loses sight of where
-    they begin, and would again whenever the Doc is read back. There the first word of the tree is
-    hung on its root.
-    Raises ValueError if there are not as many as tokens, or a head is no token of the Doc.
+    spaCy loses the beginning of some long, extremely non-projective trees. The first word of such a
+    tree is attached to its root.
+    Raises ValueError for other numbers than that of tokens, or a head outside the Doc.
     """
     if not len(heads) == len(relations) == len(doc):
         raise ValueError(
@@ -47,7 +46,6 @@ def set_dependencies(doc: Doc, heads: Sequence[int], relations: Sequence[str]) -
 
 
 def _beginnings(heads: NDArray[numpy.int64]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int64]]:
-    """The first token and the root of every tree."""
     above = heads
     for _ in range(len(heads).bit_length()):
         above = above[above]

@@ -1,5 +1,4 @@
-"""Extension attributes: views of a Doc's span groups. They live at module level, since lambdas
-can't be sent to worker processes."""
+"""Extension attributes: views of span groups, as functions that worker processes can pickle."""
 
 from __future__ import annotations
 
@@ -49,13 +48,12 @@ _VIEWS: list[tuple[Any, str, Any]] = [
 
 
 def install_extensions() -> None:
-    """Register the views `Doc._.trees`, `Span._.tree`, `Doc._.frames`, `Token._.frame`,
-    `Doc._.grammar_errors`, `Token._.is_error` and `Token._.error_score`.
+    """Register the extension attributes of Docs, Spans and Tokens; names already taken stay.
 
-    `Token._.frame` is the first frame whose predicate is the token, or None. `Token._.error_score`
-    is the probability that the token is a grammatical error, None where it is not known. A loop
-    over a Doc's tokens or sentences reads each of its span groups once (see `LoopIndex`). A name
-    already taken stays.
+    These are `Doc._.trees`, `Span._.tree`, `Doc._.frames`, `Token._.frame` (first frame whose
+    predicate is the token, or None), `Doc._.grammar_errors`, `Token._.is_error` and
+    `Token._.error_score` (probability of a grammatical error, None if unknown). A loop over tokens
+    or sentences reads each span group once.
     """
     for kind, name, getter in _VIEWS:
         if not kind.has_extension(name):

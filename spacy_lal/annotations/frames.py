@@ -1,8 +1,8 @@
-"""Semantic frames in a Doc's span groups: how they are written there, and typed views of them.
+"""Semantic frames in span groups, and typed views of them.
 
-`doc.spans["srl"]`: for each frame the predicate's span, labelled V, and then its arguments, all
-with the frame's id. Frames may overlap. As with all groups here, one without spans means
-"annotated, nothing there"; no group means "not annotated".
+`doc.spans["srl"]` has for each frame the predicate's span, labelled V, and then its arguments, all
+with the frame's id. Frames may overlap. A group without spans means "annotated, nothing there"; no
+group means "not annotated".
 """
 
 from __future__ import annotations
@@ -24,21 +24,17 @@ from .span_groups import span_scores
 from .words import WordIndex
 
 FRAMES_KEY = "srl"
-"""The key of the span group in `doc.spans` that holds the semantic frames."""
+"""Key of the frames' span group in `doc.spans`."""
 PREDICATE = "V"
-"""The label of a frame's predicate."""
+"""Label of a frame's predicate."""
 CONTINUATION = "C-"
-"""Beginning of the label of an argument's later piece."""
+"""Prefix of the label of an argument's later piece."""
 
 _SENSE = re.compile(r"(?<=.)\.(?:\d+|[A-Z]+)$")
 
 
 class FrameSpans(NamedTuple):
-    """A frame by token offsets: what `set_frames` writes.
-
-    spans: (start, end, label) of the predicate, labelled V, and of its arguments.
-    predicate: the token that has the roleset; mostly the first one labelled V.
-    """
+    """Frame in tokens: (start, end, label) of V and the arguments. `predicate` has the roleset."""
 
     predicate: int
     roleset: str
@@ -46,7 +42,7 @@ class FrameSpans(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """A role with all its pieces in order of the text; mostly there is one."""
+    """Semantic role with all its pieces in text order; mostly there is one."""
 
     label: str
     spans: tuple[Span, ...]
@@ -54,13 +50,13 @@ class Argument(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A predicate with its arguments, as read from a Doc.
+    """Predicate with its arguments, as read from a Doc.
 
-    predicate: the token that has the roleset; mostly the first one of `verb`.
-    arguments: in the order of the text where `set_frames` wrote them; R-X, and C-X, the further
-        pieces of X, are among them, and so is `C-V`, the second part of a predicate in two pieces.
-    verb: the span labelled V, whatever its part of speech.
-    scores: of each argument, None where there is none. verb_score: that of `verb`.
+    predicate: token that has the roleset; mostly the first one of `verb`.
+    arguments: in text order where `set_frames` wrote them, with R-X, the continuations C-X, and
+        `C-V`, the second part of a predicate in two pieces.
+    verb: span labelled V, whatever its part of speech.
+    scores: of each argument, None without one. verb_score: of `verb`.
     """
 
     predicate: Token
@@ -72,19 +68,16 @@ class Frame:
 
     @property
     def lemma(self) -> str:
-        """The roleset's ("give" of "give.01", "have" of "have.LV"), else the token's, or ""."""
+        """Lemma of the roleset ("give" of "give.01", "have" of "have.LV"), of the token, or ""."""
         return _SENSE.sub("", self.roleset) or self.predicate.lemma_
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """V and the arguments in order of the text, outer before inner."""
+        """V and the arguments in text order, outer before inner."""
         return tuple(sorted((self.verb, *self.arguments), key=lambda span: (span.start, -span.end)))
 
     def merged(self) -> tuple[Argument, ...]:
-        """V and the arguments in order of the text, each with its continuations.
-
-        See `join_continuations`. R-X is an argument of its own.
-        """
+        """Return V and the arguments in text order, with continuations joined; R-X is its own."""
         spans = self.spans
         return tuple(
             Argument(label, tuple(spans[i] for i in pieces))
@@ -92,7 +85,6 @@ class Frame:
         )
 
     def _repr_html_(self) -> str:
-        """A notebook's picture of the frame: its sentence with a chip around each role."""
         doc, index = self.predicate.doc, WordIndex(self.predicate.doc)
         first, last = index.range(*self._sentence())
         words = [doc[i] for i in index.tokens[first:last]]
@@ -114,7 +106,6 @@ class Frame:
         return f"<style>{text_style()}</style>\n{roles_html([sentence])}"
 
     def _sentence(self) -> tuple[int, int]:
-        """First and last token of the sentences that the frame is in; the Doc without sentences."""
         doc, spans = self.predicate.doc, self.spans
         if not doc.has_annotation("SENT_START"):
             return 0, len(doc)
@@ -122,12 +113,9 @@ class Frame:
         return start, doc[max(self.predicate.i, *(span.end - 1 for span in spans))].sent.end
 
     def __str__(self) -> str:
-        """The predicate's sentence with its roles: "[ARG0: The cat] [V: sat] down ."
-
-        Words stand between single spaces, a role within another in brackets within its brackets.
-        Without sentence boundaries it is the whole Doc; if arguments lie in other sentences, it is
-        all from the first to the last of these.
-        """
+        """Return the predicate's sentence with its roles: "[ARG0: The cat] [V: sat] down ." Nested
+        roles have nested brackets. The text is the whole Doc without sentence boundaries, and all
+        sentences with arguments if there are several."""
         start, end = self._sentence()
         before, after = defaultdict[int, str](str), defaultdict[int, str](str)
         for span in self.spans:
@@ -142,11 +130,9 @@ class Frame:
 
 
 def join_continuations(labels: Iterable[str]) -> list[tuple[str, list[int]]]:
-    """Arguments as (label, positions of their pieces) from the labels of pieces in text order.
-
-    C-X is a further piece of the latest X before it. If there is none, it is an X itself, as
-    srl-eval.pl has it (Carreras and Màrquez 2005, "Introduction to the CoNLL-2005 Shared Task").
-    """
+    """Return arguments as (label, positions of their pieces) from labels in text order. C-X is a
+    further piece of the latest X before it. Without one, it is an X itself, as in srl-eval.pl
+    (Carreras and Màrquez 2005, "Introduction to the CoNLL-2005 Shared Task")."""
     arguments: list[tuple[str, list[int]]] = []
     latest: dict[str, list[int]] = {}
     for i, label in enumerate(labels):
@@ -166,9 +152,9 @@ def set_frames(
     *,
     key: str = FRAMES_KEY,
 ) -> None:
-    """Write frames to `doc.spans[key]`, replacing what is there.
+    """Write frames to `doc.spans[key]`, replacing the group.
 
-    scores: for each frame one score for each of its spans, as given; kept in `attrs["scores"]`.
+    scores: for each frame one score for each of its spans, in order; kept in `attrs["scores"]`.
     Raises ValueError for a frame without exactly one V, or if scores and spans don't match.
     """
     frames = list(frames)
@@ -194,12 +180,9 @@ def set_frames(
 
 
 def get_frames(doc: Doc, key: str = FRAMES_KEY) -> list[Frame]:
-    """The frames in `doc.spans[key]`, in its order; none if it isn't set.
-
-    A span labelled V opens a frame, so that frames stay apart even where `Doc.from_docs` brought
-    equal ids together. Without one score for each span, which is what `Doc.from_docs` leaves, all
-    are None.
-    """
+    """Return the frames in `doc.spans[key]`, in its order, [] without it. A span labelled V opens a
+    frame, so that frames with equal ids, as after `Doc.from_docs`, stay apart. All scores are None
+    unless the group has one for each span."""
     if key not in doc.spans:
         return []
     spans, scores = list(doc.spans[key]), span_scores(doc.spans[key])
@@ -209,7 +192,7 @@ def get_frames(doc: Doc, key: str = FRAMES_KEY) -> list[Frame]:
 
 
 def frame_positions(group: SpanGroup) -> dict[int, list[int]]:
-    """Places in a group of the spans of each predicate's first frame, V first."""
+    """Return positions in the group of each predicate's first frame's spans, V first."""
     spans = list(group)
     found: dict[int, list[int]] = {}
     for frame in _group(spans):
@@ -218,13 +201,12 @@ def frame_positions(group: SpanGroup) -> dict[int, list[int]]:
 
 
 def frame_at(group: SpanGroup, positions: Iterable[int]) -> Frame:
-    """The frame whose spans are at these places in a group, V first."""
+    """Return the frame whose spans are at these positions in a group, V first."""
     positions, scores = list(positions), span_scores(group)
     return _frame([group[i] for i in positions], [scores[i] for i in positions])
 
 
 def _group(spans: Sequence[Span]) -> list[list[int]]:
-    """Places of each frame's spans, V first."""
     found: list[list[int]] = []
     latest: dict[int, list[int]] = {}
     for i, span in enumerate(spans):
@@ -244,21 +226,19 @@ def _frame(spans: Sequence[Span], scores: Sequence[float | None]) -> Frame:
 
 def _predicate(verb: Span) -> Token:
     position = verb.start + _parse_frame_id(verb.id_)[0]
-    # An id of someone else's making may point anywhere.
+    # a foreign id may point anywhere
     return verb.doc[position] if 0 <= position < len(verb.doc) else verb[0]
 
 
 def _frame_id(predicate: int, verb: int, roleset: str) -> str:
-    """ "7:give.01", or "9@7:give.01" if the V that begins at 7 has its predicate at 9.
-
-    Unlike the positions, their difference stays true when Docs are put together.
-    """
+    """Return "7:give.01", or "9@7:give.01" if the V that begins at 7 has its predicate at 9. The
+    difference of the two positions stays true when Docs are put together."""
     place = f"{predicate}" if predicate == verb else f"{predicate}@{verb}"
     return f"{place}:{roleset}"
 
 
 def _parse_frame_id(frame_id: str) -> tuple[int, str]:
-    """(tokens from the beginning of V to the predicate, roleset)."""
+    """Return the number of tokens from the beginning of V to the predicate, and the roleset."""
     place, colon, roleset = frame_id.partition(":")
     if not colon:
         return 0, frame_id

@@ -1,8 +1,5 @@
-"""Grammatical errors on a Doc: labels of tokens, kept in a span group.
-
-`doc.spans["errors"]`: a span for every run of adjacent tokens that have the same label. As with all
-groups here, one without spans means "annotated, nothing there"; no group means "not annotated".
-"""
+"""Grammatical errors in span groups: a span in `doc.spans["errors"]` is a run of equal labels. A
+group without spans means "annotated, nothing there"; no group means "not annotated"."""
 
 from __future__ import annotations
 
@@ -15,11 +12,11 @@ from spacy.tokens import Doc, Span, SpanGroup
 from .span_groups import span_scores
 
 ERRORS_KEY = "errors"
-"""The key of the span group in `doc.spans` that holds the grammatical errors."""
+"""Key of the grammatical errors' span group in `doc.spans`."""
 ERROR = "ERROR"
-"""The label of an error whose type is not known."""
+"""Label of an error of unknown type."""
 CORRECT = ""
-"""The label of a token that is no error."""
+"""Label of a correct token."""
 
 
 def set_errors(
@@ -29,13 +26,12 @@ def set_errors(
     *,
     key: str = ERRORS_KEY,
 ) -> None:
-    """Write the errors among the tokens to `doc.spans[key]`, replacing what is there.
+    """Write the tokens' errors to `doc.spans[key]`, replacing the group.
 
-    labels: of every token, `CORRECT` or an error's type (`ERROR` where there is but one).
-    scores: of every token the probability that it is an error. They are kept in
-        `attrs["token_scores"]`, all of them; `attrs["scores"]` has one for each span, that of its
-        most probable token, None without scores.
-    Raises ValueError if there are not as many as tokens.
+    labels: of every token, `CORRECT` or an error's type (`ERROR` where types are unknown).
+    scores: of every token the probability that it is an error; kept in `attrs["token_scores"]`.
+        `attrs["scores"]` has for each span that of its most probable token, None without scores.
+    Raises ValueError for other numbers than that of tokens.
     """
     if len(labels) != len(doc) or (scores is not None and len(scores) != len(doc)):
         counts = f"{len(labels)} labels"
@@ -64,8 +60,7 @@ def _runs(labels: Sequence[str]) -> Iterator[tuple[int, int, str]]:
 
 
 class GrammarError(NamedTuple):
-    """A run of wrong tokens, the type of the error, and the probability of its most probable token,
-    None where there is none."""
+    """Run of wrong tokens, its error type, and the greatest probability of a token, or None."""
 
     span: Span
     label: str
@@ -73,7 +68,7 @@ class GrammarError(NamedTuple):
 
 
 def grammar_errors(doc: Doc, key: str = ERRORS_KEY) -> list[GrammarError]:
-    """The errors in `doc.spans[key]`, in its order; none if it isn't set."""
+    """Return the errors in `doc.spans[key]`, in its order, [] without it."""
     if key not in doc.spans:
         return []
     group = doc.spans[key]
@@ -84,10 +79,8 @@ def grammar_errors(doc: Doc, key: str = ERRORS_KEY) -> list[GrammarError]:
 
 
 def get_errors(doc: Doc, key: str = ERRORS_KEY) -> list[str]:
-    """The label of every token, `CORRECT` for those outside of all spans in `doc.spans[key]`.
-
-    Of spans that overlap, as users may have made, the first one labels a token.
-    """
+    """Return the label of every token, `CORRECT` outside of spans. Of overlapping spans, which
+    users may have made, the first one labels a token."""
     labels = [CORRECT] * len(doc)
     if key in doc.spans:
         for span in reversed(list(doc.spans[key])):
@@ -96,10 +89,7 @@ def get_errors(doc: Doc, key: str = ERRORS_KEY) -> list[str]:
 
 
 def error_scores(doc: Doc, key: str = ERRORS_KEY) -> list[float] | None:
-    """The probability of every token to be an error; None if there are none, or not as many.
-
-    There are fewer or more after tokens were split or merged, and in Docs put together.
-    """
+    """Return the error probability of every token; None without, or if tokens have changed."""
     if key not in doc.spans:
         return None
     scores = doc.spans[key].attrs.get("token_scores")

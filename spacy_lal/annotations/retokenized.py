@@ -1,9 +1,4 @@
-"""Annotated sentences as one running text, in other tokens if need be, with all their annotation.
-
-Whoever rewrites a text says which new token has the characters of which old ones (`Piece`);
-`rewritten` moves tags, heads, constituents and frames. Where both have the same characters nothing
-changes; what is new is hung where a treebank would have it.
-"""
+"""Retokenisation and joining of annotated Docs: tags, heads, constituents and frames are kept."""
 
 from __future__ import annotations
 
@@ -20,19 +15,16 @@ from .dependency_heads import set_dependencies
 from .frames import FRAMES_KEY, PREDICATE, FrameSpans, get_frames, set_frames
 
 PARAGRAPH = "paragraph"
-"""Key of `doc.user_data` with the name of the paragraph that a sentence belongs to."""
+"""Key in `doc.user_data` of the name of a sentence's paragraph."""
 
 WHITESPACE_RELATION = "dep"
-"""The relation of a token that is whitespace."""
+"""Relation of a whitespace token."""
 _MARKS = {"-": "HYPH", ".": ".", "!": ".", "?": ".", ",": ",", ":": ":", ";": ":"}
 _LINKS = frozenset("-–/")
 
 
 class Piece(NamedTuple):
-    """A token of the new text. space: whether a space follows.
-
-    sources: the old tokens whose characters it has, counted through all Docs; none for whitespace.
-    """
+    """Token of the new text; sources: old tokens with its characters, counted through all Docs."""
 
     text: str
     space: bool
@@ -40,14 +32,14 @@ class Piece(NamedTuple):
 
 
 def paragraphs(docs: Iterable[Doc]) -> Iterator[list[Doc]]:
-    """Docs that come one after the other and have the same paragraph's name; others alone."""
+    """Yield runs of Docs with the same paragraph name; Docs without a name are alone."""
     keyed = ((doc.user_data.get(PARAGRAPH) or number, doc) for number, doc in enumerate(docs))
     for _, group in groupby(keyed, key=lambda pair: pair[0]):
         yield [doc for _, doc in group]
 
 
 def as_they_are(docs: Sequence[Doc]) -> list[Piece]:
-    """The pieces of all Docs, with a space between Docs and none at the end."""
+    """Return the tokens of all Docs as pieces, with a space between Docs and none at the end."""
     pieces: list[Piece] = []
     for doc in docs:
         if pieces:
@@ -61,22 +53,22 @@ def as_they_are(docs: Sequence[Doc]) -> list[Piece]:
 
 
 def join_sentences(docs: Sequence[Doc], vocab: Vocab) -> Doc:
-    """The Docs as one text, with a space between them."""
+    """Join the Docs to one, with a space between them."""
     return rewritten(docs, as_they_are(docs), vocab)
 
 
 def rewritten(docs: Sequence[Doc], pieces: Sequence[Piece], vocab: Vocab) -> Doc:
-    """The Docs as one Doc of these pieces.
+    """Return the Docs as one Doc of these pieces.
 
-    A token in several pieces hangs on one of them: its last one with a letter or digit where
-    hyphens or slashes link them ("e - mail"), else its first ("etc ."); the others hang on that as
-    compound, goeswith or punct. All pieces of a mark ("! !") hang where it hung. A piece of several
-    tokens has the annotation of the highest of them. Whitespace has no tag, hangs on what is before
-    it, and belongs to that sentence; the dependents of a token that is gone hang on its head.
-    Constituents and roles that have no characters left are gone. Heads, tags and frames are kept if
-    all Docs have them; sentences of Docs without constituents are "unparsed" (see
-    `set_constituents`) where others have some.
-    Raises ValueError if a root is gone.
+    A token in several pieces has a lead: its last piece with a letter or digit where hyphens or
+    slashes link them ("e - mail"), else its first ("etc ."). The other pieces depend on the lead as
+    compound, goeswith or punct; all pieces of a mark ("! !") have the mark's head.
+    A piece of several tokens has the annotation of the highest of them. Whitespace has no tag and
+    depends on the token before it; the dependents of a removed token move to its head. Constituents
+    and roles without characters are removed.
+    Heads, tags and frames are kept if all Docs have them. Where some Docs have constituents,
+    sentences of the others are "unparsed" (see `set_constituents`).
+    Raises ValueError if a root is removed.
     """
     old = _Old(docs)
     new = _New(old, pieces)
@@ -106,8 +98,6 @@ def rewritten(docs: Sequence[Doc], pieces: Sequence[Piece], vocab: Vocab) -> Doc
 
 
 class _Old:
-    """The Docs' tokens, counted through all of them, with their heads."""
-
     def __init__(self, docs: Sequence[Doc]) -> None:
         self.docs = docs
         self.offsets = list(accumulate(map(len, docs), initial=0))[:-1]
@@ -120,7 +110,6 @@ class _Old:
         return zip(self.docs, self.offsets, strict=True)
 
     def constituents(self) -> tuple[list[LabelledSpan], list[LabelledSpan]]:
-        """All constituents, and the Docs that have none."""
         trees, unparsed = [], []
         for doc, first in self.placed():
             if CONSTITUENTS_KEY not in doc.spans:
@@ -130,11 +119,11 @@ class _Old:
 
 
 class _New:
-    """The pieces, and what becomes of annotation in them.
+    """Annotation of the pieces.
 
-    own: of every old token the pieces that have its characters, as a range. tops: of every piece
-    the highest of its old tokens, -1 for whitespace. leads: of every old token the piece on which
-    its others hang.
+    own: for each old token the range of its pieces.
+    tops: for each piece the highest of its old tokens, -1 for whitespace.
+    leads: for each old token the piece on which its others depend.
     """
 
     def __init__(self, old: _Old, pieces: Sequence[Piece]) -> None:
@@ -160,12 +149,10 @@ class _New:
             self.pos.append(pos)
 
     def _is_new_mark(self, at: int) -> bool:
-        """Whether a piece is punctuation, cut off a word."""
         top = self.tops[at]
         return at != self.leads[top] and _is_mark(self.pieces[at].text)
 
     def _tag_of_mark(self, token: int, mark: str) -> str:
-        """That of the Penn Treebank in English; of other languages' tags one knows nothing."""
         old = self.old.tokens[token]
         return _MARKS.get(mark, old.tag_) if old.doc.lang_ == "en" else ""
 
@@ -179,7 +166,6 @@ class _New:
         return starts
 
     def dependencies(self) -> tuple[list[int], list[str]]:
-        """Heads, a root its own, and relations."""
         heads: list[int] = []
         relations: list[str] = []
         for at, top in enumerate(self.tops):
@@ -199,7 +185,6 @@ class _New:
         return heads, relations
 
     def _lead_above(self, token: int) -> int:
-        """The piece that the head of an old token has become."""
         head = self.old.heads[token]
         while not self.own[head]:
             if head == self.old.heads[head]:
@@ -209,7 +194,6 @@ class _New:
         return self.leads[self.tops[self.leads[head]]]
 
     def spans(self, spans: Iterable[LabelledSpan]) -> list[LabelledSpan]:
-        """The spans over pieces; none of those that have no characters left."""
         moved = []
         for start, end, label in spans:
             inside = [own for own in self.own[start:end] if own]
@@ -230,7 +214,6 @@ class _New:
 
 
 def _top(sources: range, heads: Sequence[int]) -> int:
-    """The first token whose head is not among the sources, or is itself."""
     return next((s for s in sources if heads[s] not in sources or heads[s] == s), -1)
 
 

@@ -1,4 +1,4 @@
-"""Scores in span groups, and repeated looks into a group."""
+"""Scores in span groups, and cached reading of a group."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ T = TypeVar("T")
 
 
 def span_scores(group: SpanGroup) -> Sequence[float | None]:
-    """The score of every span of a group; None for all if there isn't one for each."""
+    """Return the score of every span of a group, None for each unless there is one per span."""
     scores = group.attrs.get("scores")
     return scores if scores is not None and len(scores) == len(group) else [None] * len(group)
 
 
 class LoopIndex(Generic[T]):
-    """Index that `read` makes of a Doc's group, kept for a loop over tokens from left to right.
+    """Cache of the index that `read` makes of a Doc's group, for loops from left to right.
 
-    A group doesn't say when it was changed. So it is read again for another group or Doc, after
-    spans were added or taken away or tokens split or merged, and for a token that is not behind
-    the last one. What goes unnoticed is a span put in the place of another, by index, during a
-    loop. The latest group's index alone is kept; it must not keep the Doc alive, as no group does.
+    Groups don't report changes. So the group is read again for another group or Doc, for another
+    number of spans or tokens, and for a token not behind the last one. A span replaced by index
+    during a loop goes unnoticed. The cache must not keep the Doc alive.
     """
 
     def __init__(self, read: Callable[[SpanGroup], T]) -> None:
@@ -32,10 +31,8 @@ class LoopIndex(Generic[T]):
     def at(
         self, doc: Doc, key: str, position: int, again: Callable[[T], bool] = lambda index: False
     ) -> T | None:
-        """The index for the token at `position`; None without a group.
-
-        again: whether the index still serves for the last token, if that is asked for again.
-        """
+        """Return the index for the token at `position`; None without a group. again: whether the
+        index still serves for the same token as last."""
         if key not in doc.spans:
             return None
         group = doc.spans[key]

@@ -12,24 +12,20 @@ from ..trees.tree import LabelledSpan
 
 
 class WordIndex:
-    """Places of a Doc's words.
-
-    tokens: places of the words in the Doc [n]. before: number of words before each token, and
-    before the Doc's end [tokens + 1].
-    """
+    """Token indices of a Doc's n words [n], and numbers of words `before` tokens [tokens + 1]."""
 
     def __init__(self, doc: Doc) -> None:
-        # `is_space` is not set by a Vocab without a language, into which Docs may be read
+        # a Vocab without a language doesn't set `is_space`
         blank = [token.text.isspace() for token in doc]
         self.tokens = [i for i, is_blank in enumerate(blank) if not is_blank]
         self.before = list(accumulate((not is_blank for is_blank in blank), initial=0))
 
     def range(self, start: int, end: int) -> tuple[int, int]:
-        """Tokens `start` to `end` in words."""
+        """Convert tokens `start` to `end` to words."""
         return self.before[start], self.before[end]
 
     def spans(self, spans: Iterable[LabelledSpan]) -> list[LabelledSpan]:
-        """Spans of tokens in words; those of whitespace alone are left out."""
+        """Convert spans of tokens to words, without those of whitespace alone."""
         in_words = [(*self.range(start, end), label) for start, end, label in spans]
         return [span for span in in_words if span[0] < span[1]]
 
@@ -41,10 +37,8 @@ def bare_doc(
     sentence_starts: bool = True,
     one_sentence: bool = False,
 ) -> Doc:
-    """A Doc of the same words and whitespace, without annotations but its sentence starts.
-
-    sentence_starts: whether to keep those that are annotated. one_sentence: all tokens are one.
-    """
+    """Return a Doc of the same words and whitespace, without annotation but sentence starts.
+    sentence_starts: whether to keep annotated ones. one_sentence: whether all tokens are one."""
     starts: list[bool | int | None] | None = None
     if one_sentence:
         starts = [i == 0 for i in range(len(tokens))]
