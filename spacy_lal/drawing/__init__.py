@@ -1,1 +1,1 @@
-"""Pictures of plain values, as strings of SVG, HTML and text; nothing else of the package."""
+"""Pictures of plain values, as SVG, HTML and text, without other parts of the package."""

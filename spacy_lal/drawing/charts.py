@@ -1,4 +1,4 @@
-"""Numbers about sentences: bars of attention heads' contributions, heat maps, charts of spans."""
+"""Charts: bars of attention heads' contributions, heat maps, and spans' probabilities."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .widths import shortened, width
 Floats = NDArray[numpy.floating]
 
 LONGEST_WORD = 20
-"""Characters of a word that are shown; longer ones are cut."""
+"""Greatest length of a drawn word, in characters; longer ones are cut."""
 SLANT = 0.71
-"""Height of a word that is turned by 45 degrees, in widths of the word."""
+"""Height of a word turned by 45 degrees, in widths of the word."""
 LABELLED = 0.2
-"""Probability from which on a span's cell bears its label."""
+"""Least probability of a span with a label in its cell."""
 SHOWN = 0.005
-"""Probability from which on a long sentence's cell is drawn at all: it has a thousand of them."""
+"""Least probability of a cell drawn; a long sentence has a thousand others."""
 
 
 def contributions_svg(
@@ -32,12 +32,11 @@ def contributions_svg(
     method: str,
     k: int = 3,
 ) -> str:
-    """Bars of the average contribution of each attention head to each category (figure 8 of Mrini
-    et al. 2020), in panels of their own scale, which begins at 0.
+    """Draw bars of each head's average contribution to each category (Mrini et al. 2020, figure 8).
 
     counts: spans of each category [C]. contributions: averages [C,H]. firsts: share of spans to
-    which each head contributes most [C,H]. method: how contributions were normalised. k: how many
-    top heads are marked. A dashed line marks equal shares.
+    which each head contributes most [C,H]. method: normalisation of contributions. k: number of
+    marked top heads. Each panel's scale begins at 0; a dashed line marks equal shares.
     """
     averages: Floats = numpy.asarray(contributions, dtype=float)
     shares: Floats = numpy.asarray(firsts, dtype=float)
@@ -77,11 +76,9 @@ def contributions_svg(
 def span_contributions_svg(
     values: ArrayLike, label: str, covered: str, *, k: int = 5, styled: bool = True
 ) -> str:
-    """Bars of the contribution of each attention head to one constituent.
-
-    values: contributions [H]. covered: the constituent's words. k: how many top heads are marked.
-    A dashed line marks equal shares.
-    """
+    """Draw bars of the contribution of each attention head to one constituent. values:
+    contributions [H]. covered: the constituent's words. k: number of marked top heads. A dashed
+    line marks equal shares."""
     shares: Floats = numpy.asarray(values, dtype=float)
     name = f"{label.replace('::', '›')}: {shortened(covered, 60)}"
     step = max(5.0, min(14.0, 560 / max(1, len(shares))))
@@ -129,11 +126,9 @@ def _ranked(values: Floats) -> list[int]:
 def attention_svg(
     words: Sequence[str], attention: ArrayLike, heads: Sequence[int], *, styled: bool = True
 ) -> str:
-    """Heat map of what attention heads (rows) attend to in a sentence (columns).
-
-    words: with the rows before and after the sentence [n+2]. attention [H,n+2]. heads: those to
-    draw, each of which has the darkest shade for its greatest weight.
-    """
+    """Draw a heat map of heads' attention (rows) to the words of a sentence (columns). words: with
+    the rows before and after the sentence [n+2]. attention [H,n+2]. heads: drawn ones; each one's
+    greatest weight has the darkest shade."""
     weights: Floats = numpy.asarray(attention, dtype=float)[list(heads)]
     return _heat_map(
         "Label attention",
@@ -148,8 +143,7 @@ def attention_svg(
 
 
 def layers_of_words_svg(words: Sequence[str], alpha: ArrayLike, *, styled: bool = True) -> str:
-    """Heat map of attention [layers, words, heads], averaged over heads: a row a layer, the
-    highest on top, a column a word."""
+    """Draw a heat map of attention [layers, words, heads], averaged over heads, top layer first."""
     weights: Floats = numpy.asarray(alpha, dtype=float).mean(2)[::-1]
     greatest = float(weights.max(initial=0.0))
     return _heat_map(
@@ -174,7 +168,6 @@ def _heat_map(
     legend: str,
     styled: bool,
 ) -> str:
-    """Weights [rows, words]; darkest: the weight of each row that has the darkest shade."""
     shown = [shortened(word, LONGEST_WORD) for word in words]
     cell_x, cell_y, left = 24.0, 22.0, 70.0
     slanted = max((width(word, 12) for word in shown), default=0.0) * SLANT
@@ -196,10 +189,9 @@ def _heat_map(
 
 
 def layer_attention_svg(alpha: ArrayLike, *, names: Sequence[str] = (), styled: bool = True) -> str:
-    """Heat map of attention [layers, heads], mostly an average over tokens: a row a layer, the
-    highest on top, a column a head (figure 2 of Kaneko and Komachi 2019), and the mean of all
-    heads.
+    """Draw a heat map of attention [layers, heads], top layer first, and of the heads' mean.
 
+    As in Kaneko and Komachi 2019, figure 2; mostly an average over tokens.
     names: of the layers, lowest first; by default their numbers, from 1.
     Raises ValueError if there are not as many names as layers.
     """
@@ -217,7 +209,6 @@ def layer_attention_svg(alpha: ArrayLike, *, names: Sequence[str] = (), styled: 
     parts = [text(16, 22, title, size=15, weight="bold")]
     parts.append(text(left - 8, top - 8, "head", size=11, anchor="end", fill=FAINT))
     for column, (name, shown, head_weights) in enumerate(columns):
-        # the mean stands apart
         x = left + cell_x * column + (10 if column == n_heads else 0)
         parts.append(text(x + cell_x / 2, top - 8, shown, size=11, anchor="middle", fill=FAINT))
         for k, weight in enumerate(head_weights.tolist()):
@@ -242,12 +233,9 @@ def probabilities_svg(
     *,
     styled: bool = True,
 ) -> str:
-    """Chart of all spans of a sentence, each as dark as it is probable: a row a width, single
-    words at the foot, the whole sentence on top.
-
-    probabilities, labels [n+1, n+1]: of the span from i to j at [i, j]. A cell's middle is above
-    the middle of its words. A cell with a frame is more probable than not.
-    """
+    """Draw a chart of all spans, the darker the more probable; a row for each width. probabilities,
+    labels [n+1, n+1]: of the span from i to j at [i, j]. Single words are at the foot. A cell with
+    a frame is more probable than not."""
     table: Floats = numpy.asarray(probabilities, dtype=float)
     shown = [shortened(word, LONGEST_WORD) for word in words]
     n, cell_x, cell_y = len(words), 36.0, 22.0

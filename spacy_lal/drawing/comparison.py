@@ -1,4 +1,4 @@
-"""Gold against predicted: marks for what is in both, in gold alone, in the prediction alone."""
+"""Comparison of gold and predicted annotation: marks for matched, missed and spurious parts."""
 
 from __future__ import annotations
 
@@ -25,12 +25,10 @@ def diff_svg(
     of: Compared = "constituents",
     styled: bool = True,
 ) -> str:
-    """Two annotations of the same words, which may be split into sentences in different ways.
+    """Draw two annotations of the same words, whatever their sentence boundaries.
 
-    of: "constituents", as brackets; "heads", as arcs from heads to their dependents; "srl", the
-    roles of each predicate.
-    Raises ValueError if `of` is none of these, if the words are not the same, or if one of the two
-    is not annotated.
+    of: "constituents", as brackets; "heads", as arcs; "srl", the roles of each predicate.
+    Raises ValueError for another `of`, different words, or an annotation missing.
     """
     if of not in get_args(Compared):
         raise ValueError(f"of must be one of {get_args(Compared)}, not {of!r}")
@@ -58,7 +56,6 @@ def diff_svg(
 
 
 def _whole(parts: Sequence[Sentence]) -> Sentence:
-    """One sentence of several, with the layers that all of them have."""
 
     def moved(phrases: Iterable[Phrase], by: int) -> list[Phrase]:
         return [(start + by, end + by, label, score) for start, end, label, score in phrases]
@@ -98,7 +95,6 @@ def _lines(
 
 
 def _roles(sentence: Sentence) -> dict[int, list[Place]]:
-    """Roles of each predicate, which may have several frames."""
     found: dict[int, list[Place]] = defaultdict(list)
     for frame in sentence.frames or ():
         found[frame.predicate] += [role[:3] for role in frame.roles]
@@ -106,7 +102,7 @@ def _roles(sentence: Sentence) -> dict[int, list[Place]]:
 
 
 def _compared(gold: Sequence[Place], predicted: Sequence[Place]) -> list[Mark]:
-    """Marks of both, wider ones first; what is twice in one must be twice in the other to match."""
+    """Return all marks, wider ones first; duplicates match only duplicates."""
     counts, others = Counter(gold), Counter(predicted)
     statuses = {"matched": counts & others, "missed": counts - others, "spurious": others - counts}
     return [

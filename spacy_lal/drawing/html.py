@@ -1,8 +1,4 @@
-"""Elements of pictures that are text, and the style sheet that they share.
-
-They are XML as well as HTML, and have no style of their own: what depends on a number is a class,
-so a page may forbid inline styles.
-"""
+"""Elements of HTML pictures, as valid XML without inline styles (pages may forbid them)."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ TENTHS = 10
 
 
 def figure(kind: str, title: str, parts: Iterable[str], *, direction: str = "") -> str:
-    """A picture of text. kind: its class is `lal-KIND`."""
+    """Return a picture made of text, of the class `lal-KIND`."""
     way = f" dir='{direction}'" if direction else ""
     body = "".join(parts)
     return (
@@ -26,13 +22,13 @@ def figure(kind: str, title: str, parts: Iterable[str], *, direction: str = "") 
 
 
 def element(tag: str, classes: str, body: str, *, title: str = "", data: str = "") -> str:
-    """An element; its title is shown where the mouse rests on it."""
+    """Return an element; its title is shown on hover."""
     titled = f" title='{xml(title)}'" if title else ""
     return f"<{tag} class='{classes}'{titled}{' ' + data if data else ''}>{body}</{tag}>"
 
 
 def tenth(probability: float | None) -> int:
-    """Number of a class: 0 to 10, 10 for what has no probability."""
+    """Return the number of a class: 0 to 10, and 10 without a probability."""
     sure = 1.0 if probability is None else min(max(probability, 0.0), 1.0)
     return round(sure * TENTHS)
 
@@ -84,7 +80,7 @@ padding:0 4px;margin-inline-start:.3em}
 
 
 def text_style() -> str:
-    """The style sheet of pictures that are text."""
+    """Return the style sheet of HTML pictures."""
     return (
         f".lal-text{{{_variables(False)}}}"
         f"@media (prefers-color-scheme:dark){{.lal-text{{{_variables(True)}}}}}"
@@ -93,5 +89,5 @@ def text_style() -> str:
 
 
 def all_styles() -> str:
-    """One style sheet for all pictures, SVG's among them."""
+    """Return one style sheet for all HTML and SVG pictures."""
     return text_style() + style()

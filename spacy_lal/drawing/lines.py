@@ -1,4 +1,4 @@
-"""A line of words with labelled brackets or arcs above it."""
+"""Lines of words with labelled brackets or arcs above them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .widths import shortened, width
 WORD, LABEL = 14, 12
 """Sizes of words and labels, in pixels."""
 GAP, MARGIN = 12.0, 12.0
-"""Room between words and around the picture, in pixels."""
+"""Space between words and around the picture, in pixels."""
 LEVEL = 24.0
 """Distance between two rows of brackets or arcs, in pixels."""
 ASIDE = 4.0
-"""Distance of an arc's ends from a word's middle, in pixels: the two directions stay apart."""
+"""Distance of an arc's end from a word's middle, in pixels; it separates the directions."""
 MARKS = {
     "": ("", INK, "", 1.0),
     "matched": ("", MATCHED, "", 1.0),
@@ -30,14 +30,11 @@ LEGEND_WIDTH = 300.0
 """Width of the legend, in pixels."""
 
 Drawn = tuple[list[str], float, float]
-"""(elements, right end, bottom) of a part of a picture."""
+"""Part of a picture: (elements, right end, bottom)."""
 
 
 class Mark(NamedTuple):
-    """A bracket over words `start` to `end`, or an arc from `start` to `end`.
-
-    status: a key of `MARKS`.
-    """
+    """Bracket over words `start` to `end`, or arc between them; status: a key of `MARKS`."""
 
     start: int
     end: int
@@ -57,7 +54,6 @@ class Mark(NamedTuple):
         return f"{said}: {' '.join(words)}"
 
     def drawn_label(self, middle: float, y: float) -> list[str]:
-        """The label on a piece of paper that interrupts the line at this height."""
         return [
             rect(middle - self.wide / 2, y - 8, self.wide, 16, PAPER),
             text(
@@ -69,8 +65,7 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class WordLine:
-    """Places of words: lefts and rights of their rooms. In a mirrored line the first word is the
-    rightmost one."""
+    """Left and right ends of words; in a mirrored line the first word is the rightmost."""
 
     words: list[str]
     lefts: list[float]
@@ -85,12 +80,12 @@ class WordLine:
         return (self.lefts[i] + self.rights[i]) / 2
 
     def span(self, start: int, end: int) -> tuple[float, float]:
-        """The left and right end of words start to end."""
+        """Return the left and right end of words start to end."""
         first, last = start, end - 1
         return min(self.lefts[first], self.lefts[last]), max(self.rights[first], self.rights[last])
 
     def drawn(self, y: float, strong: int | None = None) -> Iterator[str]:
-        """The words; y: their baseline. strong: the one that is bold."""
+        """Draw the words; y: their baseline. strong: the bold one."""
         for i, word in enumerate(self.words):
             yield text(
                 self.middle(i),
@@ -107,7 +102,7 @@ class WordLine:
 def word_line(
     words: list[str], needs: Sequence[tuple[int, int, float]], direction: str
 ) -> WordLine:
-    """Words side by side. needs: (first, last, width): least width of words together."""
+    """Place words side by side. needs: (first, last, least width of these words together)."""
     lefts: list[float] = []
     rights: list[float] = []
     ending: dict[int, list[tuple[int, float]]] = {}
@@ -115,7 +110,7 @@ def word_line(
         ending.setdefault(last, []).append((first, needed))
     left = MARGIN
     for j, word in enumerate(words):
-        own = width(shortened(word), WORD, bold=True)  # one of them may be
+        own = width(shortened(word), WORD, bold=True)
         own = max([own, *(needed for first, needed in ending.get(j, ()) if first == j)])
         for first, needed in ending.get(j, ()):
             if first < j:
@@ -130,10 +125,8 @@ def word_line(
 
 
 def levels(spans: Sequence[tuple[int, int]]) -> list[int]:
-    """Row of each span above the words, from 1: above all narrower ones that share words with it.
-
-    Spans of equal width that meet are piled up in their order, the first on top.
-    """
+    """Return each span's row above the words, from 1, above the narrower ones that it meets. Of
+    spans of equal width that meet, the first is on top."""
     found = [0] * len(spans)
     order = sorted(range(len(spans)), key=lambda k: (spans[k][1] - spans[k][0], -k))
     for number, k in enumerate(order):
@@ -148,7 +141,7 @@ def levels(spans: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def brackets(words: list[str], marks: Sequence[Mark], y: float, direction: str) -> Drawn:
-    """A line of words with brackets above it. y: the top."""
+    """Draw a line of words with brackets above it. y: the top."""
     line = word_line(words, [(m.start, m.end - 1, m.wide + 12) for m in marks], direction)
     high = levels([(m.start, m.end) for m in marks])
     base = y + LEVEL * max(high, default=0) + 8
@@ -172,7 +165,7 @@ def _bracket(line: WordLine, mark: Mark, base: float, level: int) -> list[str]:
 def arcs(
     words: list[str], marks: Sequence[Mark], y: float, direction: str, strong: int | None = None
 ) -> Drawn:
-    """A line of words with arcs above it. y: the top. strong: the word that is bold."""
+    """Draw a line of words with arcs above it. y: the top. strong: the bold word."""
     ends = [(min(m.start, m.end), max(m.start, m.end)) for m in marks]
     halves = [width(shortened(word), WORD) / 2 for word in words]
     needs = [
@@ -211,7 +204,7 @@ def _arc(mark: Mark, title: str, x: float, to: float, base: float, top: float) -
 
 
 def legend(x: float, y: float) -> list[str]:
-    """Meaning of the lines of a comparison."""
+    """Draw the legend of a comparison."""
     parts = []
     names = {"matched": "in both", "missed": "gold alone", "spurious": "predicted alone"}
     for status, name in names.items():
@@ -223,11 +216,8 @@ def legend(x: float, y: float) -> list[str]:
     return parts
 
 
-# Pictures
-
-
 def roles_svg(sentences: Iterable[Sentence], *, styled: bool = True) -> str:
-    """Semantic roles as arcs from a predicate to the middles of its arguments, a line a frame."""
+    """Draw semantic roles as arcs from predicates to the middles of arguments, a line per frame."""
     parts: list[str] = []
     right, y = 40.0, MARGIN
     sentences = list(sentences)
@@ -241,7 +231,7 @@ def roles_svg(sentences: Iterable[Sentence], *, styled: bool = True) -> str:
 
 
 def heads_svg(sentences: Iterable[Sentence], *, styled: bool = True) -> str:
-    """Dependencies as arcs from heads to their dependents, a line a sentence."""
+    """Draw dependencies as arcs from heads to their dependents, a line per sentence."""
     parts: list[str] = []
     right, y = 40.0, MARGIN
     sentences = list(sentences)
@@ -255,7 +245,7 @@ def heads_svg(sentences: Iterable[Sentence], *, styled: bool = True) -> str:
 
 
 def head_places(sentence: Sentence) -> list[tuple[int, int, str]]:
-    """(head, dependent, relation) of every word, counted from 1; 0 is the root."""
+    """Return (head, dependent, relation) of every word, counted from 1; 0 is the root."""
     return [
         (0 if head == i else head + 1, i + 1, relation)
         for i, (head, relation) in enumerate(
@@ -265,7 +255,6 @@ def head_places(sentence: Sentence) -> list[tuple[int, int, str]]:
 
 
 def _frame(sentence: Sentence, frame: RoleFrame, y: float) -> Drawn:
-    """Words of a role are one: the arc goes to them as a whole."""
     pieces = _pieces(sentence, frame)
     verb = next(k for k, (a, b, _) in enumerate(pieces) if a <= frame.predicate < b)
     words = [sentence.covered(start, end) for start, end, _ in pieces]
@@ -274,7 +263,7 @@ def _frame(sentence: Sentence, frame: RoleFrame, y: float) -> Drawn:
 
 
 def _pieces(sentence: Sentence, frame: RoleFrame) -> list[tuple[int, int, str]]:
-    """The sentence cut at its roles; of roles in others, only the outer ones."""
+    """Cut the sentence at its outermost roles."""
     pieces: list[tuple[int, int, str]] = []
     position = 0
     for start, end, label, _ in frame.roles:

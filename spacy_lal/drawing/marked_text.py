@@ -1,4 +1,4 @@
-"""Sentences with marks in them, as HTML: chips around semantic roles, lines under errors."""
+"""Sentences as HTML, with chips around semantic roles or lines under errors."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .sentence import Phrase, RoleFrame, Sentence
 from .svg import xml
 
 ERROR = "ERROR"
-"""Label of an error whose type is not known; it isn't shown beside the words."""
+"""Label of an error of unknown type, which isn't shown."""
 
 
 def roles_html(sentences: Iterable[Sentence]) -> str:
-    """Sentences with a row for each frame, in which a chip is around each role."""
+    """Draw a row for each frame, with a chip around each role."""
     return "".join(
         figure(
             "srl",
@@ -33,10 +33,7 @@ def _rows(sentence: Sentence) -> Iterator[str]:
 
 
 def _chips(sentence: Sentence, frame: RoleFrame, number: int) -> Iterator[str]:
-    """The words; roles that lie in others are chips within chips.
-
-    A role that crosses another one is cut at its border: its second part has the label again.
-    """
+    """Yield the words in nested chips; a role that crosses another is split in labelled parts."""
     opened: list[Phrase] = []
     waiting = list(reversed(frame.roles))
     for i, word in enumerate(sentence.words):
@@ -72,11 +69,11 @@ def _opening(sentence: Sentence, phrase: Phrase, number: int) -> str:
 
 
 def errors_html(sentences: Iterable[Sentence], *, threshold: float | None = None) -> str:
-    """Sentences with errors underlined, and corrections behind them where there are any.
+    """Draw sentences with errors underlined, and followed by corrections if there are any.
 
-    A line is the stronger the more probable the error. threshold: mark the words whose probability
-    to be wrong is at least this, instead of the sentences' errors.
-    Raises ValueError for a threshold outside 0..1, or if words have no probabilities.
+    Lines are the stronger the more probable the error. threshold: least error probability of the
+    marked words, instead of the sentences' errors. Raises ValueError for a threshold outside 0..1,
+    or if words have no probabilities.
     """
     sentences = list(sentences)
     if threshold is not None:

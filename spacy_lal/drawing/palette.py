@@ -1,12 +1,10 @@
-"""The colours of all pictures, by day and by night.
+"""Light and dark colours of all pictures.
 
-A picture has its colours as attributes, `fill='#1c2430'`, which every program that shows SVG
-understands. Its style sheet replaces each of them where the reader prefers dark pages. So a program
-without style sheets shows the light picture, whole.
-
-No colour says anything alone: roles have their names, what is missed is dashed, what is wrong is
-underlined. Shades differ in lightness, so that they stay apart in grey. The hues of roles are those
-of Okabe and Ito (2008), which colour-blind readers tell apart.
+SVG attributes have the light colours, which every program understands; a style sheet replaces each
+of them where the reader prefers dark pages.
+No colour carries meaning alone: roles have names, missed lines are dashed, errors underlined.
+Shades differ in lightness. The hues of roles are those of Okabe and Ito (2008), distinct to
+colour-blind readers.
 """
 
 from __future__ import annotations
@@ -17,11 +15,11 @@ from collections.abc import Iterable
 INK, FAINT, PAPER, RULE = "#1c2430", "#5b6676", "#ffffff", "#8592a3"
 """Light colours of text, faint text, the background and lines."""
 BAR, TOP, GRID = "#b9c4d4", "#c2410c", "#d8dde3"
-"""Light colours of bars, of what stands out and of the lines of a grid."""
+"""Light colours of bars, highlights and grid lines."""
 MATCHED, MISSED, SPURIOUS = "#6b7686", "#b3400a", "#0b5fa5"
-"""Light colours of what is right, missing and too much."""
+"""Light colours of matched, missed and spurious parts."""
 STEPS = 20
-"""Shades between nothing and all."""
+"""Number of steps from the lightest to the strongest shade."""
 
 _SCALE = (255, 255, 255), (8, 48, 107)
 _DARK_SCALE = (20, 25, 33), (158, 206, 255)
@@ -42,7 +40,6 @@ ROLES = {
 
 
 def _mixed(ends: tuple[tuple[int, ...], tuple[int, ...]], step: int) -> str:
-    """Colour after so many of `STEPS` steps."""
     first, last = ends
     mixed = (a + (b - a) * step / STEPS for a, b in zip(first, last, strict=True))
     return "#" + "".join(f"{round(value):02x}" for value in mixed)
@@ -67,27 +64,24 @@ DARK: dict[str, str] = {
 
 
 def shade(part: float) -> str:
-    """Paper for 0, the strongest shade for 1."""
+    """Return the background's colour for 0, the strongest shade for 1."""
     return _mixed(_SCALE, round(min(max(part, 0.0), 1.0) * STEPS))
 
 
 def doubt(probability: float | None) -> str:
-    """Paper for what is certain or has no probability; darker for what is less probable."""
+    """Return the background's colour for 1 or None, darker for less probable."""
     sure = 1.0 if probability is None else min(max(probability, 0.0), 1.0)
     return _mixed(_DOUBT, round((1.0 - sure) * STEPS))
 
 
 def role(label: str) -> str:
-    """Name in `ROLES` of a role's colour: that of R-ARG0 and C-ARG0 is ARG0's."""
+    """Return the name in `ROLES` of a role's colour; R-ARG0 and C-ARG0 have ARG0's."""
     name = re.sub(r"^[RC]-", "", label)
     return name if name in ROLES else "ARGM" if name.startswith("ARGM") else "ARG5"
 
 
 def style(colours: Iterable[str] | None = None) -> str:
-    """Style sheet with the dark colours of SVG pictures.
-
-    colours: light ones that the picture has; by default all.
-    """
+    """Return the style sheet with dark colours of SVG pictures, by default for all `colours`."""
     chosen = DARK if colours is None else {c: DARK[c] for c in sorted({*colours}) if c in DARK}
     rules = "".join(
         f".lal [fill='{light}']{{fill:{dark}}}.lal [stroke='{light}']{{stroke:{dark}}}"

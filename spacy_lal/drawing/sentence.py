@@ -1,4 +1,4 @@
-"""A sentence and what is found in it, as plain values."""
+"""Sentences and their annotation as plain values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Phrase = tuple[int, int, str, float | None]
 
 @dataclass(frozen=True)
 class RoleFrame:
-    """A predicate's word and roleset; its roles, V among them, in order of the text."""
+    """Predicate's word and roleset, and its roles, V among them, in text order."""
 
     predicate: int
     roleset: str
@@ -21,11 +21,11 @@ class RoleFrame:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of n words, without whitespace tokens; all places count its words.
+    """Sentence of n words, without whitespace tokens; all positions count its words.
 
-    tokens: places of the words in the Doc [n]. spaces: " " or "" behind each word [n]. phrases: in
-    preorder. heads: a root's is itself. corrections: one for each of `errors`. error_scores:
-    probability of every word to be wrong [n]. A layer that nobody annotated is None.
+    tokens: token indices of the words in the Doc [n]. spaces: " " or "" behind each word [n].
+    phrases: in preorder. heads: a root's is itself. corrections: one for each of `errors`.
+    error_scores: probability of every word to be wrong [n]. A layer without annotation is None.
     """
 
     words: list[str]
@@ -46,7 +46,7 @@ class Sentence:
 
     @property
     def direction(self) -> str:
-        """ "rtl" for a script that is written from right to left, else "ltr"."""
+        """Direction of the script: "rtl" or "ltr"."""
         return "rtl" if right_to_left(self.text) else "ltr"
 
     def covered(self, start: int, end: int) -> str:

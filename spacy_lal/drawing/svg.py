@@ -1,4 +1,4 @@
-"""Elements that SVG pictures are made of."""
+"""Elements of SVG pictures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .palette import FAINT, INK, PAPER, shade, style
 from .widths import known, width
 
 FONT = "font-family='Helvetica, Arial, sans-serif'"
-"""The fonts of all pictures."""
+"""Fonts of all pictures."""
 # characters that XML forbids
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SPACE = re.compile("[\t\n\r]")
@@ -26,11 +26,8 @@ def svg(
     description: str = "",
     styled: bool = True,
 ) -> str:
-    """A picture.
-
-    title, description: text for screen readers. styled: whether it brings the colours of dark
-    pages with it (`palette.style`).
-    """
+    """Return a picture. title, description: text for screen readers. styled: whether dark colours
+    are included."""
     size = f"{n(width)} {n(height)}"
     body = "\n".join(parts)
     sheet = f"<style>{style([PAPER, *_COLOUR.findall(body)])}</style>\n" if styled else ""
@@ -55,7 +52,7 @@ def rect(
     dashes: str = "",
     radius: float = 0,
 ) -> str:
-    """A filled rectangle; its title is shown where the mouse rests on it."""
+    """Return a filled rectangle; its title is shown on hover."""
     size = f"width='{n(width)}' height='{n(height)}'"
     line = f" stroke='{stroke}'" if stroke else ""
     line += f" stroke-dasharray='{dashes}'" if dashes else ""
@@ -77,11 +74,8 @@ def text(
     fitted: bool = False,
     mirrored: bool = False,
 ) -> str:
-    """A line of text.
-
-    fitted: whether a font of other widths is fitted to the space. mirrored: whether the text is
-    written from right to left; it is never fitted.
-    """
+    """Return a line of text. fitted: whether text in other fonts is fitted to the space. mirrored:
+    whether it runs from right to left; it is never fitted."""
     more = f" transform='rotate({turn} {n(x)} {n(y)})'" if turn else ""
     if fitted and not mirrored and text.strip() and known(text):
         long = width(text, size, bold=weight == "bold")
@@ -94,7 +88,7 @@ def text(
 
 
 def scale(x: float, y: float, greatest: str) -> Iterator[str]:
-    """Legend of the shades: from 0, left of x, to `greatest`."""
+    """Draw the legend of shades: from 0, left of x, to `greatest`."""
     yield text(x, y + 9, "0", size=11, anchor="end", fill=FAINT)
     for step in range(11):
         yield rect(x + 6 + step * 9, y, 9, 10, shade(step / 10))
@@ -102,7 +96,7 @@ def scale(x: float, y: float, greatest: str) -> Iterator[str]:
 
 
 def line(x1: float, y1: float, x2: float, y2: float, stroke: str, dashes: str = "") -> str:
-    """A straight line."""
+    """Return a straight line."""
     dashed = f" stroke-dasharray='{dashes}'" if dashes else ""
     return (
         f"<line x1='{n(x1)}' y1='{n(y1)}' x2='{n(x2)}' y2='{n(y2)}' "
@@ -111,17 +105,18 @@ def line(x1: float, y1: float, x2: float, y2: float, stroke: str, dashes: str = 
 
 
 def path(points: str, stroke: str, *, dashes: str = "", thick: float = 1) -> str:
-    """An open line. points: as SVG's `d` has them."""
+    """Return an open line. points: in the syntax of SVG's `d`."""
     dashed = f" stroke-dasharray='{dashes}'" if dashes else ""
     return f"<path d='{points}' fill='none' stroke='{stroke}' stroke-width='{n(thick)}'{dashed}/>"
 
 
 def xml(text: str) -> str:
-    """Text for XML and its single-quoted attributes: one line, forbidden characters replaced."""
+    """Escape text for XML and single-quoted attributes, in one line; replace forbidden
+    characters."""
     plain = _SPACE.sub(" ", _FORBIDDEN.sub("\ufffd", text))
     return escape(plain, {"'": "&#39;", '"': "&quot;"})
 
 
 def n(number: float) -> str:
-    """A coordinate: two decimals at most."""
+    """Format a coordinate, with two decimals at most."""
     return f"{number:.2f}".rstrip("0").rstrip(".")

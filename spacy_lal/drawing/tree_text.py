@@ -10,7 +10,7 @@ from .trees import Block, fold
 from .widths import character_columns, columns
 
 DEEPEST_INDENT = 40
-"""Levels of indentation; deeper down it stays, or the text of a deep tree would grow squared."""
+"""Most levels of indentation; without a limit, deep trees' text grows with their depth squared."""
 GAP = 2
 """Columns between two words."""
 
@@ -29,7 +29,7 @@ _WHITESPACE = re.compile(r"\s")
 
 
 class Tree(Protocol):
-    """A phrase, or a word below its tag; see `spacy_lal.trees.ConstituentTree`."""
+    """Phrase, or a word below its tag."""
 
     @property
     def label(self) -> str: ...
@@ -44,7 +44,7 @@ Self = TypeVar("Self", bound=Tree)
 
 
 def to_boxes(tree: Tree, width: int) -> str | None:
-    """The tree in box characters, its words at the foot; None if it takes more columns."""
+    """Draw the tree in box characters, words at the foot; None if it is wider."""
     top = fold(tree.preorder(), _block)
     if top.width > width:
         return None
@@ -92,10 +92,8 @@ def _write(cells: dict[int, str], text: str, column: int) -> None:
 
 
 def to_forest(tree: Tree) -> str:
-    r"""The tree as an environment of LaTeX's package `forest`, the words at its foot.
-
-    Wants `\usepackage[T1]{fontenc}` or XeLaTeX, and `\usepackage{forest}`.
-    """
+    r"""Return the tree as a `forest` environment, words at the foot. LaTeX needs
+    `\usepackage{forest}`, and `\usepackage[T1]{fontenc}` or XeLaTeX."""
     lines = [r"\begin{forest}", "for tree={parent anchor=south, child anchor=north}"]
     stack: list[tuple[Tree | None, int]] = [(tree, 0)]
     while stack:
@@ -118,7 +116,7 @@ def _latex(text: str) -> str:
 
 
 def to_graphviz(tree: Tree) -> str:
-    """The tree in Graphviz' language: `dot -Tsvg` draws it, words in one row."""
+    """Return the tree in Graphviz' language (`dot -Tsvg` draws it), words in one row."""
     lines = [
         "digraph tree {",
         "  ordering=out;",

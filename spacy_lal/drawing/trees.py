@@ -1,4 +1,4 @@
-"""Constituency trees: as SVG, with the words at the foot, and as boxes of text for any width."""
+"""Constituency trees as SVG, words at the foot, and as boxes of HTML for any width."""
 
 from __future__ import annotations
 
@@ -20,18 +20,16 @@ CHIP = 20.0
 LEVEL = 42.0
 """Distance between two rows of phrases, in pixels."""
 GAP, MARGIN = 12.0, 12.0
-"""Room between neighbours and around the picture, in pixels."""
+"""Space between neighbours and around the picture, in pixels."""
 LEAF = 34.0
 """Height of a tag over its word, in pixels."""
 
 
 @dataclass(slots=True)
 class Node:
-    """A phrase, or a word, which has a `tag` and no `labels`.
-
-    text: its words. tokens: (start, end) in the Doc. labels: several if a unary chain is one node,
-    topmost first. probability: the least of its phrases'; None where there is none.
-    """
+    """Phrase, or a word, which has a `tag` and no `labels`. text: its words. tokens: (start, end)
+    in the Doc. labels: several if a unary chain is one node, topmost first. probability: least of
+    its phrases', or None."""
 
     text: str
     tokens: tuple[int, int]
@@ -57,13 +55,13 @@ class Node:
 
     @property
     def described(self) -> str:
-        """ "NP, probability 0.93: the man"."""
+        """Description for readers, such as "NP, probability 0.93: the man"."""
         sure = "" if self.probability is None else f", probability {self.probability:.2f}"
         return f"{' over '.join(self.labels)}{sure}: {self.text}"
 
     @property
     def data(self) -> str:
-        """Attributes that give programs the tokens, the label and the probability."""
+        """Attributes with the tokens, the label and the probability."""
         start, end = self.tokens
         sure = "" if self.probability is None else f" data-probability='{self.probability:.4f}'"
         return f"data-start='{start}' data-end='{end}' data-label='{xml(self.label)}'{sure}"
@@ -79,10 +77,7 @@ Made = TypeVar("Made")
 
 
 def fold(preorder: Iterable[Nested], make: Callable[[Nested, list[Made]], Made]) -> Made:
-    """Value of a tree's topmost node: `make` takes a node and the values of its children.
-
-    preorder: all nodes, a node before its children, left before right. No depth is too deep.
-    """
+    """Return `make(node, values of its children)` of the topmost node; preorder: all nodes."""
     made: list[Made] = []
     for node in reversed(list(preorder)):
         first = len(made) - len(node.children)
@@ -93,7 +88,7 @@ def fold(preorder: Iterable[Nested], make: Callable[[Nested, list[Made]], Made])
 
 
 def preorder(top: Node) -> Iterator[Node]:
-    """A node and all below it, each before its children."""
+    """Yield a node and all below it, parents before children."""
     stack = [top]
     while stack:
         node = stack.pop()
@@ -102,18 +97,16 @@ def preorder(top: Node) -> Iterator[Node]:
 
 
 class Block(Generic[Made]):
-    """Room of a drawn node: `left` within its parent's room, `width`, `centre` within its own.
-
-    `height` counts rows; that of a leaf is 0. In a drawing of `cells`, all places are columns of a
-    terminal, and a centre is a column.
-    """
+    """Extent of a drawn node: `left` within its parent, `width`, and `centre` within itself.
+    `height` counts rows above the leaves, which have 0. With `cells`, lengths are columns of a
+    terminal."""
 
     __slots__ = ("centre", "children", "height", "left", "node", "width")
 
     def __init__(
         self, node: Made, own: float, children: list[Block[Made]], gap: float, cells: bool = False
     ) -> None:
-        """own: width of the node's label. gap: room between children."""
+        """Place a node above its children. own: width of its label. gap: space between children."""
         self.node, self.children, self.left = node, children, 0.0
         self.height: int = 1 + max((child.height for child in children), default=-1)
         half = (own - 1) // 2 if cells else own / 2
@@ -141,10 +134,9 @@ def tree_svg(
     direction: str | None = None,
     styled: bool = True,
 ) -> str:
-    """Trees, one below the other; a phrase's chip is the darker the less probable it is.
+    """Draw trees, one below the other; chips are the darker the less probable the phrase.
 
-    edges: "straight" or "elbow". direction: "ltr" or "rtl", where the first word stands; by default
-    as its letters say.
+    edges: "straight" or "elbow". direction: "ltr" or "rtl"; by default that of the letters.
     Raises ValueError for other edges and directions.
     """
     if edges not in get_args(Edges):
@@ -171,7 +163,7 @@ def tree_svg(
 
 
 def boxes_html(trees: Iterable[Node]) -> str:
-    """Phrases as boxes around their words; the darker, the less probable."""
+    """Draw phrases as boxes around their words, the darker the less probable."""
     return "".join(
         figure("boxes", f"Constituents of “{top.text}”", _boxes(top), direction=_direction(top))
         for top in trees
@@ -183,7 +175,7 @@ def _direction(top: Node) -> str:
 
 
 def _walk(top: Node) -> Iterator[tuple[Node, bool]]:
-    """Each node when its phrase begins, and each phrase again, with False, when it ends."""
+    """Yield each node when its phrase begins (True), and each phrase when it ends (False)."""
     stack = [(top, True)]
     while stack:
         node, begins = stack.pop()
@@ -194,7 +186,6 @@ def _walk(top: Node) -> Iterator[tuple[Node, bool]]:
 
 
 def _bracketed(top: Node) -> str:
-    """The bracketing, for readers who see no picture."""
     pieces = (
         ")" if not begins else f" ({node.label}" if node.labels else f" {node.text}"
         for node, begins in _walk(top)
@@ -224,7 +215,6 @@ def _block(top: Node, mirrored: bool) -> Block[Node]:
 
 
 def _row(block: Block[Node], height: int) -> float:
-    """Top of the row of some height, from the top of the tree's drawing."""
     return (block.height - height) * LEVEL
 
 
@@ -246,7 +236,7 @@ def _drawn(top: Block[Node], y: float, edges: Edges, mirrored: bool) -> Iterator
 
 
 def _edge(x: float, y: float, to_x: float, to_y: float, edges: Edges) -> str:
-    """From a phrase down to a child. It goes aside between two rows only, so it meets no label."""
+    """Draw an edge to a child, which turns between two rows only, so that it meets no label."""
     turn = y + LEVEL - CHIP
     if edges == "elbow":
         middle = (y + turn) / 2

@@ -1,9 +1,5 @@
-"""Widths of drawn text, without a font at hand.
-
-Pictures ask for Helvetica or Arial, whose characters are of equal widths. Other fonts come close.
-Where all characters of a text are known, the picture also says how wide the text is (`textLength`),
-so that another font is fitted to the space.
-"""
+"""Widths of drawn text in Helvetica and Arial, which agree; other fonts come close. Where all
+characters are known, pictures state the width (`textLength`), which fits other fonts."""
 
 from __future__ import annotations
 
@@ -57,29 +53,29 @@ def _thousandths(character: str) -> int:
 
 
 def known(text: str) -> bool:
-    """Whether the width of every character is known, rather than guessed."""
+    """Return whether the width of every character is known."""
     return all(character in _WIDTHS for character in text)
 
 
 def width(text: str, size: float, *, bold: bool = False) -> float:
-    """Width of text of a font size, in the unit of `size`."""
+    """Return the width of text, in the unit of the font's `size`."""
     total = sum(map(_thousandths, text)) * size / 1000
     return total * BOLD if bold else total
 
 
 def right_to_left(text: str) -> bool:
-    """Whether more letters are of a script that is written from right to left than of others."""
+    """Return whether most letters are of right-to-left scripts."""
     kinds = [unicodedata.bidirectional(character) for character in text]
     return sum(kind in ("R", "AL") for kind in kinds) > kinds.count("L")
 
 
 def shortened(word: str, length: int = 40) -> str:
-    """The word, cut after so many characters."""
+    """Return the word, cut to so many characters."""
     return word if len(word) <= length else word[: length - 1] + "…"
 
 
 def columns(text: str) -> int:
-    """Columns of a terminal that text takes: East Asian wide characters two, accents none."""
+    """Return the columns of a terminal for text: East Asian wide characters two, accents none."""
     return len(text) if text.isascii() else sum(map(character_columns, text))
 
 
