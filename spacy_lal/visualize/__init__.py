@@ -1,4 +1,4 @@
-"""Pictures of Docs and of what the components find, as strings of SVG and HTML."""
+"""Pictures of Docs and of the components' results, as strings of SVG and HTML."""
 
 from ..drawing.tree_text import to_forest, to_graphviz
 from .render import STYLES, render, serve

@@ -1,8 +1,4 @@
-"""Sentences for pictures, read from Docs, from trees and from records.
-
-Records are the dicts that `spacy_lal.annotate.records.doc_record` makes, whose fields may be
-written by hand as well.
-"""
+"""Sentences for pictures, from Docs, trees, and records (see `spacy_lal.annotate.records`)."""
 
 from __future__ import annotations
 
@@ -21,10 +17,7 @@ Record = Mapping[str, Any]
 
 
 def sentences(item: Any) -> list[Sentence]:
-    """The sentences of a Doc, a Span, a tree or a record.
-
-    Raises ValueError for anything else, and for a record that `check_record` refuses.
-    """
+    """Return the sentences of a Doc, a Span, a tree or a record. Raises ValueError for others."""
     if isinstance(item, ConstituentTree):
         return [item.sentence()]
     if isinstance(item, (Doc, Span)):
@@ -47,7 +40,7 @@ def _of_doc(item: Doc | Span) -> list[Sentence]:
 
 
 def _of_record(record: Record, start: int = 0, end: int | None = None) -> Iterator[Sentence]:
-    """The sentences of a record; of tokens from `start` to `end` only what lies within."""
+    """Yield the sentences of a record's tokens from `start` to `end`."""
     total = len(record["words"])
     end = total if end is None else end
     bounds = [(s["start"], s["end"]) for s in record.get("sentences") or ()] or [(0, total)]
@@ -63,7 +56,6 @@ def _sentence(record: Record, first: int, last: int) -> Sentence:
     place = {token: k for k, token in enumerate(tokens)}
 
     def phrases(spans: Sequence[Record]) -> list[Phrase]:
-        """The spans that lie within and have words."""
         found: list[Phrase] = []
         for span in spans:
             inside = [place[i] for i in range(span["start"], span["end"]) if i in place]
@@ -103,7 +95,7 @@ def _sentence(record: Record, first: int, last: int) -> Sentence:
 
 
 def _spaces(record: Record, tokens: Sequence[int]) -> list[str]:
-    """ " " or "" behind each word; a space if the record doesn't say where its words begin."""
+    """Return " " or "" behind each word; always " " without the words' places in the text."""
     starts, words = record.get("starts"), record["words"]
     if starts is None or not tokens:
         return [" "] * len(tokens)

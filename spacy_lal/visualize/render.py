@@ -1,4 +1,4 @@
-"""`render` and `serve`, which are called as displaCy's."""
+"""`render` and `serve`, with displaCy's parameters."""
 
 from __future__ import annotations
 
@@ -31,20 +31,19 @@ def render(
     options: Options | None = None,
     manual: bool = False,
 ) -> str:
-    """Pictures of Docs, as strings of SVG or HTML. They need no JavaScript and no network.
+    """Return pictures of Docs, as a string of SVG or HTML without JavaScript or network access.
 
-    docs: one thing or several. For "tree", "boxes", "srl", "srl_arcs", "heads" and "errors" Docs
-        or Spans; for the first two also a `ConstituentTree`. For "label_attention" and
-        "contributions" what `explain` returns, or Docs; for "layers" what
-        `interpret.layers_of_words` returns, or Docs; for "probabilities" what
-        `interpret.span_probabilities` returns, or Docs. With Docs, these four need
-        `options["nlp"]`, the pipeline or its component. For "diff" an `Example`, or pairs
-        (gold, predicted) in a list.
+    docs: one item or several. "tree", "boxes", "srl", "srl_arcs", "heads" and "errors" draw Docs
+        and Spans; the first two also a `ConstituentTree`. "label_attention" and "contributions"
+        draw results of `explain`, "layers" those of `interpret.layers_of_words`, "probabilities"
+        those of `interpret.span_probabilities`; these four also draw Docs, with the pipeline or its
+        component in `options["nlp"]`. "diff" draws an `Example`, or pairs (gold, predicted) in a
+        list.
     style: one of `STYLES`, which has the options of each.
     page: a whole HTML page. minify: without line breaks. jupyter: show the pictures in a notebook
-        and return "" (None: if this is one).
-    manual: `docs` are dicts with the fields of `annotate`'s records: "words" and the layer that a
-        picture shows, "tags" and "constituents", "frames", "errors" and "error_scores".
+    and return "" (None: if this is one).
+    manual: `docs` are dicts with the fields of `annotate`'s records: "words" and the picture's
+        layer, such as "tags" and "constituents", "frames", "errors" and "error_scores".
     Raises ValueError for an unknown style or option, and for docs that a style can't show.
     """
     options = dict(options or {})
@@ -63,7 +62,7 @@ def render(
     for item in _items(docs, style):
         if manual != isinstance(item, Mapping) and style != "diff":
             raise ValueError(f"manual = {manual}, but this is a {type(item).__name__}")
-        # pictures of text share one style sheet
+        # HTML pictures share one style sheet
         own_style = {} if of_text else {"styled": styled and not in_page}
         drawn.append(draw(item, **own_style, **options))
     if in_page:
@@ -95,11 +94,8 @@ def serve(
     port: int = 5000,
     host: str = "127.0.0.1",
 ) -> None:
-    """Show pictures in a browser, at http://127.0.0.1:5000, until Ctrl-C. See `render`.
-
-    For trying it out: it is no server for others. `python -m spacy lal serve` has one where you
-    type text.
-    """
+    """Show pictures in a browser, at http://127.0.0.1:5000, until Ctrl-C (see `render`). The server
+    is for trials only. `python -m spacy lal serve` starts one with a text field."""
     from wsgiref.simple_server import make_server
 
     html = render(docs, style, page, minify, False, options, manual).encode("utf8")
@@ -135,9 +131,6 @@ def _page(body: str, style: str) -> str:
         "@media (prefers-color-scheme:dark){body{background:#0d1117}}"
         f"{all_styles()}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
     )
-
-
-# Styles: each draws one of `docs`
 
 
 def _read(item: Any, layer: str, made_by: str) -> list[Sentence]:
@@ -187,7 +180,7 @@ def _diff(item: Any, **options: Any) -> str:
 
 
 def _interpreted(item: Any, nlp: Any, look: str, **more: Any) -> list[Any]:
-    """The item itself, or, of a Doc, what a function of `interpret` finds."""
+    """Return the item, or for a Doc the result of a function of `interpret`."""
     if not isinstance(item, (Doc, Span)):
         return [item]
     if nlp is None:
@@ -205,7 +198,7 @@ def _label_attention(item: Any, nlp: Any = None, **options: Any) -> str:
 
 def _contributions(item: Any, nlp: Any = None, **options: Any) -> str:
     found = _interpreted(item, nlp, "explain")
-    # sentences without constituents have no picture; if none has any, the first one raises
+    # skip sentences without constituents; if none has any, the first one raises
     found = [each for each in found if each.spans] or found[:1]
     return "".join(each.contributions_svg(**options) for each in found)
 
@@ -232,4 +225,4 @@ STYLES: dict[str, tuple[Callable[..., str], tuple[str, ...], bool]] = {
     "probabilities": (_probabilities, ("nlp",), False),
     "diff": (_diff, ("of",), False),
 }
-"""The function that draws a style, the style's options, and whether it is HTML rather than SVG."""
+"""Function of each style, the style's options, and whether it is HTML rather than SVG."""
