@@ -1,1 +1,1 @@
-"""A page in the browser, and `POST /parse` for programs. Nothing else imports a web server."""
+"""A page for the browser, with `POST /parse`. Only this folder imports a web server."""

@@ -1,4 +1,4 @@
-"""From a text to all that the page shows of it, as plain values."""
+"""Answers about a text, as plain values."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from ..srl.component import LisaSRL
 from ..visualize import render
 
 HEADS = 5
-"""Heads of each constituent in an answer, those that contribute most."""
+"""Number of attention heads in an answer for each constituent: those that contribute most."""
 NEEDS_PIPELINE = {"label_attention", "layers", "probabilities"}
 """Views whose pictures need the pipeline besides the Doc."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """text; view: the picture, "" or "kbest" for none; trees: how many of the best to list."""
+    """Text, view ("" or "kbest" for no picture), and how many of the best trees to list."""
 
     text: str
     view: str = ""
@@ -37,7 +37,7 @@ class Question:
 
 
 def views(nlp: Language) -> list[str]:
-    """Views that the page has of a pipeline's results, in the order of its buttons."""
+    """Return the page's views of a pipeline's results, in the order of its buttons."""
     found: list[str] = []
     pipes = [pipe for _, pipe in nlp.pipeline]
     for pipe in pipes:
@@ -63,11 +63,9 @@ def _finds_heads(pipe: Any) -> bool:
 
 
 def answer(nlp: Language, question: Question) -> dict[str, Any]:
-    """The answer about a text: its record (see `doc_record`), its trees in brackets, CoNLL-U.
-
-    With what was asked for: the picture, the k best trees, the heads' contributions; and the
-    detector's threshold, if there is a detector. Nothing of spaCy's stays in memory.
-    """
+    """Return the text's record (see `doc_record`), its bracketed trees and CoNLL-U. The question
+    decides about the picture, the k best trees and the heads' contributions. The error detector's
+    threshold is added. The values outlive spaCy's memory zone."""
     begun = time.perf_counter()
     with nlp.memory_zone():
         doc = nlp(question.text)
@@ -92,7 +90,7 @@ def answer(nlp: Language, question: Question) -> dict[str, Any]:
 
 
 def _best(nlp: Language, text: str, k: int) -> list[list[dict[str, Any]]]:
-    """The k best trees of each sentence, with their pictures."""
+    """Return the k best trees of each sentence, with their pictures."""
     pipe = next(pipe for _, pipe in nlp.pipeline if isinstance(pipe, ConstituencyPipe))
     (doc,) = through_earlier_pipes(nlp, pipe, [nlp.make_doc(text)])
     return [
@@ -110,8 +108,7 @@ def _best(nlp: Language, text: str, k: int) -> list[list[dict[str, Any]]]:
 
 
 def _contributions(nlp: Language, doc: Doc) -> list[dict[str, Any]]:
-    """The heads that contribute most to each constituent, in tokens; nothing from a parser whose
-    heads have no contributions."""
+    """Return the heads that contribute most to each constituent, or [] without contributions."""
     try:
         (explained,) = explain_docs(nlp, [doc])
     except ValueError:

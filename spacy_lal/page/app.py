@@ -31,13 +31,13 @@ except ImportError as error:  # pragma: no cover
     raise ImportError("the page needs a web server: pip install 'spacy-lal[demo]'") from error
 
 STATIC = Path(__file__).parent / "static"
-"""The folder of the page's own files."""
+"""Folder of the page's static files."""
 FILES = {
     "/": ("index.html", "text/html"),
     "/page.js": ("page.js", "text/javascript"),
     "/page.css": ("page.css", "text/css"),
 }
-"""The page's own files and their media types, by path of the address."""
+"""Static files and their media types, by URL path."""
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -49,9 +49,9 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""Headers of all answers; they forbid what the page has no need of."""
+"""Headers of all answers; they forbid everything that the page doesn't need."""
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-"""The names by which this machine calls itself."""
+"""Host names of this machine."""
 
 logger = logging.getLogger(__name__)
 
@@ -62,11 +62,8 @@ def make_app(
     *,
     hosts: Sequence[str] = LOOPBACK,
 ) -> Starlette:
-    """The page and `POST /parse`, of these pipelines.
-
-    hosts: the names that the server answers to; others are refused, so that no other site's page
-    reaches a server on this machine by a name of its own.
-    """
+    """Return the page and `POST /parse` for these pipelines. hosts: accepted host names; others are
+    refused, as a protection against DNS rebinding."""
     limits = limits or Limits()
     worker = Worker(limits.waiting, limits.seconds)
     models = {name: views(nlp) for name, nlp in pipelines.items()}
@@ -129,7 +126,7 @@ def make_app(
 
 
 async def _body(request: Request, limits: Limits) -> bytes:
-    """Body of a request. Raises HTTPException for another kind, too much of it, or too late."""
+    """Return the body. Raises HTTPException for another type, a large body, or a timeout."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     # other sites' pages can't send JSON unasked
     if kind != "application/json":
@@ -152,7 +149,6 @@ def _too_long(limits: Limits) -> str:
 
 
 def _question(body: bytes, models: Mapping[str, list[str]], limits: Limits) -> tuple[str, Question]:
-    """The pipeline's name and what is asked of it."""
     try:
         asked = json.loads(body)
     except (ValueError, RecursionError):
@@ -193,7 +189,7 @@ def _text(content: str, kind: str) -> Any:
 
 
 class SecurityHeaders:
-    """Every answer forbids what the page has no need of."""
+    """Middleware that adds `HEADERS` to every answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

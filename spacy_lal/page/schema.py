@@ -28,7 +28,7 @@ class Contribution(BaseModel):
 
 
 class Answer(BaseModel):
-    """All that the pipeline finds, and what was asked for."""
+    """All results of the pipeline, and those that were requested."""
 
     model: str
     record: AnnotatedText
@@ -42,7 +42,7 @@ class Answer(BaseModel):
 
 
 class Health(BaseModel):
-    """The server is there."""
+    """The server is running."""
 
     status: str
     models: list[str]
@@ -50,7 +50,7 @@ class Health(BaseModel):
 
 
 class Refusal(BaseModel):
-    """What is wrong, in words."""
+    """Description of the error."""
 
     error: str
 
@@ -62,11 +62,11 @@ REFUSALS = {
     "500": "The pipeline failed.",
     "503": "Too many texts are waiting, or this one took too long.",
 }
-"""The reasons for answers without annotation, by status."""
+"""Reasons for answers without annotation, by status code."""
 
 
 def openapi(models: dict[str, list[str]], limits: Limits, version: str) -> dict[str, Any]:
-    """The document. models: pipelines and what can be drawn of their results."""
+    """Return the description. models: pipelines and their views."""
     bodies: list[Any] = [(body, "validation") for body in (Answer, Health, Refusal)]
     _, schemas = models_json_schema(bodies, ref_template="#/components/schemas/{model}")
     views = sorted({view for known in models.values() for view in known})

@@ -1,5 +1,4 @@
-"""Limits of a server, and its queue: one text after the other, in one thread, since neither spaCy
-nor memory takes many."""
+"""Limits of a server, and its queue: one thread annotates, since spaCy and memory allow no more."""
 
 from __future__ import annotations
 
@@ -15,9 +14,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Limits:
-    """max_chars: of a text. max_trees: k of the k best. waiting: how many texts wait their turn;
-    more are refused. seconds: how long one text may take, waiting included. Raises ValueError for
-    what is not positive."""
+    """Limits of requests. max_chars: of a text. max_trees: greatest k. waiting: waiting texts,
+    beyond which others are refused. seconds: of a text, waiting included. Raises ValueError for
+    numbers that aren't positive."""
 
     max_chars: int = 2000
     max_trees: int = 10
@@ -31,25 +30,22 @@ class Limits:
 
     @property
     def max_bytes(self) -> int:
-        """Size of a request: a character of JSON takes up to 12 bytes, as two escapes."""
+        """Greatest size of a request: a character takes up to 12 bytes of JSON, as two escapes."""
         return 12 * self.max_chars + 4096
 
 
 class Busy(Exception):
-    """So many texts are waiting that this one is refused."""
+    """Error of a text that is refused because of too many waiting ones."""
 
 
 class TooSlow(Exception):
-    """The text was not done in its time."""
+    """Error of a text that exceeds its time."""
 
 
 class Worker:
-    """Work is done in the order in which it came.
-
-    waiting: how much may wait. seconds: how long to wait for one piece of work, from when it came.
-    What nobody waits for any more is left out if it had not begun; what had begun, no thread can
-    stop, so the next waits for its end.
-    """
+    """Queue of jobs for one thread, in order of arrival. waiting: greatest number of waiting jobs.
+    seconds: limit of a job, from its arrival. An abandoned job is dropped unless it has begun;
+    threads can't be stopped, so that the next job waits for its end."""
 
     def __init__(self, waiting: int, seconds: float) -> None:
         self._places = waiting
@@ -60,12 +56,12 @@ class Worker:
 
     @property
     def waiting(self) -> int:
-        """Number of texts that are being done or wait."""
+        """Number of running and waiting jobs."""
         return self._inside
 
     async def do(self, work: Callable[[], T]) -> T:
-        """Result of the work. Raises `Busy` or `TooSlow`, and what the work raises."""
-        if self._inside > self._places:  # one of them is being done
+        """Return the job's result. Raises `Busy` or `TooSlow`, and the job's errors."""
+        if self._inside > self._places:  # one of them is running
             raise Busy
         with self._lock:
             self._inside += 1
@@ -77,7 +73,7 @@ class Worker:
             raise TooSlow from None
 
     def _leave(self, _: object) -> None:
-        """Called by whichever thread finds that the work is over."""
+        """Free a place in the queue, from any thread."""
         with self._lock:
             self._inside -= 1
 
