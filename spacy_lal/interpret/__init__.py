@@ -1,4 +1,4 @@
-"""Looks into models: attention heads, layers, probabilities of spans."""
+"""Interpretation of models: attention heads, layers, probabilities of spans."""
 
 from .explanation import Explanation as Explanation
 from .explanation import explain as explain

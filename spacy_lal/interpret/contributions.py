@@ -1,4 +1,4 @@
-"""Attention of label attention heads, and their contributions to the vectors of spans."""
+"""Attention of label attention heads, and their contributions to span vectors."""
 
 from __future__ import annotations
 
@@ -21,11 +21,8 @@ Normalisation = Literal["normalised", "softmax"]
 
 
 class SentenceHeads(NamedTuple):
-    """The H label attention heads over one sentence of n words.
-
-    attention: [H,1,n+2], or [H,n+2,n+2] with matrix queries. sums: see `head_sums` [n+1,H]; None if
-    not asked for.
-    """
+    """The H label attention heads over one sentence of n words. attention: [H,1,n+2], or
+    [H,n+2,n+2] with matrix queries. sums: of `head_sums` [n+1,H], or None."""
 
     sentence: int
     attention: Tensor
@@ -33,11 +30,11 @@ class SentenceHeads(NamedTuple):
 
 
 def head_sums(annotations: Tensor, n_heads: int) -> Tensor:
-    """The sum of each head's features in every fencepost: [B,n+2,H*d_proj] -> [B,n+1,H].
+    """Return the sum of each head's features in every fencepost: [B,n+2,H*d_proj] -> [B,n+1,H].
 
-    annotations: label attention's output alone. Fencepost k has the first half of a head's
-    features from row k and the second half from row k + 1. Spans are differences of fenceposts,
-    so the sum of head h's features in the vector of span (i, j) is sums[j, h] - sums[i, h].
+    annotations: label attention's output alone. Fencepost k has the first half of a head's features
+        from row k and the second half from row k + 1. Spans are differences of fenceposts, so that
+        the sum of head h's features in the vector of span (i, j) is sums[j, h] - sums[i, h].
     """
     heads = annotations.unflatten(-1, (n_heads, -1))
     middle = heads.shape[-1] // 2
@@ -47,15 +44,14 @@ def head_sums(annotations: Tensor, n_heads: int) -> Tensor:
 def span_contributions(
     sums: Tensor, starts: Tensor, ends: Tensor, method: Normalisation = "normalised"
 ) -> Tensor:
-    """The share of each head in the vectors of spans (starts, ends) [S]: [n+1,H] -> [S,H].
+    """Return the share of each head in the vectors of S spans: [n+1,H] -> [S,H].
 
-    The sums of a span's heads are brought to [0, 1], from the least to the greatest. Then
-    "normalised" divides them by their total, and "softmax" takes their softmax, as the released
-    code of Mrini et al. 2020 does, where no share of 112 heads can exceed e / (e + 111) = 2.4 %.
-    The paper says that contributions are normalised and averaged, not how, and names softmax as
-    another choice. Either way shares add up to 1 and rank the heads alike. Where all heads' sums
-    are equal (always, if there is one head only), so are their shares; the released code divides
-    by zero there.
+    The heads' sums of a span are scaled to [0, 1]. "normalised" divides them by their total.
+    "softmax" takes their softmax, as the code of Mrini et al. 2020 does, where no share of 112
+    heads can exceed e / (e + 111) = 2.4 %. The paper's text leaves the normalisation open and names
+    softmax as another choice.
+    Shares add up to 1, and both methods rank the heads alike. Equal sums have equal shares; the
+    released code divides by zero there.
     """
     if method not in get_args(Normalisation):
         raise ValueError(f"method must be one of {get_args(Normalisation)}, not {method!r}")
@@ -71,11 +67,9 @@ def span_contributions(
 def sentence_heads(
     model: Model[list[Doc], ParserScores], docs: list[Doc], *, sums: bool = True
 ) -> tuple[list[Sentence], Iterator[SentenceHeads]]:
-    """The sentences of all docs, and the heads over those that are parsed.
-
-    sums: whether to compute the sums of the heads' features, too.
-    Raises ValueError if the model has no label attention, or no sums that belong to heads.
-    """
+    """Return all sentences of docs, and the heads over those that are parsed. sums: whether to
+    compute the sums of the heads' features. Raises ValueError if the model has no label attention,
+    or no sums that belong to heads."""
     if not abilities(model).label_heads:
         raise ValueError(
             "this parser has no label attention that can be read: "
@@ -105,7 +99,7 @@ def _heads(
 
 
 def _check_contributions(network: ParserNetwork) -> None:
-    """Raises ValueError, which names a setting, if features of span vectors belong to no head."""
+    """Raise ValueError, naming a setting, if features of span vectors belong to no head."""
     encoder = network.encoder
     assert encoder.label_attention is not None
     combine = encoder.label_attention.combine

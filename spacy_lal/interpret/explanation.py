@@ -1,23 +1,16 @@
 """`explain`: the label attention heads over the sentences of a Doc.
 
-The meaning of their numbers depends on the parser.
-
-A contribution is the sum of a head's features in the vector of a span, set against those of the
-other heads. It is not an effect: features are signed, so that large ones may cancel in their sum,
-and it is the span scorer that makes labels of them. With `arrangement = "concatenate"`, as in
-`en_lal_sm`, a span's vector has two parts: the rows beneath label attention, and label
-attention's output. Contributions compare heads within the second part; how much that part as a
-whole matters beside the rows they do not say.
-
-A head with one query vector (`query = "vector"`, the paper's and `en_lal_sm`'s) has one context
-for the whole sentence, added to every row before the layer norm. A span's vector is a difference
-of rows, in which the context would cancel if the layer norm didn't divide each row by its own
-deviation. So in such a parser `attention` is one distribution a sentence and head, the
-same for all of its spans: what a head attends to is no evidence for one span rather than another.
-`contributions` compare how much the same projected rows, each head's context added and
-normalised, change from one border of the span to the other. Heads whose contexts are small
-against the rows have nearly equal sums, and nearly equal shares whatever the span. Only with
-matrix queries does a head attend anew from each word.
+A contribution is the sum of a head's features in a span's vector, compared with other heads. It is
+not an effect: signed features may cancel in the sum, and the span scorer makes labels of them. With
+`arrangement = "concatenate"`, as in `en_lal_sm`, span vectors also contain the rows beneath label
+attention; contributions don't measure that part.
+A head with one query vector (`query = "vector"`, as in the paper and `en_lal_sm`) adds one context
+per sentence to every row. Then `attention` is the same for all spans and no evidence for one of
+them. The context would cancel in a span's difference of rows, but the layer norm divides each row
+by its own deviation. `contributions` therefore compare changes of the same projected rows, with
+each head's context added and normalised, between the span's borders. Heads with contexts small
+against the rows have nearly equal shares. Only with matrix queries does a head attend separately
+from each word.
 """
 
 from __future__ import annotations
@@ -43,22 +36,22 @@ from ..trees.tree import LabelledSpan
 from .contributions import Normalisation, sentence_heads, span_contributions
 
 START, STOP = "<START>", "<STOP>"
-"""In place of words: the row before a sentence's first word, and the row after its last."""
+"""Words for the rows before the first and after the last word of a sentence."""
 
 ExplainedDoc = list[tuple[Sentence, "Explanation"]]
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """The H label attention heads over one sentence of n words, or one piece of a long sentence.
+    """The H label attention heads over a sentence, or a piece of a long one, of n words.
 
     words: START, the n words (tokens other than whitespace), STOP. tokens: the words' indices in
-    the Doc [n]. attention: of each head over `words`, [H, n+2]; with matrix queries [H, n+2, n+2],
-    from each word (second axis) to each word. Heads count from 0.
-    spans: the predicted constituents in preorder, (start, end, label) in words from 0 to n, so
-    that they cover `words[start + 1 : end + 1]`; a unary chain is one span, its labels joined by
-    "::". contributions: the share of each head in each span's vector, [number of spans, H]; None
-    if they were not asked for.
+    the Doc [n].
+    attention: of each head over `words`, [H, n+2]; with matrix queries [H, n+2, n+2], from each
+        word (second axis) to each word. Heads count from 0.
+    spans: predicted constituents in preorder, (start, end, label) in words from 0 to n, which cover
+        `words[start + 1 : end + 1]`; a unary chain is one span with labels joined by "::".
+    contributions: share of each head in each span's vector, [spans, H], or None.
     """
 
     words: list[str]
@@ -68,10 +61,8 @@ class Explanation:
     contributions: numpy.ndarray | None
 
     def span_attention(self, start: int, end: int) -> numpy.ndarray:
-        """Attention of each head from the words of a span: [H, n+2].
-
-        With one query vector a head that is the same for all spans of the sentence.
-        """
+        """Return the attention of each head from a span's words: [H, n+2]. A head with one query
+        vector has the same attention for all spans."""
         if self.attention.ndim == 2:
             return self.attention
         span_attention: numpy.ndarray = self.attention[:, start + 1 : end + 1].mean(1)
@@ -80,11 +71,11 @@ class Explanation:
     def attention_svg(
         self, *, heads: Sequence[int] | None = None, k: int = 8, styled: bool = True
     ) -> str:
-        """Heat map of the heads' attention, with matrix queries on average over the words.
+        """Draw a heat map of the heads' attention, with matrix queries averaged over the words.
 
-        heads: which; by default the k that contribute most to the sentence's constituents, or, if
-        contributions were not computed, the k with the greatest attention weights.
-        Raises ValueError for a head that is none.
+        heads: by default the k that contribute most to the sentence's constituents, or without
+            contributions the k with the greatest attention weights. Raises ValueError for another
+            head.
         """
         attention = self.span_attention(0, len(self.words) - 2)
         if heads is None:
@@ -99,12 +90,9 @@ class Explanation:
     def contributions_svg(
         self, *, span: tuple[int, int] | None = None, k: int = 5, styled: bool = True
     ) -> str:
-        """Bars of each head's contribution to one constituent.
-
-        span: (start, end) in words of the sentence; by default the first constituent. k: how many
-        top heads are marked. Raises ValueError if there are no contributions, or no constituent
-        over these words.
-        """
+        """Draw bars of each head's contribution to one constituent. span: (start, end) in words of
+        the sentence; by default the first constituent. k: number of marked top heads. Raises
+        ValueError without contributions, or without such a constituent."""
         if self.contributions is None or not self.spans:
             raise ValueError("no contributions of heads here: see spacy_lal.explain")
         places = [(start, end) for start, end, _ in self.spans]
@@ -119,19 +107,18 @@ class Explanation:
 def explain(
     nlp: Language | ParserPipe, doc: Doc, *, method: Normalisation | None = "normalised"
 ) -> list[Explanation]:
-    """Attention and contributions of the label attention heads, for each sentence of a Doc.
+    """Return attention and contributions of the label attention heads, by sentence.
 
-    The module's docstring says what the numbers mean. nlp: a pipeline with a label
-    attention parser, or that component. A pipeline's components before the parser are run on a
-    copy of the Doc; with the component alone, the Doc must have gone through them. The Doc is not
-    changed. A sentence cut in pieces has an `Explanation` for each, one that
-    `long_sentences = "flat"` leaves unparsed has none.
-
-    method: how contributions are normalised, see `span_contributions`: "normalised", as in Mrini
-    et al. 2020, "softmax", as in its released code, or None for no contributions. They belong to
-    heads only if the heads lie side by side in span vectors, without a feed-forward layer above:
-    ValueError if `label_feed_forward` is on, or combine is not "concatenate". ValueError as well
-    if there is no label attention at all, or no such parser.
+    The module's docstring explains the numbers.
+    nlp: pipeline with a label attention parser, whose earlier components run on a copy of the Doc;
+        or that component, for a Doc that has gone through the earlier ones. The Doc is not changed.
+        A sentence cut in pieces has an `Explanation` for each, a skipped one (`long_sentences =
+        "flat"`) has none.
+    method: normalisation of contributions (see `span_contributions`): "normalised", as in Mrini et
+        al. 2020, "softmax", as in its released code, or None for no contributions.
+    Raises ValueError without label attention or such a parser. Contributions belong to heads only
+    if the heads lie side by side in span vectors, without a feed-forward layer above, so that
+    ValueError is also raised if `label_feed_forward` is on or combine is not "concatenate".
     """
     (explained,) = explain_docs(nlp, [doc], method=method)
     return [explanation for _, explanation in explained]
@@ -144,7 +131,7 @@ def explain_docs(
     method: Normalisation | None = "normalised",
     batch_size: int = 64,
 ) -> Iterator[ExplainedDoc]:
-    """`explain` for many Docs, with the sentences: for each Doc, (sentence, explanation) pairs."""
+    """Yield (sentence, explanation) pairs for each of many Docs (see `explain`)."""
     pipe = label_attention_pipe(nlp)
     stream = iter(docs)
     while batch := list(islice(stream, batch_size)):
@@ -152,16 +139,14 @@ def explain_docs(
 
 
 def ranked(values: numpy.ndarray) -> list[int]:
-    """Indices from the greatest value to the least, equal ones in order."""
+    """Return indices from the greatest value to the least, equal ones in order."""
     order: list[int] = numpy.argsort(-values, kind="stable").tolist()
     return order
 
 
 def label_attention_pipe(nlp: Language | ParserPipe) -> ParserPipe:
-    """The label attention parser of a pipeline; that of constituents if there are others, too.
-
-    Raises ValueError if there is none, or more than one.
-    """
+    """Return a pipeline's label attention parser, preferably of constituents. Raises ValueError if
+    there is none, or more than one."""
     kinds, what = (ConstituencyPipe, LabelAttentionDependency), "label attention parser"
     if not isinstance(nlp, Language):
         return cast(ParserPipe, only_pipe(nlp, kinds, what))
@@ -172,10 +157,7 @@ def label_attention_pipe(nlp: Language | ParserPipe) -> ParserPipe:
 
 
 def constituency_pipe(nlp: Language | ParserPipe) -> ConstituencyPipe:
-    """The label attention parser of a pipeline, which must find constituents.
-
-    Raises ValueError if it doesn't, if there is none, or more than one.
-    """
+    """Return the label attention parser of constituents. Raises ValueError unless there is one."""
     pipe = label_attention_pipe(nlp)
     if not isinstance(pipe, ConstituencyPipe):
         raise ValueError(f"the parser {pipe.name!r} finds no constituents, only heads")

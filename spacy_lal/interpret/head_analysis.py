@@ -1,5 +1,4 @@
-"""Label attention heads by syntactic category (Mrini et al. 2020, figure 8), and behind errors
-(Mrini et al. 2020, on error analysis)."""
+"""Label attention heads by syntactic category (Mrini et al. 2020, figure 8) and in errors."""
 
 from __future__ import annotations
 
@@ -26,8 +25,7 @@ Contributions = Iterator[tuple[str, numpy.ndarray]]
 
 
 class HeadShare(NamedTuple):
-    """A head's average contribution to a category's spans, and the fraction of them to which it
-    contributes most of all heads."""
+    """A head's average contribution to a category's spans, and the share of them that it leads."""
 
     head: int
     contribution: float
@@ -36,15 +34,13 @@ class HeadShare(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TopHeads:
-    """Contributions of H heads to the predicted spans of C categories, the commonest first.
+    """Contributions of H heads to the predicted spans of C categories, most frequent first.
 
-    method: how contributions were normalised. categories: labels of spans, unary chains joined
-    by "::". counts: spans of each [C]. contributions: of each head, on average over the
-    category's spans [C,H]. firsts: in how many of them each head contributes most [C,H].
-
-    Heads are numbers, from 0. A head and a category belong together as far as these averages
-    say; a head may be the top one of many categories, or of none. Where the ranking of a
-    category is that of all spans together (`overall`), it says nothing about the category.
+    method: normalisation. categories: labels of spans, unary chains joined by "::". counts: spans
+    of each [C]. contributions: average of each head over the category's spans [C,H]. firsts: number
+    of spans to which each head contributes most [C,H].
+    Heads count from 0. A head may be the top one of many categories, or of none. A category's
+    ranking that equals the one of all spans (`overall`) says nothing about the category.
     """
 
     method: Normalisation
@@ -55,24 +51,22 @@ class TopHeads:
 
     @property
     def overall(self) -> numpy.ndarray:
-        """The average contribution of each head to all spans [H]."""
+        """Average contribution of each head to all spans [H]."""
         average: numpy.ndarray = self.counts @ self.contributions / max(1, self.counts.sum())
         return average
 
     def top(self, category: str, k: int = 5) -> list[HeadShare]:
-        """The k heads that contribute most to a category, on average."""
+        """Return the k heads that contribute most to a category, on average."""
         c = self.categories.index(category)
         return _shares(self.contributions[c], self.firsts[c] / self.counts[c], k)
 
     def top_overall(self, k: int = 5) -> list[HeadShare]:
-        """The k heads that contribute most to spans of any category, on average."""
+        """Return the k heads that contribute most to spans of any category, on average."""
         return _shares(self.overall, self.firsts.sum(0) / max(1, self.counts.sum()), k)
 
     def svg(self, n: int | None = 12, k: int = 3) -> str:
-        """Bars of contributions to each of the n commonest categories, or all, if n is None.
-
-        k: how many top heads are marked.
-        """
+        """Draw contributions to the n most frequent categories (None: all). k: number of marked top
+        heads."""
         return contributions_svg(
             self.categories[:n],
             self.counts.tolist(),
@@ -83,7 +77,7 @@ class TopHeads:
         )
 
     def to_dict(self, k: int = 5) -> dict[str, Any]:
-        """Everything, as JSON takes it."""
+        """Return everything as JSON values."""
 
         def described(spans: int, top: list[HeadShare], contributions: numpy.ndarray) -> Any:
             return {
@@ -114,10 +108,8 @@ def _shares(contributions: numpy.ndarray, firsts: numpy.ndarray, k: int) -> list
 def top_heads(
     nlp: Language | ParserPipe, docs: Iterable[Doc], *, method: Normalisation = "normalised"
 ) -> TopHeads:
-    """Average contributions of label attention heads to the constituents predicted in docs.
-
-    method, errors: see `explain`. Raises ValueError for a parser that finds no constituents.
-    """
+    """Return average contributions of heads to the constituents predicted in docs. Raises the
+    errors of `explain`, and ValueError for a parser that finds no constituents."""
     constituency_pipe(nlp)
 
     def spans() -> Contributions:
@@ -155,12 +147,8 @@ def averaged(spans: Iterable[tuple[str, numpy.ndarray]], method: Normalisation) 
     )
 
 
-# Errors
-
-
 class HeadInError(NamedTuple):
-    """A head's contribution to a wrong constituent, and the words, START and STOP among them, that
-    it attends to most, with their attention weights."""
+    """A head's contribution to a wrong constituent, and its most attended words with weights."""
 
     head: int
     contribution: float
@@ -168,12 +156,9 @@ class HeadInError(NamedTuple):
 
 
 class SpanError(NamedTuple):
-    """A predicted constituent that the gold tree doesn't have.
-
-    doc: index of the example. tokens: (start, end) in the predicted Doc. text: its words.
-    predicted: its label. gold: the gold label of these words, None if they are no gold
-    constituent. heads: those that contribute most.
-    """
+    """Predicted constituent that the gold tree doesn't have. doc: index of the example. tokens:
+    (start, end) in the predicted Doc. text: its words. gold: gold label of these words, None
+    without. heads: those that contribute most."""
 
     doc: int
     tokens: tuple[int, int]
@@ -185,12 +170,12 @@ class SpanError(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ErrorAnalysis:
-    """Predicted against gold constituents, a unary chain being one, with joined labels.
+    """Comparison of predicted and gold constituents, where unary chains count as one.
 
-    docs: examples that have trees. correct: constituents with gold words and label. errors: the
-    others. missed: gold constituents whose words were not predicted to be one. top_heads: the
-    contributions to the correct constituents alone, to hold those of the errors against. k: how
-    many heads count as top.
+    docs: number of examples with trees. correct: number of constituents with gold words and label.
+    errors: the others. missed: number of gold constituents whose words were not predicted.
+    top_heads: contributions to the correct constituents alone, for comparison. k: number of top
+    heads.
     """
 
     docs: int
@@ -211,7 +196,7 @@ class ErrorAnalysis:
         return [error for error in self.errors if error.gold is None]
 
     def confusions(self) -> list[tuple[str, str | None, list[SpanError]]]:
-        """Errors by predicted and gold label, the commonest first."""
+        """Return errors by predicted and gold label, most frequent first."""
         found: dict[tuple[str, str | None], list[SpanError]] = {}
         for error in self.errors:
             found.setdefault((error.predicted, error.gold), []).append(error)
@@ -219,15 +204,16 @@ class ErrorAnalysis:
         return sorted(rows, key=lambda row: (-len(row[2]), row[0], row[1] or ""))
 
     def first_heads(self, errors: Iterable[SpanError]) -> list[tuple[int, int]]:
-        """The heads that contribute most to errors, with how many, the commonest first."""
+        """Return the heads that contribute most to errors, with counts, most frequent first."""
         counts = Counter(error.heads[0].head for error in errors)
         return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
     def agreement(self) -> dict[str, float | None]:
-        """Share of the wrong labels whose span has a first head among the top k heads of the
-        *predicted* label's, and of the *gold* label's correct constituents.
+        """Return the share of wrong labels whose first head is a top head of the label.
 
-        Out of those errors both of whose labels have correct constituents; None without any.
+        The shares are those of the *predicted* and the *gold* label: a top head is among the top k
+        of the label's correct constituents. Errors with a label that has none are left out; None
+        without any errors left.
         """
         top = {
             category: {share.head for share in self.top_heads.top(category, self.k)}
@@ -242,7 +228,7 @@ class ErrorAnalysis:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as JSON takes it."""
+        """Return everything as JSON values."""
         return {
             "docs": self.docs,
             "correct": self.correct,
@@ -265,12 +251,11 @@ def error_analysis(
     words: int = 3,
     method: Normalisation = "normalised",
 ) -> ErrorAnalysis:
-    """The constituents predicted for the examples that their gold trees don't have.
+    """Compare the constituents predicted for the examples with their gold trees.
 
-    k: heads of each error, those that contribute most. words: of each head, those that it attends
-    to most. method: see `explain`. Examples without a gold tree are left out. Where tokens of the
-    two Docs differ, gold constituents without counterpart are not known to be gold. Raises
-    ValueError for a parser that finds no constituents.
+    k: number of top heads of each error. words: number of most attended words of each head. method:
+    see `explain`. Examples without a gold tree are left out. Where tokens differ, gold constituents
+    without counterpart are left out. Raises ValueError for a parser that finds no constituents.
     """
     key = constituency_pipe(nlp).spans_key
     examples = list(examples)
@@ -314,5 +299,5 @@ def _heads(explanation: Explanation, row: int, k: int, words: int) -> list[HeadI
 
 
 def attended_words(errors: Iterable[SpanError]) -> Counter[str]:
-    """Counts of the words that the errors' first heads attend to most."""
+    """Count the words that the errors' first heads attend to most."""
     return Counter(error.heads[0].words[0][0] for error in errors)

@@ -1,4 +1,4 @@
-"""Distributions inside of models: marginals of all spans, attention over layers for each word."""
+"""Distributions in models: marginals of all spans, attention over layers for each word."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ..structure.chart import unpack
 
 @dataclass(frozen=True, eq=False)
 class SpanProbabilities:
-    """The marginals of all spans of a sentence of n words.
+    """Marginals of all spans of a sentence of n words.
 
-    words [n]; tokens: their indices in the Doc [n]. probabilities [n+1, n+1]: at [i, j] that words
-    i to j are a constituent, 0 where i >= j. labels: the most probable label of each span, chains
-    joined by "::", at the same place; "" where i >= j.
+    words [n]; tokens: their indices in the Doc [n]. probabilities [n+1, n+1]: at [i, j] of a
+    constituent over words i to j, 0 where i >= j. labels: the most probable of each span, at the
+    same place, unary chains joined by "::"; "" where i >= j.
     """
 
     words: list[str]
@@ -33,17 +33,14 @@ class SpanProbabilities:
     labels: list[list[str]]
 
     def svg(self, *, styled: bool = True) -> str:
-        """A chart of all spans, each as dark as it is probable."""
+        """Draw a chart of all spans, the darker the more probable."""
         return probabilities_svg(self.words, self.probabilities, self.labels, styled=styled)
 
 
 def span_probabilities(nlp: Language | ConstituencyPipe, doc: Doc) -> list[SpanProbabilities]:
-    """The marginals of each sentence of a Doc that the parser of constituents parses.
-
-    A span's probability is the sum over its labels, groups that are no constituents left out. The
-    components before the parser are run on a copy of the Doc. Raises ValueError if there is not
-    one parser of constituents, or if its scores are margins, which are no probabilities.
-    """
+    """Return the marginals of each parsed sentence of a Doc. A span's probability is the sum over
+    its labels. Components before the parser run on a copy of the Doc. Raises ValueError unless
+    there is one parser of constituents, or if its scores are margins."""
     pipe = only_pipe(nlp, ConstituencyPipe, "parser of constituents")
     pipe.require_probabilities("a span's probability")
     (doc,) = through_earlier_pipes(nlp, pipe, [doc])
@@ -66,17 +63,14 @@ def span_probabilities(nlp: Language | ConstituencyPipe, doc: Doc) -> list[SpanP
 
 @dataclass(frozen=True, eq=False)
 class LayersOfWords:
-    """Attention over L layers, lowest first, of J heads for each of n tokens (Kaneko and Komachi
-    2019, eq. 7 and figure 2).
-
-    words [n]; attention [L, n, J], which sums to one over the layers.
-    """
+    """Attention [L, n, J] over L layers, lowest first, of J heads for n words [n]. It sums to one
+    over the layers (Kaneko and Komachi 2019, eq. 7 and figure 2)."""
 
     words: list[str]
     attention: numpy.ndarray
 
     def svg(self, *, words: bool = False, styled: bool = True) -> str:
-        """A heat map of layers by heads, on average over the words; with `words`, by words."""
+        """Draw a heat map of layers by words, or by heads, averaged over the words."""
         if words:
             return layers_of_words_svg(self.words, self.attention, styled=styled)
         # a text without words has no mean
@@ -85,11 +79,9 @@ class LayersOfWords:
 
 
 def layers_of_words(nlp: Language | ErrorDetector, doc: Doc) -> LayersOfWords:
-    """The attention of a detector over its encoder's layers, for a Doc's words without whitespace.
-
-    The components before the detector are run on a copy of the Doc. Raises ValueError if there is
-    not one detector in the pipeline.
-    """
+    """Return a detector's attention over its encoder's layers, for a Doc's words. Components before
+    the detector run on a copy of the Doc. Whitespace is left out. Raises ValueError unless the
+    pipeline has one detector."""
     pipe = only_pipe(nlp, ErrorDetector, "detector of errors")
     (doc,) = through_earlier_pipes(nlp, pipe, [doc])
     alpha = to_numpy(layer_attention(pipe.model, [doc]))
