@@ -1,1 +1,1 @@
-"""Other packages' names for what this one does."""
+"""Names of other packages for parts of this one."""

@@ -1,8 +1,7 @@
-"""benepar's extensions and its factory, for code that was written for it.
+"""benepar's extensions and factory, for code written for it.
 
-`install_extensions()` makes `span._.parse_string`, `constituents`, `parent`, `children` and
-`labels`, and those of tokens, whatever parser of this package wrote the trees. To import this
-module is to make the factory "benepar"; with benepar's own there, it can't be imported.
+The extensions read the trees of all parsers of this package. Importing the module registers the
+factory "benepar"; the import fails if benepar itself has registered it.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,7 +34,7 @@ class NonConstituentException(ValueError):
 
 
 class Constituent(NamedTuple):
-    """A constituent: tokens, the labels of its unary chain from the top; a word has often none."""
+    """Tokens of a constituent and the labels of its unary chain from the top, () for most words."""
 
     start: int
     end: int
@@ -43,8 +42,7 @@ class Constituent(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A span's constituent: its `number` among those of its sentence, which are in preorder, and
-    the numbers of the constituents right below each."""
+    """Constituent's `number` in the preorder of its sentence, and the numbers below each one."""
 
     doc: Doc
     found: list[Constituent]
@@ -56,18 +54,18 @@ class Place(NamedTuple):
         return self.doc[start:end]
 
     def within(self) -> range:
-        """The constituent and all inside of it."""
+        """Return the numbers of the constituent and of all inside of it."""
         end = self.found[self.number].end
         last = next((k for k, c in enumerate(self.found) if c.start >= end), len(self.found))
         return range(self.number, last)
 
 
 def place_of(span: Span | Token) -> Place:
-    """The constituent over exactly the words of a span, or over a token.
+    """Return the constituent over exactly the words of a span, or over a token.
 
-    As in benepar, the sentence and every word are constituents, with labels or without.
-    Whitespace tokens are in no constituent's way. Raises ValueError if the Doc has no trees,
-    NonConstituentException if the span is no constituent.
+    As in benepar, the sentence and every word are constituents, with labels or without. Whitespace
+    tokens are ignored. Raises ValueError if the Doc has no trees, NonConstituentException if the
+    span is no constituent.
     """
     doc = span.doc
     if isinstance(span, Token):
@@ -103,13 +101,13 @@ def _in_sentence(sentence: Span) -> list[Constituent]:
 
 
 def get_labels(span: Span | Token) -> tuple[str, ...]:
-    """The labels of the span's unary chain, the topmost first."""
+    """Return the labels of the span's unary chain, the topmost first."""
     place = place_of(span)
     return place.found[place.number].labels
 
 
 def get_parse_string(span: Span | Token) -> str:
-    """The span's tree in brackets, without TOP; what has no labels has no brackets."""
+    """Return the span's tree in brackets, without TOP and unlabelled constituents' brackets."""
     place = place_of(span)
     texts: dict[int, str] = {}
     for k in reversed(place.within()):
@@ -124,19 +122,19 @@ def get_parse_string(span: Span | Token) -> str:
 
 
 def get_constituents(span: Span) -> Iterator[Span]:
-    """The span and all constituents inside of it, in preorder."""
+    """Yield the span and all constituents inside of it, in preorder."""
     place = place_of(span)
     return map(place.span, place.within())
 
 
 def get_children(span: Span) -> Iterator[Span]:
-    """The constituents right below that of the span."""
+    """Yield the children of the span's constituent."""
     place = place_of(span)
     return map(place.span, place.below[place.number])
 
 
 def get_parent(span: Span | Token) -> Span | None:
-    """The constituent right above that of the span; None above the sentence."""
+    """Return the parent of the span's constituent; None for the sentence."""
     place = place_of(span)
     above = (k for k, numbers in enumerate(place.below[:-1]) if place.number in numbers)
     return next(map(place.span, above), None)
@@ -152,14 +150,11 @@ EXTENSIONS: list[tuple[Any, str, Callable]] = [
     (Token, "parse_string", get_parse_string),
     (Token, "parent", get_parent),
 ]
-"""Benepar's extension attributes: the class that has one, its name and its getter."""
+"""Benepar's extension attributes: class, name and getter."""
 
 
 def install_extensions() -> None:
-    """Register benepar's extensions of spans and tokens.
-
-    Raises ValueError if one of the names is taken by something else.
-    """
+    """Register benepar's extensions. Raises ValueError if a name is taken by something else."""
     for kind, name, getter in EXTENSIONS:
         if kind.has_extension(name) and kind.get_extension(name)[2] is not getter:
             raise ValueError(f"{kind.__name__}._.{name} is taken by another package")
@@ -168,7 +163,7 @@ def install_extensions() -> None:
 
 
 class BeneparPipe(ConstituencyPipe):
-    """`lal_constituency` that writes tags as benepar does: over those that are there, or none."""
+    """`lal_constituency` that writes tags as benepar does: over existing ones, or none."""
 
     disable_tagger = False
 
@@ -185,11 +180,11 @@ class BeneparPipe(ConstituencyPipe):
 def make_benepar(
     nlp: Language, name: str, model: str, subbatch_max_tokens: int, disable_tagger: bool
 ) -> BeneparPipe:
-    """benepar's component, by this package's parser, with benepar's extensions.
+    """Create benepar's component from this package's parser, and register the extensions.
 
-    model: a folder or file of benepar 0.2, or a pipeline that `python -m spacy lal import`
-    wrote. Names of models that benepar would look for or download are not known.
-    subbatch_max_tokens: ignored; batches have a size of their own. disable_tagger: write no tags.
+    model: folder or file of benepar 0.2, or a pipeline written by `python -m spacy lal import`;
+    names of models to download are not known. subbatch_max_tokens: ignored, since batches have
+    their own size. disable_tagger: write no tags.
     """
     folder = Path(model)
     if not folder.exists():
