@@ -1,4 +1,4 @@
-"""Text by the million lines: read, annotated in bounded memory, written in shards that resume."""
+"""Annotation of large amounts of text, in bounded memory and shards that resume."""
 
 from .annotating import annotate_batch
 

@@ -1,4 +1,4 @@
-"""Texts through a pipeline in batches of so many tokens, which leave nothing behind in memory."""
+"""Texts through a pipeline in batches of tokens, in bounded memory."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .texts import MAX_CHARS, pieces, told
 T = TypeVar("T")
 
 PRIMITIVES = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
-"""The environment variable that says how many prepared operations oneDNN keeps."""
+"""Environment variable for the size of oneDNN's cache, in prepared operations."""
 KEPT = "64"
-"""Operations that oneDNN keeps here, unless the variable is set."""
+"""Default size of oneDNN's cache, in operations."""
 
 BATCH_TOKENS = 10_000
-"""Tokens that are annotated together by default."""
+"""Default size of a batch, in tokens."""
 
 
 def load(model: str, threads: int = 0, gpu: int = -1) -> Language:
-    """The pipeline, on this GPU or the CPU (-1), with so many threads, 0 for torch's own choice.
+    """Load a pipeline on this GPU or the CPU (-1), with so many threads (0: torch's default).
 
-    Unless the environment says otherwise, oneDNN, which compiles what torch computes on a CPU for
-    every shape of a batch, keeps the latest 64 of them instead of 1,024: batches of sentences
-    hardly ever have a shape again. It asks when it is first used in a process.
+    oneDNN compiles operations for every shape of a batch. It keeps 64 of them here instead of
+    1,024, since shapes of batches hardly recur. The environment variable, which has precedence,
+    must be set before oneDNN's first use in a process.
     """
     os.environ.setdefault(PRIMITIVES, KEPT)
     import spacy
@@ -47,7 +47,7 @@ def load(model: str, threads: int = 0, gpu: int = -1) -> Language:
 
 
 class Found(NamedTuple, Generic[T]):
-    """A record with a value read off its Doc, or with the type and message of an error."""
+    """Record with a value read from its Doc, or with the type and message of an error."""
 
     record: Record
     value: T | None
@@ -61,12 +61,12 @@ def through_pipeline(
     *,
     batch_tokens: int = BATCH_TOKENS,
 ) -> Iterator[Found[T]]:
-    """Values that `read` returns for each record and its annotated Doc, in order.
+    """Yield `read(record, annotated Doc)` for each record, in order.
 
-    A batch has `batch_tokens` tokens and what its last text has more. Docs live as long as a batch:
-    strings and lexemes that they brought are freed with them (`nlp.memory_zone`, which zones of the
-    caller must not surround), so `read` returns none of spaCy's objects, and what makes the records
-    must not use `nlp`. Where a batch fails, its texts are annotated one by one.
+    batch_tokens: size of a batch; its last text may exceed it. A batch's Docs, strings and lexemes
+        are freed with it (`nlp.memory_zone`, which must not be nested), so that `read` must return
+        none of spaCy's objects, and the source of the records must not use `nlp`. The texts of a
+        failed batch are annotated one by one.
     """
     left = iter(records)
     while True:
@@ -138,15 +138,15 @@ def annotate_batch(
     max_chars: int = MAX_CHARS,
     batch_tokens: int = BATCH_TOKENS,
 ) -> list[Record]:
-    """Records with a "text", annotated (see `doc_record`), in order; fields are carried through.
+    """Return annotated records (see `doc_record`) for those with a "text", in order.
 
     model: a pipeline, or its name or folder, which is loaded once a process. A text of more than
-    `max_chars` characters becomes several records (see `pieces`). A text that fails comes back as
-    it is, with the "error", and so does a record without a text. Threads of a process take turns.
+        `max_chars` characters becomes several records (see `pieces`). Other fields are kept; failed
+        records and those without text return with the "error". Threads of a process take turns.
     """
     with _ONE_AT_A_TIME:
         nlp = model if isinstance(model, Language) else _load(str(model))
-        # all at once: what makes the records may use the pipeline, whose batches free their strings
+        # all at once: the source of the records may use the pipeline, whose batches free strings
         parts = [part for record in records for part in _pieces(record, max_chars)]
         texts = (part for part in parts if "error" not in part)
         found = through_pipeline(nlp, texts, doc_record, batch_tokens=batch_tokens)
@@ -163,7 +163,7 @@ def _result(found: Found[Record]) -> Record:
     return {**found.record, "error": found.error} if found.value is None else found.value
 
 
-# Strings are freed at the end of a batch, from a vocabulary that all threads share.
+# The end of a batch frees strings of a vocabulary that all threads share.
 _ONE_AT_A_TIME = RLock()
 
 

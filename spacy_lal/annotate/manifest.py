@@ -1,4 +1,4 @@
-"""The settings that an output folder was made with, and its complete shards."""
+"""Settings of an output folder, and its complete shards."""
 
 from __future__ import annotations
 
@@ -15,20 +15,18 @@ from spacy.language import Language
 from ..formats.whole_files import remove_unfinished, whole_file
 
 SETTINGS = "annotate.json"
-"""The file in the output folder with the settings that it was made with."""
+"""Name of the file of settings in the output folder."""
 SHARDS = "shards.jsonl"
-"""The file in the output folder with a line for every complete shard."""
+"""Name of the file with a line for every complete shard in the output folder."""
 
 Counts = dict[str, Any]
 """Numbers of a shard: "shard" (its own), "digest" (of its texts), "texts", "words", "failed"."""
 
 
 def check_same(folder: Path, name: str, settings: Mapping[str, Any]) -> None:
-    """Write `settings` to this file of the folder, or compare them with those that are there.
-
-    Raises ValueError, which names the setting, if one is another, or if the file is none of these;
-    FileExistsError if the folder has somebody else's files under the names of output files.
-    """
+    """Write `settings` to this file of the folder, or compare them with the file. Raises
+    ValueError, naming the setting, for a different one, or if the file has no settings;
+    FileExistsError if the folder has other files under the names of output files."""
     path = folder / name
     plain = json.loads(json.dumps(settings))
     if not path.exists():
@@ -62,7 +60,7 @@ def _short(value: Any) -> str:
 
 
 def describe(nlp: Language) -> str:
-    """A pipeline's name and version, and a digest of its files."""
+    """Return a pipeline's name and version, and a digest of its files."""
     meta = nlp.meta
     digest = blake2b(digest_size=8)
     folder = nlp.path
@@ -76,10 +74,10 @@ def describe(nlp: Language) -> str:
 
 
 class Manifest:
-    """A log of the shards that are complete: a line each, in the order in which they became so."""
+    """Log of the complete shards, a line each, in order of completion."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises ValueError, which names the file and the line, if it is no such log."""
+        """Read the log. Raises ValueError, naming the file and the line, if it is malformed."""
         self._path = folder / SHARDS
         self.shards: dict[int, Counts] = {}
         if self._path.exists():
@@ -89,7 +87,7 @@ class Manifest:
 
     def _read(self) -> None:
         text = self._path.read_bytes()
-        whole = text.rfind(b"\n") + 1  # a line that was being written when the process ended
+        whole = text.rfind(b"\n") + 1  # the last line may be cut off
         for number, line in enumerate(text[:whole].splitlines(), start=1):
             try:
                 counts = json.loads(line)
@@ -103,7 +101,7 @@ class Manifest:
             os.truncate(self._path, whole)
 
     def add(self, counts: Counts) -> None:
-        """A shard whose files are complete."""
+        """Add a shard whose files are complete."""
         self.shards[counts["shard"]] = counts
         with self._path.open("a", encoding="utf8") as file:
             file.write(json.dumps(counts) + "\n")
@@ -111,11 +109,11 @@ class Manifest:
             os.fsync(file.fileno())
 
     def finish(self) -> None:
-        """Put the lines in order of the shards, whatever order they were made in."""
+        """Sort the lines by shard."""
         with whole_file(self._path) as unfinished:
             lines = (json.dumps(self.shards[number]) + "\n" for number in sorted(self.shards))
             unfinished.write_text("".join(lines), encoding="utf8")
 
 
 FAILED = "failed"
-"""The folder beside the shards with the texts that failed, as JSON lines with their errors."""
+"""Name of the folder of failed texts, as JSON lines with their errors."""

@@ -1,4 +1,4 @@
-"""Shards on a Ray cluster, in actors each of which has a pipeline of its own."""
+"""Annotation of shards on a Ray cluster, by actors with a pipeline each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .shards import AnnotateSettings, Shard, Workers, make_shard
 from .texts import told
 
 TRIES = 3
-"""Attempts at a shard, after which an actor that ends also ends the run."""
+"""Greatest number of attempts at a shard whose actors end."""
 
 
 def on_ray(
@@ -29,14 +29,13 @@ def on_ray(
     workers: Workers,
     pipeline: str,
 ) -> Iterator[tuple[Shard, Counts]]:
-    """Shards by actors of the cluster that `RAY_ADDRESS` names, else of a local one.
+    """Yield shards annotated by actors of the cluster of `RAY_ADDRESS`, or of a local one.
 
-    pipeline: the model, as `describe` has it; actors must have loaded the same. An actor takes a
-    CPU for each of its threads, 1 or more, and with a GPU one of these. `output` and a model's
-    folder are where all machines of the cluster see them. Shards go to the actors that are there,
-    so that it makes no difference when, or whether, the cluster has room for all. An actor that
-    ends is begun again, and so is its shard. Raises ImportError, which says what to install, and
-    ChildProcessError if an actor can't go on.
+    pipeline: the model's `describe`, which actors must match. An actor takes a CPU for each of its
+        threads, at least one, and optionally a GPU. All machines need access to `output` and the
+        model's folder. Available actors get shards, however many the cluster has room for. An actor
+        that ends is restarted, with its shard.
+    Raises ImportError, with advice, and ChildProcessError if an actor can't go on.
     """
     ray = _ray()
     threads, gpu = workers.threads or 1, workers.gpu >= 0
@@ -46,7 +45,7 @@ def on_ray(
     left = chain([first], left)
     model = model if is_package(model) else str(Path(model).resolve())
     with _cluster(ray, workers.processes * threads, gpu):
-        # a shard that is made once more has the same bytes
+        # a repeated shard has the same bytes
         again = {"max_restarts": -1, "max_task_retries": TRIES - 1}
         kind = ray.remote(num_cpus=threads, num_gpus=int(gpu), **again)(_Actor)
         arguments = (model, pipeline, output.resolve(), settings, threads, gpu)
@@ -62,7 +61,7 @@ def on_ray(
                     actor = loading.pop(ready)
                 else:
                     actor, done = working.pop(ready)
-                    yield done, found  # before more is read: that may raise an error
+                    yield done, found  # before reading on, which may raise an error
                 following = next(left, None) if more else None
                 if following is not None:
                     working[actor.annotate.remote(following)] = actor, following
@@ -73,7 +72,7 @@ def on_ray(
 
 
 class _Actor:
-    """An actor with a pipeline; it returns errors as text, as processes do."""
+    """Actor with a pipeline; it returns errors as text, as processes do."""
 
     def __init__(
         self,
@@ -103,7 +102,7 @@ class _Actor:
             return told(error)
 
     def _loaded(self) -> Language:
-        """Not in `__init__`: an actor that is begun again is asked for a shard at once."""
+        """Load the pipeline; a restarted actor gets its shard before `__init__` could."""
         if self._nlp is None:
             nlp = load(self._model, self._threads, self._gpu)
             if (found := describe(nlp)) != self._pipeline:
@@ -117,11 +116,11 @@ class _Actor:
 
 @contextmanager
 def _cluster(ray: Any, cpus: int, gpu: bool) -> Iterator[None]:
-    """The one that is there, else one on this machine with room for so much."""
+    """Use the existing cluster, or start a local one of this size."""
     if ray.is_initialized():
         yield
         return
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # tell nobody of it
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no statistics to Ray's makers
     here = "RAY_ADDRESS" not in os.environ
     local = {"num_cpus": max(cpus, os.cpu_count() or 1), "include_dashboard": False}
     try:
@@ -131,8 +130,8 @@ def _cluster(ray: Any, cpus: int, gpu: bool) -> Iterator[None]:
             logging_level="error",
             **(local if here else {}),
         )
-    except Exception as error:  # Ray's own are of no kind
-        ray.shutdown()  # what it has begun of itself
+    except Exception as error:  # Ray's errors have no common type
+        ray.shutdown()  # what was started before the error
         raise ChildProcessError(f"Ray could not be started: {told(error)}") from error
     try:
         if gpu and here and not ray.cluster_resources().get("GPU"):

@@ -1,8 +1,5 @@
-"""Annotated texts as plain dicts: the one description of their fields, and from Docs and back.
-
-The JSON lines and Parquet columns of `annotate`, the answers of the page, and records written by
-hand for pictures are all of this form; their schemas and checks follow from `AnnotatedText`.
-"""
+"""Annotated texts as plain dicts: schema, check, and conversion from and to Docs. `AnnotatedText`
+is the schema of JSON lines, Parquet columns, the page's answers and records for pictures."""
 
 from __future__ import annotations
 
@@ -25,16 +22,15 @@ from ..annotations.grammar_errors import (
 from ..annotations.span_groups import span_scores
 
 Record = dict[str, Any]
-"""A text and what is known of it: "text", "id", "offset" (its characters that come before), the
-fields that are carried through, and the layers of an `AnnotatedText`."""
+"""Text with "text", "id", "offset" (in characters of the original), kept fields and layers."""
 DIGITS = 6
-"""Decimals of scores; a processor's threads make a difference from the seventh on."""
+"""Decimals of scores; threads change the seventh."""
 WORDS = {"tags": "TAG", "pos": "POS", "lemmas": "LEMMA"}
-"""Layers with one string a token, and what spaCy calls them."""
+"""Layers with one string per token, and their names in spaCy."""
 
 
 class Part(BaseModel):
-    """A part of a record: values must be of the fields' types, further fields may be there."""
+    """Part of a record; values must have the fields' types, other fields are allowed."""
 
     model_config = ConfigDict(strict=True, extra="allow")
 
@@ -47,14 +43,14 @@ class Place(Part):
 
 
 class LabelledPlace(Place):
-    """A span with its label, and how probable it is."""
+    """Span with its label and probability."""
 
     label: str
     score: float | None = None
 
 
 class FrameRecord(Part):
-    """A predicate's token and roleset; the spans of its roles, V among them."""
+    """Predicate's token and roleset, and the spans of its roles, V among them."""
 
     predicate: int
     roleset: str = ""
@@ -62,11 +58,11 @@ class FrameRecord(Part):
 
 
 class AnnotatedText(Part):
-    """A text with its annotation; a layer that nobody annotated is not there.
+    """Text with its annotation, without layers that nobody annotated.
 
-    words: all tokens, whitespace, too. starts: the character of the text at which each begins.
-    heads: of every token, in tokens, a root its own. unparsed: sentences without a tree because the
-    parser left them alone. error_scores: the probability of every token to be wrong.
+    words: all tokens, with whitespace. starts: character offset of each token in the text. heads:
+    of every token, in tokens, a root its own. unparsed: sentences that the parser skipped.
+    error_scores: error probability of every token.
     """
 
     id: str | int | None = None
@@ -113,11 +109,11 @@ class AnnotatedText(Part):
 
 
 FIELDS = (*AnnotatedText.model_fields, "error")
-"""Fields of records, without those carried through; "error" is there if a text failed."""
+"""Fields of records without kept ones; "error" belongs to failed texts."""
 
 
 def check_record(record: Mapping[str, Any]) -> None:
-    """Raise ValueError, which names the first field that is not as `AnnotatedText` has it."""
+    """Raise ValueError, naming the first field that doesn't match `AnnotatedText`."""
     try:
         AnnotatedText.model_validate(dict(record))
     except ValidationError as error:
@@ -128,10 +124,7 @@ def check_record(record: Mapping[str, Any]) -> None:
 
 
 def doc_record(record: Record, doc: Doc) -> Record:
-    """The record as an `AnnotatedText`, with the layers that its Doc has.
-
-    Entities, morphology and whatever else a Doc may have are not in a record.
-    """
+    """Return the record with its Doc's layers of `AnnotatedText`; others are left out."""
     return {
         **record,
         "words": [token.text for token in doc],
@@ -152,7 +145,6 @@ def _layers(doc: Doc) -> Iterator[tuple[str, list[Any]]]:
     if CONSTITUENTS_KEY in doc.spans:
         group = doc.spans[CONSTITUENTS_KEY]
         spans = map(_span, group, span_scores(group))
-        # in preorder, see `get_constituents`
         yield "constituents", sorted(spans, key=lambda span: (span["start"], -span["end"]))
         if unparsed := group.attrs.get("unparsed"):
             yield "unparsed", [{"start": start, "end": end} for start, end in unparsed]
@@ -184,10 +176,8 @@ def _span(span: Any, score: float | None) -> Record:
 
 
 def record_doc(record: Record, vocab: Vocab) -> Doc:
-    """The Doc that `doc_record` read, without the log-probabilities of its trees.
-
-    Raises ValueError if the words are not those of the text, and for a record without words.
-    """
+    """Return a record's Doc, without the log-probabilities of its trees. Raises ValueError if the
+    words are not those of the text, and for a record without words."""
     if record.get("words") is None:
         raise ValueError(f"record {record.get('id')!r} has no words: {record.get('error')}")
     text, words, starts = record["text"], record["words"], record["starts"]
@@ -199,7 +189,7 @@ def record_doc(record: Record, vocab: Vocab) -> Doc:
         vocab,
         words=words,
         spaces=[end < after for end, after in zip(ends, nexts, strict=True)],
-        # not one by one: each of spaCy's setters looks at the whole Doc
+        # at once: each of spaCy's setters walks through the Doc
         sent_starts=None if begins is None else [i in begins for i in range(len(words))],
         **{layer: record[layer] for layer in WORDS if record.get(layer) is not None},
     )

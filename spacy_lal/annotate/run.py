@@ -1,4 +1,4 @@
-"""Text to shards, in this process, in several, or on Ray; a run that was stopped goes on."""
+"""Annotation of text in shards by one or several processes or Ray; stopped runs resume."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .texts import Texts, told
 
 
 class Done(NamedTuple):
-    """there: whether an earlier run made the shard. position: bytes of the input up to its end."""
+    """Shard, whether it was `there` before, and the end of its input, in bytes."""
 
     counts: Counts
     there: bool
@@ -44,11 +44,11 @@ class Done(NamedTuple):
 def annotate_texts(
     model: str, texts: Texts, output: Path, settings: AnnotateSettings, workers: Workers
 ) -> Iterator[Done]:
-    """Annotate the texts into files of `output`; yields what is in each, as they are done.
+    """Annotate the texts into files of `output`; yield each shard's counts on completion.
 
-    Shards that are complete stay as they are. Raises ValueError if they were made with another
-    pipeline, other settings or other texts, BlockingIOError if another run is writing there, and
-    ChildProcessError if a process ends.
+    Complete shards are kept. Raises ValueError if they are of another pipeline, other settings or
+    other texts, BlockingIOError if another run is writing there, and ChildProcessError if a process
+    ends.
     """
     # actors' GPUs are elsewhere
     nlp = load(model, workers.threads, workers.gpu if workers.engine == "processes" else -1)
@@ -56,7 +56,7 @@ def annotate_texts(
     described = _described(nlp, texts, settings)
     check_same(output, SETTINGS, described)
     here = nlp if workers.engine == "processes" and workers.processes == 1 else None
-    del nlp  # of which the others have their own
+    del nlp  # the others load their own
 
     def make(shards: Iterable[Shard]) -> Iterator[tuple[Shard, Counts]]:
         if here is not None:
@@ -98,7 +98,7 @@ def _described(nlp: Language, texts: Texts, settings: AnnotateSettings) -> dict[
     return {
         "spacy-lal": version("spacy-lal"),
         "pipeline": describe(nlp),
-        # what is in them, each shard's digest says
+        # each shard's digest covers the contents
         "input": [name for name, *_ in texts.files] or "stdin",
         "text_field": texts.text_field,
         **asdict(settings),
@@ -125,12 +125,9 @@ def in_processes(
     settings: AnnotateSettings,
     workers: Workers,
 ) -> Iterator[tuple[Shard, Counts]]:
-    """Annotate each shard; yields them with what is in each, in the order in which they are done.
-
-    Every process loads the model. As many shards as processes are in memory here. Raises
-    ChildProcessError, which says why, if a process ends or can't go on; what ends this process ends
-    them.
-    """
+    """Annotate each shard; yield shards with their counts, in order of completion. Every process
+    loads the model; as many shards are in memory. Raises ChildProcessError, with the reason, if a
+    process ends or fails. The processes end with this one."""
     context = multiprocessing.get_context("spawn")  # torch's threads don't survive a fork
     left = iter(shards)
     first = list(islice(left, workers.processes))
@@ -154,7 +151,7 @@ def in_processes(
                 connection = cast(Connection, ready)
                 worker, shard = busy.pop(connection)
                 counts = _received(connection, worker)
-                yield shard, counts  # before more is read: that may raise an error
+                yield shard, counts  # before reading on, which may raise an error
                 if (following := next(left, None)) is not None:
                     _send(connection, following)
                     busy[connection] = worker, following
@@ -165,7 +162,7 @@ def in_processes(
 
 
 def _send(connection: Connection, shard: Shard) -> None:
-    with suppress(ConnectionError):  # one that ended says so when it is listened to
+    with suppress(ConnectionError):  # the reader notices a process that ended
         connection.send(shard)
 
 
@@ -184,7 +181,7 @@ def _received(connection: Connection, worker: Any) -> Counts:
 
 @contextmanager
 def _threads_of_children(threads: int) -> Iterator[None]:
-    """Sets the number of threads of all libraries in processes that are started within."""
+    """Set the number of threads of all libraries in processes started within."""
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     before = {name: os.environ.get(name) for name in names}
     os.environ.update(dict.fromkeys(names, str(threads)))
@@ -206,7 +203,9 @@ def _work(
     threads: int,
     gpu: int,
 ) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, too, and ends this process
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # the parent receives it, too, and ends this process
     Thread(target=_end_with_parent, daemon=True).start()
     try:
         nlp = load(model, threads, gpu)

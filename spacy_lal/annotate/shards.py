@@ -1,7 +1,4 @@
-"""The unit of work: so many characters of text, and the file that they become.
-
-A writer takes records and Docs as they come, and keeps what it will write, none of spaCy's objects.
-"""
+"""Shards: fixed amounts of text, and their output files. Writers keep none of spaCy's objects."""
 
 from __future__ import annotations
 
@@ -29,23 +26,23 @@ from .records import AnnotatedText, Record, doc_record
 from .texts import MAX_CHARS, Texts, pieces, pyarrow
 
 ENGINES = ("processes", "ray")
-"""Makers of shards: processes of this machine, or actors of Ray."""
+"""Makers of shards: processes of this machine, or Ray's actors."""
 SHARD_CHARS = 500_000
-"""Characters of text in a shard by default."""
+"""Default size of a shard, in characters of text."""
 
 
 class Writer(Protocol):
-    """A writer of one output file."""
+    """Writer of one output file."""
 
     def add(self, record: Record, doc: Doc) -> None:
-        """Raises an error, and takes nothing, if the format can't say what the Doc has."""
+        """Add a record. Raises an error, and adds nothing, if the format can't express the Doc."""
 
     def write(self, path: Path) -> None:
-        """Write all that was added."""
+        """Write all added records."""
 
 
 class TextWriter:
-    """Texts that `text` makes of records and Docs, one after the other."""
+    """Writer of the texts that `text` makes of records and Docs."""
 
     def __init__(self, text: Callable[[Record, Doc], str]) -> None:
         self._text = text
@@ -59,13 +56,13 @@ class TextWriter:
 
 
 def json_line(record: Record, doc: Doc) -> str:
-    """`doc_record`'s record."""
+    """Return a line of JSON with `doc_record`'s record."""
     _check_unicode(record)
     return json.dumps(doc_record(record, doc), separators=(",", ":")) + "\n"
 
 
 def conllu(record: Record, doc: Doc) -> str:
-    """CoNLL-U: what is kept, and what stood before a part of a long text, in comments."""
+    """Return CoNLL-U, with kept fields and offsets in comments."""
     offset = record["offset"]
     name = f"{record['id']}@{offset}" if offset else record["id"]
     kept = {k: v for k, v in record.items() if k not in ("id", "offset", "text")}
@@ -73,17 +70,17 @@ def conllu(record: Record, doc: Doc) -> str:
 
 
 def brackets(record: Record, doc: Doc) -> str:
-    """A tree a line."""
+    """Return a tree per line."""
     return "".join(f"{tree}\n" for tree in sentence_trees(doc) if tree.leaves)
 
 
 def props(record: Record, doc: Doc) -> str:
-    """The columns of CoNLL-2005."""
+    """Return the columns of CoNLL-2005."""
     return format_props(doc_props(doc))
 
 
 class DocsWriter:
-    """`.spacy`: all that Docs have; the record's fields, without its text, in `doc.user_data`."""
+    """Writer of `.spacy` files, with records' fields but the text in `doc.user_data`."""
 
     def __init__(self) -> None:
         self._docs = SpacyWriter()
@@ -97,7 +94,7 @@ class DocsWriter:
 
 
 class ParquetWriter:
-    """`doc_record`'s records in columns: a kept field as text, what is none as JSON."""
+    """Writer of `doc_record`'s records in columns; kept fields become text, in JSON if need be."""
 
     def __init__(self, keep: Sequence[str]) -> None:
         self._keep = [name for name in keep if name != "id"]
@@ -108,7 +105,7 @@ class ParquetWriter:
         for name in self._keep:
             value = found[name]
             found[name] = value if value is None or isinstance(value, str) else json.dumps(value)
-        _check_unicode(record)  # what isn't would fail the whole file
+        _check_unicode(record)  # other text would fail the whole file
         self._records.append(found)
 
     def write(self, path: Path) -> None:
@@ -123,7 +120,7 @@ class ParquetWriter:
 
 
 def _column(arrow: Any, kind: Any) -> Any:
-    """The Arrow type of a field: of `X | None` and `X | Y` that of X."""
+    """Return a field's Arrow type; in unions the first type counts."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         fields = kind.model_fields.items()
         return arrow.struct({name: _column(arrow, field.annotation) for name, field in fields})
@@ -135,7 +132,7 @@ def _column(arrow: Any, kind: Any) -> Any:
 
 
 def _check_unicode(record: Record) -> None:
-    """Raises UnicodeEncodeError for fields with half a character, as "\\ud83d" in JSON."""
+    """Raise UnicodeEncodeError for fields with half a surrogate pair, as "\\ud83d" in JSON."""
     fields = {name: value for name, value in record.items() if name != "text"}
     json.dumps(fields, ensure_ascii=False).encode()
 
@@ -148,20 +145,17 @@ WRITERS: dict[str, Callable[[Sequence[str]], Writer]] = {
     "brackets": lambda keep: TextWriter(brackets),
     "props": lambda keep: TextWriter(props),
 }
-"""A writer of each format, which is also how files end, from the fields to keep."""
+"""Writer of each format, made from the fields to keep; the format is the file suffix."""
 
 NEEDS = {"brackets": CONSTITUENTS_KEY, "props": FRAMES_KEY}
-"""The span group without which a format has nothing to say."""
+"""Span group that a format needs."""
 
 
 @dataclass(frozen=True)
 class AnnotateSettings:
-    """Settings that decide the contents of files.
-
-    keep: fields that are carried through. max_chars: longer texts are annotated in pieces.
-    shard_chars: of a file; the last text of a file may go beyond. batch_tokens: see
-    `through_pipeline`.
-    """
+    """Settings that decide the contents of files. keep: fields of the input to keep. max_chars:
+    length of a text from which it is annotated in pieces. shard_chars: characters of a shard; its
+    last text may exceed it. batch_tokens: tokens of a batch; its last text may exceed it."""
 
     format: str = "jsonl"
     keep: Sequence[str] = ()
@@ -170,7 +164,7 @@ class AnnotateSettings:
     batch_tokens: int = BATCH_TOKENS
 
     def __post_init__(self) -> None:
-        """Raises ValueError, and ImportError if what the format needs is not installed."""
+        """Raise ValueError for bad settings, ImportError if the format needs a missing package."""
         if self.format not in WRITERS:
             raise ValueError(
                 f"unknown format {self.format!r}: expected one of {', '.join(WRITERS)}"
@@ -186,12 +180,12 @@ class AnnotateSettings:
 
 @dataclass(frozen=True)
 class Workers:
-    """Who annotates; it makes no difference to what is found.
+    """Settings of annotating processes, without effect on the results.
 
-    processes: 1 for this one. threads: of torch in each; 0 for its own choice, and for an even
-    share of the cores where there are several processes. gpu: which, -1 for none. engine:
-    "processes" of this machine, or "ray", where these are actors, of one thread unless told
-    otherwise and with a GPU each, whichever Ray gives them, unless `gpu` is -1.
+    processes: 1 for this one. threads: of torch in each; 0 for torch's default, and for an even
+    share of the cores with several processes. gpu: its number, -1 for none. engine: "processes" of
+    this machine, or "ray", with actors of one thread by default and a GPU each, chosen by Ray,
+    unless `gpu` is -1.
     """
 
     processes: int = 1
@@ -200,7 +194,7 @@ class Workers:
     engine: str = "processes"
 
     def __post_init__(self) -> None:
-        """Raises ValueError if there is no such engine."""
+        """Raise ValueError for an unknown engine."""
         if self.engine not in ENGINES:
             raise ValueError(
                 f"unknown engine {self.engine!r}: expected one of {', '.join(ENGINES)}"
@@ -208,7 +202,7 @@ class Workers:
 
 
 class Shard(NamedTuple):
-    """records: of whole texts or pieces. digest: of them. position: see `Texts`."""
+    """Records of whole texts or pieces, their digest, and the position in the `Texts`."""
 
     number: int
     records: list[Record]
@@ -217,7 +211,7 @@ class Shard(NamedTuple):
 
 
 def cut_shards(texts: Texts, settings: AnnotateSettings) -> Iterator[Shard]:
-    """The input, cut the same way whenever it is read. One shard is in memory at a time."""
+    """Yield the input as shards, always cut alike, with one in memory at a time."""
     number, chars = 0, 0
     records: list[Record] = []
     for text in texts:
@@ -239,12 +233,12 @@ def _digest(records: Iterable[Record]) -> str:
 
 
 def shard_name(number: int, settings: AnnotateSettings) -> str:
-    """The name of an output file."""
+    """Return the name of an output file."""
     return f"part-{number:05}.{settings.format}"
 
 
 def make_shard(nlp: Language, shard: Shard, output: Path, settings: AnnotateSettings) -> Counts:
-    """Write the shard's file, and before it that of texts that failed, if any."""
+    """Write the shard's file, after that of failed texts, if any."""
     writer = WRITERS[settings.format](settings.keep)
     counts: Counter[str] = Counter()
 
@@ -266,7 +260,7 @@ def make_shard(nlp: Language, shard: Shard, output: Path, settings: AnnotateSett
     if failed:
         _write_failed(failed, failures)
     else:
-        failures.unlink(missing_ok=True)  # of a run that was stopped between the two files
+        failures.unlink(missing_ok=True)  # from a run that was stopped between the two files
     with whole_file(path) as unfinished:
         writer.write(unfinished)
     return {
@@ -281,12 +275,12 @@ def make_shard(nlp: Language, shard: Shard, output: Path, settings: AnnotateSett
 def _write_failed(records: list[Record], path: Path) -> None:
     path.parent.mkdir(exist_ok=True)
     with whole_file(path) as unfinished:
-        # in ASCII: what failed may be no Unicode
+        # in ASCII: failed text may be invalid Unicode
         unfinished.write_text("".join(json.dumps(record) + "\n" for record in records))
 
 
 def check_finds(nlp: Language, settings: AnnotateSettings) -> None:
-    """Raises ValueError if the pipeline doesn't find what the format consists of."""
+    """Raise ValueError if the pipeline doesn't find the annotation of the format."""
     key = NEEDS.get(settings.format)
     if key is not None and key not in nlp("This is it.").spans:
         raise ValueError(

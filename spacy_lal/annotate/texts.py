@@ -1,7 +1,4 @@
-"""Texts from files: plain (a paragraph a line), JSON lines, Parquet; a folder of them, or stdin.
-
-Long ones are cut in pieces where it hurts least, with what comes before each piece counted.
-"""
+"""Texts from files or stdin: plain (a paragraph a line), JSON lines, Parquet; and their pieces."""
 
 from __future__ import annotations
 
@@ -19,16 +16,15 @@ from ..formats.files import OPENERS, undamaged
 from .records import FIELDS, Record
 
 STDIN = "-"
-"""The path that stands for standard input."""
+"""Path of standard input."""
 KINDS = ("txt", "jsonl", "parquet")
-"""The kinds of files that texts are read from, as their names end."""
+"""File suffixes of the input's formats."""
 
 MAX_CHARS = 100_000
-"""Characters (code points) of a piece, some 20,000 words. spaCy itself refuses 1,000,000; a Doc and
-what is found in it take kilobytes a word."""
+"""Default length of a piece, in characters: some 20,000 words, at kilobytes each. spaCy itself
+refuses 1,000,000."""
 
-# From the best place to the worst; a cut is behind the match, so that pieces put together are the
-# text.
+# From the best place to the worst; cuts are behind matches, so that pieces add up to the text.
 _PLACES = (
     re.compile(r"\n[^\S\n]*\n\s*"),
     re.compile(r"\n\s*"),
@@ -42,12 +38,9 @@ _AT_ONCE = 1000
 
 @dataclass
 class Texts:
-    """The records of the input: "id", "text" and the fields to keep.
-
-    Without an id of its own a text is "FILE:LINE". A line that is no text is a record with an
-    "error" (and what could be read of it). position: bytes of the input that were read so far.
-    size: of all its files; None for stdin.
-    """
+    """Records of the input: "id", "text" and the fields to keep. The default id is "FILE:LINE". A
+    malformed line becomes a record with an "error" and its readable fields. position: bytes of the
+    input read so far. size: bytes of all files, None for stdin."""
 
     input: str
     kind: str | None = None
@@ -57,8 +50,7 @@ class Texts:
     files: list[tuple[str, Path, str]] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        """Raises ValueError or OSError for an input that can't be read, and fields that can't be
-        kept."""
+        """Raise ValueError or OSError for unreadable input or fields that can't be kept."""
         if self.kind not in (None, *KINDS):
             raise ValueError(f"no input format {self.kind!r}: it is one of {', '.join(KINDS)}")
         if taken := set(self.keep) & {*FIELDS, self.text_field} - {"id"}:
@@ -104,7 +96,7 @@ class Texts:
         return sum(path.stat().st_size for _, path, _ in self.files) if self.files else None
 
     def __iter__(self) -> Iterator[Record]:
-        """Raises ValueError, which names the file and the line, for damaged files."""
+        """Yield the records. Raises ValueError, naming the file and the line, for damaged files."""
         if not self.files:
             yield from self._lines("stdin", sys.stdin.buffer, self.kind or "txt")
         before = 0
@@ -141,7 +133,7 @@ class Texts:
                 yield {"id": place, "text": line.decode("utf8", "replace"), "error": told(error)}
 
     def _json(self, place: str, line: str) -> Record:
-        values = json.loads(line)  # srsly's reads neither NaN nor large numbers
+        values = json.loads(line)  # srsly reads neither NaN nor large numbers
         if not isinstance(values, dict):
             raise ValueError(f"expected a JSON object on each line, found {line.strip()[:40]!r}")
         return self._record(place, values)
@@ -189,8 +181,7 @@ def _kind(path: Path) -> str | None:
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON has it: null for a number that is none or infinite; dates and whatever
-    else Parquet knows as text."""
+    """Convert a value to JSON: null for NaN and infinity, text for dates and other types."""
     if isinstance(value, _PLAIN):
         return None if isinstance(value, float) and not math.isfinite(value) else value
     if isinstance(value, list):
@@ -201,7 +192,7 @@ def _plain(value: Any) -> Any:
 
 
 def pyarrow() -> Any:
-    """The library, with its Parquet. Raises ImportError, which says what to install."""
+    """Import pyarrow and its Parquet. Raises ImportError with advice."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -211,16 +202,13 @@ def pyarrow() -> Any:
 
 
 def told(error: Exception) -> str:
-    """An error in one line."""
+    """Return an error in one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def pieces(record: Record, max_chars: int = MAX_CHARS) -> Iterator[Record]:
-    """The record, or, if its text is longer than `max_chars`, records of its parts.
-
-    They have all its fields; "offset" is that of the part. Raises ValueError for less than one
-    character.
-    """
+    """Yield the record, or records of the pieces of a text longer than `max_chars`. Pieces have all
+    its fields; "offset" is the piece's. Raises ValueError for less than one character."""
     if max_chars < 1:
         raise ValueError(f"max_chars must be at least 1, got {max_chars}")
     text, offset = record["text"], record.get("offset", 0)
@@ -233,8 +221,7 @@ def pieces(record: Record, max_chars: int = MAX_CHARS) -> Iterator[Record]:
 
 
 def _cut(text: str, start: int, max_chars: int) -> int:
-    """Behind the last paragraph of the second half of what fits; else the last line, sentence or
-    word; else at full length."""
+    """Return the best cut in the second half of what fits, or the full length."""
     middle, end = start + (max_chars + 1) // 2, start + max_chars
     for place in _PLACES:
         cut = 0
