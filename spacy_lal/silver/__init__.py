@@ -1,1 +1,1 @@
-"""Annotated text without gold: what a trained pipeline is sure of, for another to learn from."""
+"""Silver annotation: confident predictions of a pipeline, as training data for another."""

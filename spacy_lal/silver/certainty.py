@@ -1,4 +1,4 @@
-"""Certainty of a pipeline about the layers of a sentence, and how right it is where it is sure."""
+"""Certainty of a pipeline about the layers of a sentence, and accuracy by certainty."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from ..srl.scorer import score_frames
 from ..trees.tree import LabelledSpan
 
 LAYERS = ("tags", "trees", "heads", "roles")
-"""The layers of annotation whose certainty is known."""
+"""Layers of annotation with a certainty."""
 
 THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.925, 0.95, 0.975, 0.99)
-"""Certainties from which on it is counted what is right, by default."""
+"""Default least certainties for `calibrate`."""
 
 SCORES: dict[str, tuple[str, Callable[[list[Example]], dict[str, Any]]]] = {
     "tags": ("tag_acc", lambda pairs: Scorer.score_token_attr(pairs, "tag")),
@@ -46,18 +46,16 @@ SCORES: dict[str, tuple[str, Callable[[list[Example]], dict[str, Any]]]] = {
     "heads": ("conll18_las", score_attachment),
     "roles": ("srl_f", score_frames),
 }
-"""The measure of each layer, from 0 to 1."""
+"""Measure of each layer, from 0 to 1."""
 
 Certainty = dict[str, float]
-"""Certainty about each layer of a sentence, from 0 to 1; unknown layers are not there."""
+"""Certainty about the known layers of a sentence, from 0 to 1."""
 
 
 def with_certainty(nlp: Language, docs: Iterable[Doc]) -> Iterator[tuple[Doc, Certainty]]:
-    """Each sentence as a Doc of its own, with all that the pipeline finds, and how sure it is.
-
-    docs: tokens, with sentence starts or without. A batch of `nlp.batch_size` is in memory at
-    once. Sentences that were left alone, or parsed in pieces, have no certainty.
-    """
+    """Yield each sentence as a Doc of its own, with the pipeline's annotation and certainty. docs:
+    tokens, with sentence starts or without; a batch of `nlp.batch_size` is in memory. Sentences
+    that were skipped, or parsed in pieces, have no certainty."""
     batch: list[Doc] = []
     for doc in docs:
         batch.append(doc)
@@ -68,7 +66,7 @@ def with_certainty(nlp: Language, docs: Iterable[Doc]) -> Iterator[tuple[Doc, Ce
 
 
 def findable(nlp: Language) -> set[str]:
-    """The layers whose certainty is known if the pipeline's components find them."""
+    """Return the layers whose certainty the pipeline's components find."""
     layers: set[str] = set()
     pipes: list[tuple[str, Any]] = nlp.pipeline
     for _, pipe in pipes:
@@ -85,7 +83,7 @@ def _batch(nlp: Language, docs: list[Doc]) -> Iterator[tuple[Doc, Certainty]]:
     pipes: list[tuple[str, Any]] = nlp.pipeline
     for _, pipe in pipes:
         if isinstance(pipe, ParserPipe):
-            # what Docs have already stays as it is, and is not this component's
+            # existing layers stay, and are not this component's
             new = [_new(pipe, doc) for doc in docs]
             found = pipe.predict(docs)
             pipe.set_annotations(docs, found)
@@ -103,7 +101,7 @@ def _batch(nlp: Language, docs: list[Doc]) -> Iterator[tuple[Doc, Certainty]]:
 
 
 def _new(pipe: ParserPipe, doc: Doc) -> Collection[str]:
-    """The layers that are the component's if it finds them."""
+    """Return the layers that are the component's if it finds them."""
     layers = {"trees", "roles"}
     (tags,), (heads,) = pipe.overwritten([doc])
     if pipe.tags and (tags or not doc.has_annotation("TAG")):
@@ -127,10 +125,8 @@ def _certainty(parse: SentenceParse) -> Certainty:
 
 
 def tree_certainty(parse: SentenceParse) -> float:
-    """The mean of the constituents' probabilities and of the tree's, a word's geometric mean.
-
-    The first is the expected precision, which doesn't see what is missing; the second does.
-    """
+    """Return the mean of the constituents' probabilities and of the tree's geometric mean per word.
+    The first is the expected precision, blind to what is missing, unlike the second."""
     assert parse.log_prob is not None
     tree = float(numpy.exp(parse.log_prob / max(1, len(parse.tags))))
     probabilities = parse.probabilities
@@ -140,8 +136,8 @@ def tree_certainty(parse: SentenceParse) -> float:
 
 
 def role_certainty(parse: LisaParse) -> float:
-    """The mean score of all spans of frames; without frames, how sure it is of the word that is
-    most like a predicate that it is none."""
+    """Return the mean score of all spans of frames. Without frames, it is the certainty about the
+    most probable predicate that it is none."""
     if scores := [score for frame in parse.frames for score in frame.scores]:
         return sum(scores) / len(scores)
     assert parse.predicate_probabilities is not None
@@ -149,7 +145,7 @@ def role_certainty(parse: LisaParse) -> float:
 
 
 def only_layers(doc: Doc, layers: Collection[str]) -> Doc:
-    """A copy of a Doc of one sentence with these layers, the others left open."""
+    """Return a copy of a Doc of one sentence with these layers alone."""
     copy = bare_doc(doc, one_sentence=True)
     if "tags" in layers:
         for token, tagged in zip(copy, doc, strict=True):
@@ -160,18 +156,18 @@ def only_layers(doc: Doc, layers: Collection[str]) -> Doc:
     for layer, key in (("trees", CONSTITUENTS_KEY), ("roles", FRAMES_KEY)):
         if layer in layers and key in doc.spans:
             group = cast(Any, doc.spans[key].copy(doc=copy))
-            group.attrs = {}  # scores, which nobody learns from
+            group.attrs = {}  # scores are no training data
             copy.spans[key] = group
     return copy
 
 
 def sure_layers(certainty: Certainty, least: dict[str, float]) -> set[str]:
-    """The layers that are as sure as `least` asks for."""
+    """Return the layers with at least the certainty in `least`."""
     return {layer for layer, value in least.items() if certainty.get(layer, -1.0) >= value}
 
 
 def count_layers(docs: Iterable[Doc]) -> Counter[str]:
-    """Numbers of words that have each layer."""
+    """Count the words that have each layer."""
     words: Counter[str] = Counter()
     for doc in docs:
         there = {
@@ -185,12 +181,9 @@ def count_layers(docs: Iterable[Doc]) -> Counter[str]:
 
 
 def sentence_docs(doc: Doc) -> Iterator[Doc]:
-    """A Doc of each sentence, with the trees and frames inside it.
-
-    `Span.as_doc` takes tags and heads along, but leaves span groups behind.
-    """
+    """Yield a Doc of each sentence, with its trees and frames, which `Span.as_doc` drops."""
     if doc.tensor is None:
-        # spaCy's doc_cleaner leaves None, and as_doc asks for vectors
+        # spaCy's doc_cleaner leaves None, and as_doc reads vectors
         doc.tensor = numpy.zeros(0, dtype="f")
     phrases = get_constituents(doc)
     frames = [(frame.predicate.i, frame.roleset, frame.spans) for frame in get_frames(doc)]
@@ -214,18 +207,18 @@ def sentence_docs(doc: Doc) -> Iterator[Doc]:
 
 
 def _inside(start: int, end: int, spans: Iterable[LabelledSpan]) -> list[LabelledSpan]:
-    """The spans of these tokens, counted from `start`."""
+    """Return the spans of these tokens, counted from `start`."""
     return [(s - start, e - start, label) for s, e, label in spans if start <= s and e <= end]
 
 
 def calibrate(
     nlp: Language, examples: Sequence[Example], thresholds: Sequence[float] = THRESHOLDS
 ) -> list[dict[str, Any]]:
-    """For each layer and threshold: how much is as sure, and how right that is.
+    """Return the number and accuracy of predictions by layer and threshold.
 
-    examples: one sentence a Doc; words and sentences are read, the rest is compared. Each row has
-    layer, certainty, sentences and words (shares of what has gold of the layer), score, its name.
-    Raises ValueError if there is nothing to compare, or a Doc has several sentences.
+    examples: one sentence a Doc; words and sentences are input, the rest is gold. Each row has
+        layer, certainty, sentences and words (shares of those with gold), score, and its name.
+        Raises ValueError if there is nothing to compare, or a Doc has several sentences.
     """
     found = list(with_certainty(nlp, (example.predicted for example in examples)))
     if len(found) != len(examples):

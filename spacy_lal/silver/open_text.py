@@ -1,4 +1,4 @@
-"""Lines of plain text, in parts that are each an even sample of all of it, and no text twice."""
+"""Lines of plain text, in even samples and without duplicates."""
 
 from __future__ import annotations
 
@@ -15,17 +15,15 @@ from numpy.typing import NDArray
 from ..formats.files import OPENERS, undamaged
 
 BLOCK = 60
-"""Lines that go together: text comes in documents."""
+"""Size of a block of a document, in lines; blocks stay together."""
 
 _DIGIT = re.compile(r"\d")
 
 
 def lines(path: Path, part: int, parts: int) -> Iterator[str | None]:
-    """Every `parts`-th block of the text's lines, from block `part` on, without blank lines.
-
-    The file may be compressed (.xz, .gz, .bz2). None stands for a line that isn't UTF-8. Raises
-    ValueError, which names the file and the line, if it is damaged.
-    """
+    """Yield the lines of every `parts`-th block from block `part` on, without blank lines. The file
+    may be compressed (.xz, .gz, .bz2). None stands for a line that isn't UTF-8. Raises ValueError,
+    naming the file and the line, if it is damaged."""
     number = 0
     opener = OPENERS.get(path.suffix, open)
     with undamaged(path, lambda: f"line {number}"), opener(path, "rb") as file:
@@ -42,27 +40,22 @@ def _text(line: bytes) -> str | None:
 
 
 def letters_and_digits(text: str) -> str:
-    """The lower-case letters of a text, with their marks, and digits, by which it is compared.
-
-    The marks are letters of their own in Hindi or Thai, and accents elsewhere.
-    """
+    """Return the lower-case letters and digits of a text, for comparisons. Marks are kept; they are
+    letters in Hindi or Thai, and accents elsewhere."""
     composed = unicodedata.normalize("NFC", text.lower())
     return "".join(letter for letter in composed if unicodedata.category(letter)[0] in "LMN")
 
 
 class Seen:
-    """Which texts there were. Letters and digits in small letters are compared, and all digits are
-    alike: what differs by a date or by punctuation is the same text.
-
-    `new` holds what came since it was emptied, as 64-bit numbers.
-    """
+    """Set of texts, compared without case, punctuation and the values of digits. `new` holds recent
+    texts as 64-bit numbers, until it is emptied."""
 
     def __init__(self) -> None:
         self._known: set[int] = set()
         self.new: list[int] = []
 
     def again(self, text: str, kind: str) -> bool:
-        """Whether a text of this kind was there before; now it was. Kinds keep apart."""
+        """Add a text of a kind; return whether it was there before."""
         letters = _DIGIT.sub("0", letters_and_digits(text))
         digest = blake2b(f"{kind} {letters}".encode(), digest_size=8).digest()
         number = int.from_bytes(digest)

@@ -1,4 +1,4 @@
-"""Text to files of sentences with the layers that a pipeline is sure of, one after the other."""
+"""Text to files of sentences with a pipeline's confident layers."""
 
 from __future__ import annotations
 
@@ -23,17 +23,14 @@ from .certainty import count_layers, findable, only_layers, sure_layers, with_ce
 from .open_text import Seen, lines
 
 SETTINGS = "silver.json"
-"""The file in the output folder with the settings that it was made with."""
+"""Name of the file of settings in the output folder."""
 
 
 @dataclass(frozen=True)
 class SilverSettings:
-    """Settings that decide which sentences and layers are kept.
-
-    least: by layer how sure of it the pipeline must be; a layer that isn't named is left out. A
-    sentence stays with at least one layer, which is not its tags alone. shortest, longest: words
-    of a sentence. parts: how many files all of the text would make.
-    """
+    """Settings that decide which sentences and layers are kept. least: least certainty by layer;
+    other layers are left out. A sentence is kept with at least one layer besides tags. shortest,
+    longest: length of a sentence, in words. parts: number of files for the whole text."""
 
     least: dict[str, float]
     shortest: int = 3
@@ -55,14 +52,13 @@ class SilverSettings:
 def write_shards(
     nlp: Language, text: Path, output: Path, settings: SilverSettings, *, words: int = 0
 ) -> Iterator[dict[str, Any]]:
-    """Write `part-00000.spacy` and so on; yields what is in each, and what each took.
+    """Write `part-00000.spacy` and so on; yield counts and times of each file.
 
-    Each file is made of an even sample of the text, so that one may stop after any. Files that are
-    there stay as they are, and their counts are yielded again. words: stop once so many are kept,
-    0 to read all. Sentences of a file are shuffled, always alike.
+    Each file is an even sample of the text, so that any number of files will do. Existing files are
+    kept, and their counts yielded again. words: number of words to keep before the end, 0 for all.
+    The sentences of a file are shuffled reproducibly.
     Raises ValueError if no component finds one of the layers, or if `output` is of other settings,
-    another pipeline or another text, and
-    BlockingIOError if another run is writing there.
+    another pipeline or another text, and BlockingIOError if another run is writing there.
     """
     if missing := sorted(set(settings.least) - findable(nlp)):
         raise ValueError(f"none of the components {nlp.pipe_names} finds {', '.join(missing)}")
@@ -106,7 +102,7 @@ def _write(
     random.Random(part).shuffle(docs)
     numpy.save(path.with_suffix(".npy"), numpy.array(seen.new, dtype=numpy.uint64))
     srsly.write_json(path.with_suffix(".json"), counts)
-    # the last, and at once: a file that is there is complete
+    # last and at once: an existing file is complete
     write_spacy(docs, path)
     return counts
 
