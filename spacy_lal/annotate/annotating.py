@@ -63,10 +63,10 @@ def through_pipeline(
 ) -> Iterator[Found[T]]:
     """Yield `read(record, annotated Doc)` for each record, in order.
 
-    batch_tokens: size of a batch; its last text may exceed it. A batch's Docs, strings and lexemes
-        are freed with it (`nlp.memory_zone`, which must not be nested), so that `read` must return
-        none of spaCy's objects, and the source of the records must not use `nlp`. The texts of a
-        failed batch are annotated one by one.
+    batch_tokens: size of a batch; its last text may exceed it.
+    A batch's Docs, strings and lexemes are freed with it (`nlp.memory_zone`, which must not be
+    nested). So `read` must return none of spaCy's objects, and the source of the records must not
+    use `nlp`. The texts of a failed batch are annotated one by one.
     """
     left = iter(records)
     while True:
@@ -140,9 +140,10 @@ def annotate_batch(
 ) -> list[Record]:
     """Return annotated records (see `doc_record`) for those with a "text", in order.
 
-    model: a pipeline, or its name or folder, which is loaded once a process. A text of more than
-        `max_chars` characters becomes several records (see `pieces`). Other fields are kept; failed
-        records and those without text return with the "error". Threads of a process take turns.
+    model: a pipeline, or its name or folder, which is loaded once a process.
+    A text of more than `max_chars` characters becomes several records (see `pieces`). Other fields
+    are kept; failed records and those without text return with the "error". Threads of a process
+    take turns.
     """
     with _ONE_AT_A_TIME:
         nlp = model if isinstance(model, Language) else _load(str(model))

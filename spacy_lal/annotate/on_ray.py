@@ -31,10 +31,10 @@ def on_ray(
 ) -> Iterator[tuple[Shard, Counts]]:
     """Yield shards annotated by actors of the cluster of `RAY_ADDRESS`, or of a local one.
 
-    pipeline: the model's `describe`, which actors must match. An actor takes a CPU for each of its
-        threads, at least one, and optionally a GPU. All machines need access to `output` and the
-        model's folder. Available actors get shards, however many the cluster has room for. An actor
-        that ends is restarted, with its shard.
+    pipeline: the model's `describe`, which actors must match.
+    An actor takes a CPU for each of its threads, at least one, and optionally a GPU. All machines
+    need access to `output` and the model's folder. The run starts with the actors available, and a
+    failed actor restarts with its shard.
     Raises ImportError, with advice, and ChildProcessError if an actor can't go on.
     """
     ray = _ray()
@@ -116,7 +116,6 @@ class _Actor:
 
 @contextmanager
 def _cluster(ray: Any, cpus: int, gpu: bool) -> Iterator[None]:
-    """Use the existing cluster, or start a local one of this size."""
     if ray.is_initialized():
         yield
         return

@@ -126,8 +126,8 @@ def in_processes(
     workers: Workers,
 ) -> Iterator[tuple[Shard, Counts]]:
     """Annotate each shard; yield shards with their counts, in order of completion. Every process
-    loads the model; as many shards are in memory. Raises ChildProcessError, with the reason, if a
-    process ends or fails. The processes end with this one."""
+    loads the model, and one shard per process is in memory. Raises ChildProcessError, with the
+    reason, if a process ends or fails. The processes end with this one."""
     context = multiprocessing.get_context("spawn")  # torch's threads don't survive a fork
     left = iter(shards)
     first = list(islice(left, workers.processes))
@@ -181,7 +181,6 @@ def _received(connection: Connection, worker: Any) -> Counts:
 
 @contextmanager
 def _threads_of_children(threads: int) -> Iterator[None]:
-    """Set the number of threads of all libraries in processes started within."""
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     before = {name: os.environ.get(name) for name in names}
     os.environ.update(dict.fromkeys(names, str(threads)))

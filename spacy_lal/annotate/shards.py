@@ -153,9 +153,11 @@ NEEDS = {"brackets": CONSTITUENTS_KEY, "props": FRAMES_KEY}
 
 @dataclass(frozen=True)
 class AnnotateSettings:
-    """Settings that decide the contents of files. keep: fields of the input to keep. max_chars:
-    length of a text from which it is annotated in pieces. shard_chars: characters of a shard; its
-    last text may exceed it. batch_tokens: tokens of a batch; its last text may exceed it."""
+    """Settings that decide the contents of files.
+
+    keep: fields of the input to keep. max_chars: greatest length of a piece; longer texts are cut.
+    shard_chars, batch_tokens: size of a shard and of a batch; their last texts may exceed it.
+    """
 
     format: str = "jsonl"
     keep: Sequence[str] = ()
@@ -180,12 +182,14 @@ class AnnotateSettings:
 
 @dataclass(frozen=True)
 class Workers:
-    """Settings of annotating processes, without effect on the results.
+    """Settings of the annotating processes, without effect on the results.
 
-    processes: 1 for this one. threads: of torch in each; 0 for torch's default, and for an even
-    share of the cores with several processes. gpu: its number, -1 for none. engine: "processes" of
-    this machine, or "ray", with actors of one thread by default and a GPU each, chosen by Ray,
-    unless `gpu` is -1.
+    processes: number of processes; 1 for this one.
+    threads: of torch in each; 0 for torch's default, and for an even share of the cores with
+        several processes.
+    gpu: its number, -1 for none.
+    engine: "processes" of this machine, or "ray", with actors of one thread by default and a GPU
+        each, chosen by Ray, unless `gpu` is -1.
     """
 
     processes: int = 1

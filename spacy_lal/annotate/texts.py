@@ -38,9 +38,9 @@ _AT_ONCE = 1000
 
 @dataclass
 class Texts:
-    """Records of the input: "id", "text" and the fields to keep. The default id is "FILE:LINE". A
-    malformed line becomes a record with an "error" and its readable fields. position: bytes of the
-    input read so far. size: bytes of all files, None for stdin."""
+    """Records of the input: "id" (default "FILE:LINE"), "text" and the fields to keep. A malformed
+    line becomes a record with an "error" and its readable fields. position, size: bytes read so
+    far, and of all files (None for stdin)."""
 
     input: str
     kind: str | None = None

@@ -16,7 +16,7 @@ def set_dependencies(doc: Doc, heads: Sequence[int], relations: Sequence[str]) -
 
     heads: token indices, a root is its own head. relations: "" for "not annotated".
     spaCy loses the beginning of some long, extremely non-projective trees. The first word of such a
-    tree is attached to its root.
+    tree is attached to its root instead.
     Raises ValueError for other numbers than that of tokens, or a head outside the Doc.
     """
     if not len(heads) == len(relations) == len(doc):

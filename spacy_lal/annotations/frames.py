@@ -114,8 +114,8 @@ class Frame:
 
     def __str__(self) -> str:
         """Return the predicate's sentence with its roles: "[ARG0: The cat] [V: sat] down ." Nested
-        roles have nested brackets. The text is the whole Doc without sentence boundaries, and all
-        sentences with arguments if there are several."""
+        roles have nested brackets. A Doc without sentence boundaries is returned whole; arguments
+        in other sentences extend the text to these."""
         start, end = self._sentence()
         before, after = defaultdict[int, str](str), defaultdict[int, str](str)
         for span in self.spans:

@@ -38,7 +38,7 @@ def bare_doc(
     one_sentence: bool = False,
 ) -> Doc:
     """Return a Doc of the same words and whitespace, without annotation but sentence starts.
-    sentence_starts: whether to keep annotated ones. one_sentence: whether all tokens are one."""
+    one_sentence: whether the first token alone starts one."""
     starts: list[bool | int | None] | None = None
     if one_sentence:
         starts = [i == 0 for i in range(len(tokens))]

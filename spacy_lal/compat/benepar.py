@@ -1,8 +1,5 @@
-"""benepar's extensions and factory, for code written for it.
-
-The extensions read the trees of all parsers of this package. Importing the module registers the
-factory "benepar"; the import fails if benepar itself has registered it.
-"""
+"""benepar's extensions and factory "benepar", for code written for it. They work with all parsers
+of this package; the module can't be imported after benepar itself."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -183,8 +180,9 @@ def make_benepar(
     """Create benepar's component from this package's parser, and register the extensions.
 
     model: folder or file of benepar 0.2, or a pipeline written by `python -m spacy lal import`;
-    names of models to download are not known. subbatch_max_tokens: ignored, since batches have
-    their own size. disable_tagger: write no tags.
+        names of models to download are not known.
+    subbatch_max_tokens: ignored, since batches have their own size.
+    disable_tagger: write no tags.
     """
     folder = Path(model)
     if not folder.exists():

@@ -76,9 +76,8 @@ def contributions_svg(
 def span_contributions_svg(
     values: ArrayLike, label: str, covered: str, *, k: int = 5, styled: bool = True
 ) -> str:
-    """Draw bars of the contribution of each attention head to one constituent. values:
-    contributions [H]. covered: the constituent's words. k: number of marked top heads. A dashed
-    line marks equal shares."""
+    """Draw bars of heads' contributions [H] to the constituent over `covered`, k top heads
+    marked."""
     shares: Floats = numpy.asarray(values, dtype=float)
     name = f"{label.replace('::', '›')}: {shortened(covered, 60)}"
     step = max(5.0, min(14.0, 560 / max(1, len(shares))))
@@ -126,9 +125,8 @@ def _ranked(values: Floats) -> list[int]:
 def attention_svg(
     words: Sequence[str], attention: ArrayLike, heads: Sequence[int], *, styled: bool = True
 ) -> str:
-    """Draw a heat map of heads' attention (rows) to the words of a sentence (columns). words: with
-    the rows before and after the sentence [n+2]. attention [H,n+2]. heads: drawn ones; each one's
-    greatest weight has the darkest shade."""
+    """Draw a heat map of attention [H,n+2] of `heads` (rows) to START, n words and STOP (columns).
+    Shades are scaled by row."""
     weights: Floats = numpy.asarray(attention, dtype=float)[list(heads)]
     return _heat_map(
         "Label attention",
@@ -233,9 +231,8 @@ def probabilities_svg(
     *,
     styled: bool = True,
 ) -> str:
-    """Draw a chart of all spans, the darker the more probable; a row for each width. probabilities,
-    labels [n+1, n+1]: of the span from i to j at [i, j]. Single words are at the foot. A cell with
-    a frame is more probable than not."""
+    """Draw a chart of all spans by probabilities and labels, for span (i, j) at [i, j] [n+1, n+1].
+    Each width has a row, single words at the foot; a frame marks probabilities above one half."""
     table: Floats = numpy.asarray(probabilities, dtype=float)
     shown = [shortened(word, LONGEST_WORD) for word in words]
     n, cell_x, cell_y = len(words), 36.0, 22.0

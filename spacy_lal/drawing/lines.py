@@ -263,7 +263,6 @@ def _frame(sentence: Sentence, frame: RoleFrame, y: float) -> Drawn:
 
 
 def _pieces(sentence: Sentence, frame: RoleFrame) -> list[tuple[int, int, str]]:
-    """Cut the sentence at its outermost roles."""
     pieces: list[tuple[int, int, str]] = []
     position = 0
     for start, end, label, _ in frame.roles:

@@ -26,8 +26,8 @@ def svg(
     description: str = "",
     styled: bool = True,
 ) -> str:
-    """Return a picture. title, description: text for screen readers. styled: whether dark colours
-    are included."""
+    """Return a picture, with title and description for screen readers, and dark colours if
+    `styled`."""
     size = f"{n(width)} {n(height)}"
     body = "\n".join(parts)
     sheet = f"<style>{style([PAPER, *_COLOUR.findall(body)])}</style>\n" if styled else ""
@@ -74,8 +74,8 @@ def text(
     fitted: bool = False,
     mirrored: bool = False,
 ) -> str:
-    """Return a line of text. fitted: whether text in other fonts is fitted to the space. mirrored:
-    whether it runs from right to left; it is never fitted."""
+    """Return a line of text; unless mirrored (right to left), `fitted` fits other fonts to the
+    space."""
     more = f" transform='rotate({turn} {n(x)} {n(y)})'" if turn else ""
     if fitted and not mirrored and text.strip() and known(text):
         long = width(text, size, bold=weight == "bold")
@@ -111,8 +111,7 @@ def path(points: str, stroke: str, *, dashes: str = "", thick: float = 1) -> str
 
 
 def xml(text: str) -> str:
-    """Escape text for XML and single-quoted attributes, in one line; replace forbidden
-    characters."""
+    """Escape text for XML and single-quoted attributes; replace line breaks and bad characters."""
     plain = _SPACE.sub(" ", _FORBIDDEN.sub("\ufffd", text))
     return escape(plain, {"'": "&#39;", '"': "&quot;"})
 

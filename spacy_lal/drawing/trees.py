@@ -27,9 +27,8 @@ LEAF = 34.0
 
 @dataclass(slots=True)
 class Node:
-    """Phrase, or a word, which has a `tag` and no `labels`. text: its words. tokens: (start, end)
-    in the Doc. labels: several if a unary chain is one node, topmost first. probability: least of
-    its phrases', or None."""
+    """Phrase with labels (several for a unary chain, topmost first), or word with a `tag`. tokens:
+    (start, end) in the Doc. probability: least of its phrases', or None."""
 
     text: str
     tokens: tuple[int, int]

@@ -21,8 +21,8 @@ Normalisation = Literal["normalised", "softmax"]
 
 
 class SentenceHeads(NamedTuple):
-    """The H label attention heads over one sentence of n words. attention: [H,1,n+2], or
-    [H,n+2,n+2] with matrix queries. sums: of `head_sums` [n+1,H], or None."""
+    """The H label attention heads over n words: attention [H,1,n+2], or [H,n+2,n+2] with matrix
+    queries, and sums of features (`head_sums`) [n+1,H], or None."""
 
     sentence: int
     attention: Tensor
@@ -32,9 +32,10 @@ class SentenceHeads(NamedTuple):
 def head_sums(annotations: Tensor, n_heads: int) -> Tensor:
     """Return the sum of each head's features in every fencepost: [B,n+2,H*d_proj] -> [B,n+1,H].
 
-    annotations: label attention's output alone. Fencepost k has the first half of a head's features
-        from row k and the second half from row k + 1. Spans are differences of fenceposts, so that
-        the sum of head h's features in the vector of span (i, j) is sums[j, h] - sums[i, h].
+    annotations: label attention's output alone.
+    Fencepost k has the first half of a head's features from row k and the second half from row k +
+    1. Spans are differences of fenceposts, so that the sum of head h's features in the vector of
+    span (i, j) is sums[j, h] - sums[i, h].
     """
     heads = annotations.unflatten(-1, (n_heads, -1))
     middle = heads.shape[-1] // 2
@@ -67,9 +68,8 @@ def span_contributions(
 def sentence_heads(
     model: Model[list[Doc], ParserScores], docs: list[Doc], *, sums: bool = True
 ) -> tuple[list[Sentence], Iterator[SentenceHeads]]:
-    """Return all sentences of docs, and the heads over those that are parsed. sums: whether to
-    compute the sums of the heads' features. Raises ValueError if the model has no label attention,
-    or no sums that belong to heads."""
+    """Return all sentences of docs, and the heads over parsed ones, with sums on demand. Raises
+    ValueError if the model has no label attention, or no sums that belong to heads."""
     if not abilities(model).label_heads:
         raise ValueError(
             "this parser has no label attention that can be read: "

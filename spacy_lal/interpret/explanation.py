@@ -45,8 +45,8 @@ ExplainedDoc = list[tuple[Sentence, "Explanation"]]
 class Explanation:
     """The H label attention heads over a sentence, or a piece of a long one, of n words.
 
-    words: START, the n words (tokens other than whitespace), STOP. tokens: the words' indices in
-    the Doc [n].
+    words: START, the n words (tokens other than whitespace), STOP.
+    tokens: the words' indices in the Doc [n].
     attention: of each head over `words`, [H, n+2]; with matrix queries [H, n+2, n+2], from each
         word (second axis) to each word. Heads count from 0.
     spans: predicted constituents in preorder, (start, end, label) in words from 0 to n, which cover
@@ -74,8 +74,7 @@ class Explanation:
         """Draw a heat map of the heads' attention, with matrix queries averaged over the words.
 
         heads: by default the k that contribute most to the sentence's constituents, or without
-            contributions the k with the greatest attention weights. Raises ValueError for another
-            head.
+            contributions the k with the greatest weights. Raises ValueError for an unknown head.
         """
         attention = self.span_attention(0, len(self.words) - 2)
         if heads is None:
@@ -90,9 +89,9 @@ class Explanation:
     def contributions_svg(
         self, *, span: tuple[int, int] | None = None, k: int = 5, styled: bool = True
     ) -> str:
-        """Draw bars of each head's contribution to one constituent. span: (start, end) in words of
-        the sentence; by default the first constituent. k: number of marked top heads. Raises
-        ValueError without contributions, or without such a constituent."""
+        """Draw bars of each head's contribution to one constituent, k top heads marked. span:
+        (start, end) in words of the sentence; by default the first constituent. Raises ValueError
+        without contributions, or without a constituent over the span."""
         if self.contributions is None or not self.spans:
             raise ValueError("no contributions of heads here: see spacy_lal.explain")
         places = [(start, end) for start, end, _ in self.spans]
@@ -109,16 +108,15 @@ def explain(
 ) -> list[Explanation]:
     """Return attention and contributions of the label attention heads, by sentence.
 
-    The module's docstring explains the numbers.
+    The module's docstring explains the numbers. A sentence cut in pieces has an `Explanation` for
+    each; a skipped one (`long_sentences = "flat"`) has none. The Doc is not changed.
     nlp: pipeline with a label attention parser, whose earlier components run on a copy of the Doc;
-        or that component, for a Doc that has gone through the earlier ones. The Doc is not changed.
-        A sentence cut in pieces has an `Explanation` for each, a skipped one (`long_sentences =
-        "flat"`) has none.
+        or that component, for a Doc that has gone through the earlier ones.
     method: normalisation of contributions (see `span_contributions`): "normalised", as in Mrini et
         al. 2020, "softmax", as in its released code, or None for no contributions.
-    Raises ValueError without label attention or such a parser. Contributions belong to heads only
-    if the heads lie side by side in span vectors, without a feed-forward layer above, so that
-    ValueError is also raised if `label_feed_forward` is on or combine is not "concatenate".
+    Raises ValueError without label attention or such a parser, and for contributions with
+    `label_feed_forward` or without `combine = "concatenate"`, since these features belong to no
+    head.
     """
     (explained,) = explain_docs(nlp, [doc], method=method)
     return [explanation for _, explanation in explained]

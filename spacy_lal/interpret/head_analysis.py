@@ -65,8 +65,7 @@ class TopHeads:
         return _shares(self.overall, self.firsts.sum(0) / max(1, self.counts.sum()), k)
 
     def svg(self, n: int | None = 12, k: int = 3) -> str:
-        """Draw contributions to the n most frequent categories (None: all). k: number of marked top
-        heads."""
+        """Draw contributions to the n most frequent categories (None: all), k top heads marked."""
         return contributions_svg(
             self.categories[:n],
             self.counts.tolist(),
@@ -148,7 +147,7 @@ def averaged(spans: Iterable[tuple[str, numpy.ndarray]], method: Normalisation) 
 
 
 class HeadInError(NamedTuple):
-    """A head's contribution to a wrong constituent, and its most attended words with weights."""
+    """A head's contribution to a wrong constituent, and its most attended words, with weights."""
 
     head: int
     contribution: float
@@ -156,9 +155,9 @@ class HeadInError(NamedTuple):
 
 
 class SpanError(NamedTuple):
-    """Predicted constituent that the gold tree doesn't have. doc: index of the example. tokens:
-    (start, end) in the predicted Doc. text: its words. gold: gold label of these words, None
-    without. heads: those that contribute most."""
+    """Predicted constituent that the gold tree doesn't have, its predicted label, the gold label of
+    its words (or None), and the heads that contribute most. doc: index of the example. tokens:
+    (start, end) in the predicted Doc."""
 
     doc: int
     tokens: tuple[int, int]
@@ -174,8 +173,7 @@ class ErrorAnalysis:
 
     docs: number of examples with trees. correct: number of constituents with gold words and label.
     errors: the others. missed: number of gold constituents whose words were not predicted.
-    top_heads: contributions to the correct constituents alone, for comparison. k: number of top
-    heads.
+    top_heads: contributions to correct constituents alone. k: number of top heads.
     """
 
     docs: int
@@ -209,12 +207,9 @@ class ErrorAnalysis:
         return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
     def agreement(self) -> dict[str, float | None]:
-        """Return the share of wrong labels whose first head is a top head of the label.
-
-        The shares are those of the *predicted* and the *gold* label: a top head is among the top k
-        of the label's correct constituents. Errors with a label that has none are left out; None
-        without any errors left.
-        """
+        """Return shares of wrong labels whose first head is among the top heads of their label.
+        "predicted" and "gold" compare with the k top heads of that label's correct constituents.
+        Errors are left out if either label has none; both shares are None without other errors."""
         top = {
             category: {share.head for share in self.top_heads.top(category, self.k)}
             for category in self.top_heads.categories
@@ -253,9 +248,9 @@ def error_analysis(
 ) -> ErrorAnalysis:
     """Compare the constituents predicted for the examples with their gold trees.
 
-    k: number of top heads of each error. words: number of most attended words of each head. method:
-    see `explain`. Examples without a gold tree are left out. Where tokens differ, gold constituents
-    without counterpart are left out. Raises ValueError for a parser that finds no constituents.
+    k, words: number of top heads of each error, and of most attended words of each head. method:
+    see `explain`. Examples without a gold tree are left out, as are gold constituents without
+    counterpart in the predicted tokens. Raises ValueError for a parser that finds no constituents.
     """
     key = constituency_pipe(nlp).spans_key
     examples = list(examples)

@@ -39,8 +39,8 @@ class SpanProbabilities:
 
 def span_probabilities(nlp: Language | ConstituencyPipe, doc: Doc) -> list[SpanProbabilities]:
     """Return the marginals of each parsed sentence of a Doc. A span's probability is the sum over
-    its labels. Components before the parser run on a copy of the Doc. Raises ValueError unless
-    there is one parser of constituents, or if its scores are margins."""
+    its labels that are constituents. Earlier components run on a copy of the Doc. Raises ValueError
+    unless there is one parser of constituents, or if its scores are margins."""
     pipe = only_pipe(nlp, ConstituencyPipe, "parser of constituents")
     pipe.require_probabilities("a span's probability")
     (doc,) = through_earlier_pipes(nlp, pipe, [doc])
@@ -63,8 +63,8 @@ def span_probabilities(nlp: Language | ConstituencyPipe, doc: Doc) -> list[SpanP
 
 @dataclass(frozen=True, eq=False)
 class LayersOfWords:
-    """Attention [L, n, J] over L layers, lowest first, of J heads for n words [n]. It sums to one
-    over the layers (Kaneko and Komachi 2019, eq. 7 and figure 2)."""
+    """Attention [L, n, J] over L layers, lowest first, of J heads for n words. It sums to one over
+    the layers (Kaneko and Komachi 2019, eq. 7 and figure 2)."""
 
     words: list[str]
     attention: numpy.ndarray
@@ -79,9 +79,8 @@ class LayersOfWords:
 
 
 def layers_of_words(nlp: Language | ErrorDetector, doc: Doc) -> LayersOfWords:
-    """Return a detector's attention over its encoder's layers, for a Doc's words. Components before
-    the detector run on a copy of the Doc. Whitespace is left out. Raises ValueError unless the
-    pipeline has one detector."""
+    """Return a detector's attention over its encoder's layers, for a Doc's words. Earlier
+    components run on a copy of the Doc. Raises ValueError unless the pipeline has one detector."""
     pipe = only_pipe(nlp, ErrorDetector, "detector of errors")
     (doc,) = through_earlier_pipes(nlp, pipe, [doc])
     alpha = to_numpy(layer_attention(pipe.model, [doc]))

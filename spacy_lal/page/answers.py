@@ -90,7 +90,6 @@ def answer(nlp: Language, question: Question) -> dict[str, Any]:
 
 
 def _best(nlp: Language, text: str, k: int) -> list[list[dict[str, Any]]]:
-    """Return the k best trees of each sentence, with their pictures."""
     pipe = next(pipe for _, pipe in nlp.pipeline if isinstance(pipe, ConstituencyPipe))
     (doc,) = through_earlier_pipes(nlp, pipe, [nlp.make_doc(text)])
     return [

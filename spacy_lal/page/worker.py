@@ -14,9 +14,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of requests. max_chars: of a text. max_trees: greatest k. waiting: waiting texts,
-    beyond which others are refused. seconds: of a text, waiting included. Raises ValueError for
-    numbers that aren't positive."""
+    """Limits of requests: characters of a text, greatest k of the k best trees, number of waiting
+    texts, and seconds for a text with its waiting. Raises ValueError unless all are positive."""
 
     max_chars: int = 2000
     max_trees: int = 10
@@ -43,9 +42,9 @@ class TooSlow(Exception):
 
 
 class Worker:
-    """Queue of jobs for one thread, in order of arrival. waiting: greatest number of waiting jobs.
-    seconds: limit of a job, from its arrival. An abandoned job is dropped unless it has begun;
-    threads can't be stopped, so that the next job waits for its end."""
+    """Queue of jobs for one thread, in order of arrival: at most `waiting`, with `seconds` each
+    from arrival. An abandoned job is dropped unless it has begun; threads can't be stopped, so that
+    the next job waits for its end."""
 
     def __init__(self, waiting: int, seconds: float) -> None:
         self._places = waiting
@@ -73,7 +72,6 @@ class Worker:
             raise TooSlow from None
 
     def _leave(self, _: object) -> None:
-        """Free a place in the queue, from any thread."""
         with self._lock:
             self._inside -= 1
 

@@ -53,9 +53,9 @@ Certainty = dict[str, float]
 
 
 def with_certainty(nlp: Language, docs: Iterable[Doc]) -> Iterator[tuple[Doc, Certainty]]:
-    """Yield each sentence as a Doc of its own, with the pipeline's annotation and certainty. docs:
-    tokens, with sentence starts or without; a batch of `nlp.batch_size` is in memory. Sentences
-    that were skipped, or parsed in pieces, have no certainty."""
+    """Yield each sentence as a Doc of its own, with the pipeline's annotation and certainty. One
+    batch of `nlp.batch_size` docs is in memory. Skipped sentences, and those parsed in pieces, have
+    no certainty."""
     batch: list[Doc] = []
     for doc in docs:
         batch.append(doc)
@@ -125,8 +125,8 @@ def _certainty(parse: SentenceParse) -> Certainty:
 
 
 def tree_certainty(parse: SentenceParse) -> float:
-    """Return the mean of the constituents' probabilities and of the tree's geometric mean per word.
-    The first is the expected precision, blind to what is missing, unlike the second."""
+    """Return the mean of two numbers: the constituents' mean probability, which is the expected
+    precision, and the tree's probability per word (geometric mean), which covers missing ones."""
     assert parse.log_prob is not None
     tree = float(numpy.exp(parse.log_prob / max(1, len(parse.tags))))
     probabilities = parse.probabilities
@@ -207,7 +207,6 @@ def sentence_docs(doc: Doc) -> Iterator[Doc]:
 
 
 def _inside(start: int, end: int, spans: Iterable[LabelledSpan]) -> list[LabelledSpan]:
-    """Return the spans of these tokens, counted from `start`."""
     return [(s - start, e - start, label) for s, e, label in spans if start <= s and e <= end]
 
 
@@ -216,9 +215,9 @@ def calibrate(
 ) -> list[dict[str, Any]]:
     """Return the number and accuracy of predictions by layer and threshold.
 
-    examples: one sentence a Doc; words and sentences are input, the rest is gold. Each row has
-        layer, certainty, sentences and words (shares of those with gold), score, and its name.
-        Raises ValueError if there is nothing to compare, or a Doc has several sentences.
+    examples: one sentence a Doc; words and sentences are input, the rest is gold.
+    Each row has layer, certainty, sentences and words (shares of those with gold), score, and its
+    name. Raises ValueError if there is nothing to compare, or a Doc has several sentences.
     """
     found = list(with_certainty(nlp, (example.predicted for example in examples)))
     if len(found) != len(examples):

@@ -28,9 +28,12 @@ SETTINGS = "silver.json"
 
 @dataclass(frozen=True)
 class SilverSettings:
-    """Settings that decide which sentences and layers are kept. least: least certainty by layer;
-    other layers are left out. A sentence is kept with at least one layer besides tags. shortest,
-    longest: length of a sentence, in words. parts: number of files for the whole text."""
+    """Settings that decide which sentences and layers are kept.
+
+    least: least certainty by layer; other layers are left out. A sentence is kept with at least one
+    layer besides tags. shortest, longest: length of a sentence, in words. parts: number of files
+    for the whole text.
+    """
 
     least: dict[str, float]
     shortest: int = 3
@@ -55,8 +58,8 @@ def write_shards(
     """Write `part-00000.spacy` and so on; yield counts and times of each file.
 
     Each file is an even sample of the text, so that any number of files will do. Existing files are
-    kept, and their counts yielded again. words: number of words to keep before the end, 0 for all.
-    The sentences of a file are shuffled reproducibly.
+    kept, and their counts yielded again. Sentences of a file are shuffled reproducibly.
+    words: number of words to keep before the end, 0 for all.
     Raises ValueError if no component finds one of the layers, or if `output` is of other settings,
     another pipeline or another text, and BlockingIOError if another run is writing there.
     """

@@ -52,8 +52,7 @@ def unescape_brackets(word: str) -> str:
 
 
 def ptb_escape(word: str, opening: bool = True) -> str:
-    r"""Return `word` with all escapes of the Penn Treebank. opening: whether a double quote opens a
-    quotation."""
+    r"""Return `word` with all Penn Treebank escapes; a double quote is `opening` or closing."""
     if word == '"':
         return "``" if opening else "''"
     return escape(word).replace("/", r"\/").replace("*", r"\*")

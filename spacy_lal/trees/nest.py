@@ -12,9 +12,10 @@ def nest(spans: Sequence[Sequence[Any]], n: int) -> list[list[int]]:
     """Return the children of each span, from left to right, and last those of the root.
 
     Span k is k among the children, word i is ~i. Children come after their parent, so that a loop
-    from the last span to the first builds a tree from its leaves. Raises ValueError if a span is
-    empty or outside the n words, and if two spans, both named, cross or are out of order.
+    from the last span to the first builds a tree from its leaves.
     spans: (start, end, …) in preorder; in a unary chain the topmost first.
+    Raises ValueError if a span is empty or outside the n words, and if two spans cross or are out
+    of order; the error names both.
     """
     below: list[list[int]] = [[] for _ in range(len(spans) + 1)]
     starts, ends = [*(span[0] for span in spans), 0], [*(span[1] for span in spans), n]
@@ -47,7 +48,7 @@ def nest(spans: Sequence[Sequence[Any]], n: int) -> list[list[int]]:
 
 
 def crossing(spans: Iterable[Span]) -> tuple[Span, Span] | None:
-    """Return two crossing spans, or None; of spans with equal starts the wider comes first."""
+    """Return two crossing spans, or None; spans: sorted by start, then the wider first."""
     opened: list[Span] = []
     for span in spans:
         while opened and opened[-1][1] <= span[0]:

@@ -257,7 +257,6 @@ def nodes(sentence: Sentence, *, compact: bool = True) -> Node:
 def _from_flat(
     flat: Sequence[tuple[str, str | None, int]], log_prob: float | None, parsed: bool
 ) -> ConstituentTree:
-    """Undo `ConstituentTree._flat`: from the right, a node's children are the latest built."""
     built: list[ConstituentTree] = []
     for label, word, n_children in reversed(flat):
         children = built[len(built) - n_children :][::-1]

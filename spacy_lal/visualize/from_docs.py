@@ -40,7 +40,6 @@ def _of_doc(item: Doc | Span) -> list[Sentence]:
 
 
 def _of_record(record: Record, start: int = 0, end: int | None = None) -> Iterator[Sentence]:
-    """Yield the sentences of a record's tokens from `start` to `end`."""
     total = len(record["words"])
     end = total if end is None else end
     bounds = [(s["start"], s["end"]) for s in record.get("sentences") or ()] or [(0, total)]
