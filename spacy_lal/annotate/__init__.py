@@ -1,4 +1,4 @@
-"""Annotation of large amounts of text, in bounded memory and shards that resume."""
+"""Annotation of large amounts of text, in bounded memory and resumable shards."""
 
 from .annotating import annotate_batch
 

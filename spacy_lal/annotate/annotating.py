@@ -29,9 +29,8 @@ BATCH_TOKENS = 10_000
 def load(model: str, threads: int = 0, gpu: int = -1) -> Language:
     """Load a pipeline on this GPU or the CPU (-1), with so many threads (0: torch's default).
 
-    oneDNN compiles operations for every shape of a batch. It keeps 64 of them here instead of
-    1,024, since shapes of batches hardly recur. The environment variable, which has precedence,
-    must be set before oneDNN's first use in a process.
+    oneDNN keeps 64 operations, compiled for a batch's shape, instead of 1,024, since shapes hardly
+    recur. The environment variable has precedence; oneDNN reads it at its first use in a process.
     """
     os.environ.setdefault(PRIMITIVES, KEPT)
     import spacy

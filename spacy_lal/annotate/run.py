@@ -44,12 +44,9 @@ class Done(NamedTuple):
 def annotate_texts(
     model: str, texts: Texts, output: Path, settings: AnnotateSettings, workers: Workers
 ) -> Iterator[Done]:
-    """Annotate the texts into files of `output`; yield each shard's counts on completion.
-
-    Complete shards are kept. Raises ValueError if they are of another pipeline, other settings or
-    other texts, BlockingIOError if another run is writing there, and ChildProcessError if a process
-    ends.
-    """
+    """Annotate the texts into files of `output`; yield each shard's counts on completion. Complete
+    shards are kept. Raises ValueError if they are of another pipeline, settings or texts,
+    BlockingIOError if another run is writing there, ChildProcessError if a process ends."""
     # actors' GPUs are elsewhere
     nlp = load(model, workers.threads, workers.gpu if workers.engine == "processes" else -1)
     check_finds(nlp, settings)

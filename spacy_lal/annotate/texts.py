@@ -21,8 +21,7 @@ KINDS = ("txt", "jsonl", "parquet")
 """File suffixes of the input's formats."""
 
 MAX_CHARS = 100_000
-"""Default length of a piece, in characters: some 20,000 words, at kilobytes each. spaCy itself
-refuses 1,000,000."""
+"""Default length of a piece, in characters (some 20,000 words); spaCy refuses 1,000,000."""
 
 # From the best place to the worst; cuts are behind matches, so that pieces add up to the text.
 _PLACES = (

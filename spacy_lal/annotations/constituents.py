@@ -32,11 +32,9 @@ def set_constituents(
 ) -> None:
     """Write phrases to `doc.spans[key]`, replacing the group.
 
-    spans: (start, end, label) in tokens of `doc`, in preorder, unary chains from the top; without
-        the root.
+    spans: (start, end, label) in tokens, in preorder, unary chains from the top, without the root.
     scores: one for each span or None; kept in the group's `attrs["scores"]`.
-    log_probs: (start, end, log-probability) of trees over these tokens, of sentences or of their
-        separately parsed pieces; kept in `attrs["log_probs"]`.
+    log_probs: (start, end, log-probability) of trees or their pieces; kept in `attrs["log_probs"]`.
     unparsed: (start, end) of sentences that the parser skipped; kept in `attrs["unparsed"]`.
     Raises ValueError if there are more or fewer scores than spans.
     """
@@ -71,9 +69,9 @@ def project_constituents(
 ) -> Iterator[tuple[int, int, str, bool]]:
     """Yield phrases as (start, end, label, exact) over the tokens of another tokenisation.
 
-    there, back: from `Example.alignment`, to the other tokens and from them. exact: whether both
-    borders are token borders there. Phrases without counterpart are left out.
-    Compares borders only, unlike `Example.get_aligned_spans_y2x`: line breaks do no harm.
+    there, back: from `Example.alignment`, to the other tokens and from them.
+    exact: whether both borders are token borders there. Phrases without counterpart are left out.
+    Line breaks between tokens do no harm, unlike in `Example.get_aligned_spans_y2x`.
     """
     for start, end, label in spans:
         tokens = there[start:end]
@@ -88,12 +86,11 @@ def constituent_tree(span: Span, key: str = CONSTITUENTS_KEY) -> ConstituentTree
 
     A whole sentence (without sentence boundaries: the whole Doc) is rooted in TOP, which may have
     several children, or only words where nothing was annotated. A shorter span's tree is the
-    topmost phrase over exactly these tokens, or None.
+    topmost phrase over exactly these tokens, or None. Words are tagged with `token.tag_`, else
+    `pos_`, else "XX". Whitespace tokens are ignored.
     `log_prob` is the parser's, unless the sentence has changed since. `parsed` is False without the
-    group, and for a sentence that the parser skipped.
-    Words are tagged with `token.tag_`, else `pos_`, else "XX". Whitespace tokens are ignored. A
-    loop over spans from left to right reads the Doc's phrases once (see `LoopIndex`).
-    Raises ValueError if phrases cross.
+    group, and for a skipped sentence. A loop over spans from left to right reads the Doc's phrases
+    once (see `LoopIndex`). Raises ValueError if phrases cross.
     """
     doc = span.doc
     phrases = _PHRASES.at(doc, key, span.start) or _Phrases(doc)

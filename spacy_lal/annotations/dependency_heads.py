@@ -15,9 +15,9 @@ def set_dependencies(doc: Doc, heads: Sequence[int], relations: Sequence[str]) -
     """Write the head and the relation of every token; each tree becomes a sentence.
 
     heads: token indices, a root is its own head. relations: "" for "not annotated".
-    spaCy loses the beginning of some long, extremely non-projective trees. The first word of such a
-    tree is attached to its root instead.
-    Raises ValueError for other numbers than that of tokens, or a head outside the Doc.
+    The first word of some long, extremely non-projective trees is attached to the root, since spaCy
+    loses their beginning. Raises ValueError unless every token has both, and for a head outside the
+    Doc.
     """
     if not len(heads) == len(relations) == len(doc):
         raise ValueError(

@@ -1,8 +1,7 @@
-"""Semantic frames in span groups, and typed views of them.
+"""Semantic frames in span groups: `doc.spans["srl"]` has each frame's V, then its arguments.
 
-`doc.spans["srl"]` has for each frame the predicate's span, labelled V, and then its arguments, all
-with the frame's id. Frames may overlap. A group without spans means "annotated, nothing there"; no
-group means "not annotated".
+All spans of a frame have its id; frames may overlap. A group without spans means "annotated,
+nothing there"; no group means "not annotated".
 """
 
 from __future__ import annotations
@@ -152,11 +151,9 @@ def set_frames(
     *,
     key: str = FRAMES_KEY,
 ) -> None:
-    """Write frames to `doc.spans[key]`, replacing the group.
-
-    scores: for each frame one score for each of its spans, in order; kept in `attrs["scores"]`.
-    Raises ValueError for a frame without exactly one V, or if scores and spans don't match.
-    """
+    """Write frames to `doc.spans[key]`, replacing the group. scores: a list for each frame, one
+    score for each of its spans; kept in `attrs["scores"]`. Raises ValueError for a frame without
+    exactly one V, or if scores and spans don't match."""
     frames = list(frames)
     if scores is not None and [len(frame.spans) for frame in frames] != list(map(len, scores)):
         raise ValueError("scores must have one list for each frame, with one for each of its spans")

@@ -29,9 +29,9 @@ def set_errors(
     """Write the tokens' errors to `doc.spans[key]`, replacing the group.
 
     labels: of every token, `CORRECT` or an error's type (`ERROR` where types are unknown).
-    scores: of every token the probability that it is an error; kept in `attrs["token_scores"]`.
-        `attrs["scores"]` has for each span that of its most probable token, None without scores.
-    Raises ValueError for other numbers than that of tokens.
+    scores: error probability of every token, kept in `attrs["token_scores"]`; `attrs["scores"]` has
+        the greatest of each span, None without scores.
+    Raises ValueError unless every token has a label and, with scores, a score.
     """
     if len(labels) != len(doc) or (scores is not None and len(scores) != len(doc)):
         counts = f"{len(labels)} labels"

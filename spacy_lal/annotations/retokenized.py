@@ -64,11 +64,10 @@ def rewritten(docs: Sequence[Doc], pieces: Sequence[Piece], vocab: Vocab) -> Doc
     slashes link them ("e - mail"), else its first ("etc ."). The other pieces depend on the lead as
     compound, goeswith or punct; all pieces of a mark ("! !") have the mark's head.
     A piece of several tokens has the annotation of the highest of them. Whitespace has no tag and
-    depends on the token before it; the dependents of a removed token move to its head. Constituents
-    and roles without characters are removed.
+    depends on the token before it. The dependents of a removed token move to its head; removing a
+    root raises ValueError. Constituents and roles without characters are removed.
     Heads, tags and frames are kept if all Docs have them. Where some Docs have constituents,
     sentences of the others are "unparsed" (see `set_constituents`).
-    Raises ValueError if a root is removed.
     """
     old = _Old(docs)
     new = _New(old, pieces)

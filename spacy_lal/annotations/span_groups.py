@@ -31,7 +31,7 @@ class LoopIndex(Generic[T]):
     def at(
         self, doc: Doc, key: str, position: int, again: Callable[[T], bool] = lambda index: False
     ) -> T | None:
-        """Return the index for the token at `position`; None without a group. again: whether the
+        """Return the index for the token at `position`, None without a group. again: whether the
         index still serves for the same token as last."""
         if key not in doc.spans:
             return None

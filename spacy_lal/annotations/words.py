@@ -37,8 +37,8 @@ def bare_doc(
     sentence_starts: bool = True,
     one_sentence: bool = False,
 ) -> Doc:
-    """Return a Doc of the same words and whitespace, without annotation but sentence starts.
-    one_sentence: whether the first token alone starts one."""
+    """Return a Doc of the same words and whitespace, without annotation. sentence_starts: whether
+    annotated sentence starts are kept. one_sentence: whether the first token alone starts one."""
     starts: list[bool | int | None] | None = None
     if one_sentence:
         starts = [i == 0 for i in range(len(tokens))]

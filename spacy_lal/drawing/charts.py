@@ -35,8 +35,8 @@ def contributions_svg(
     """Draw bars of each head's average contribution to each category (Mrini et al. 2020, figure 8).
 
     counts: spans of each category [C]. contributions: averages [C,H]. firsts: share of spans to
-    which each head contributes most [C,H]. method: normalisation of contributions. k: number of
-    marked top heads. Each panel's scale begins at 0; a dashed line marks equal shares.
+    which each head contributes most [C,H]. k: number of marked top heads. Each panel's scale begins
+    at 0; a dashed line marks equal shares.
     """
     averages: Floats = numpy.asarray(contributions, dtype=float)
     shares: Floats = numpy.asarray(firsts, dtype=float)
@@ -76,7 +76,7 @@ def contributions_svg(
 def span_contributions_svg(
     values: ArrayLike, label: str, covered: str, *, k: int = 5, styled: bool = True
 ) -> str:
-    """Draw bars of heads' contributions [H] to the constituent over `covered`, k top heads
+    """Draw bars of heads' contributions [H] to a constituent of words `covered`, k top ones
     marked."""
     shares: Floats = numpy.asarray(values, dtype=float)
     name = f"{label.replace('::', '›')}: {shortened(covered, 60)}"
@@ -187,12 +187,9 @@ def _heat_map(
 
 
 def layer_attention_svg(alpha: ArrayLike, *, names: Sequence[str] = (), styled: bool = True) -> str:
-    """Draw a heat map of attention [layers, heads], top layer first, and of the heads' mean.
-
-    As in Kaneko and Komachi 2019, figure 2; mostly an average over tokens.
-    names: of the layers, lowest first; by default their numbers, from 1.
-    Raises ValueError if there are not as many names as layers.
-    """
+    """Draw a heat map of attention [layers, heads], and its mean over heads, top layer first
+    (Kaneko and Komachi 2019, figure 2). names: of the layers, lowest first; by default numbers from
+    1. Raises ValueError if there are not as many names as layers."""
     weights: Floats = numpy.asarray(alpha, dtype=float)
     n_layers, n_heads = weights.shape
     labels = list(names) or [f"layer {k}" for k in range(1, n_layers + 1)]

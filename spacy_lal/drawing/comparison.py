@@ -25,11 +25,9 @@ def diff_svg(
     of: Compared = "constituents",
     styled: bool = True,
 ) -> str:
-    """Draw two annotations of the same words, whatever their sentence boundaries.
-
-    of: "constituents", as brackets; "heads", as arcs; "srl", the roles of each predicate.
-    Raises ValueError for another `of`, different words, or an annotation missing.
-    """
+    """Draw two annotations of the same words, whatever their sentence boundaries: constituents as
+    brackets, heads as arcs, or each predicate's roles ("srl"). Raises ValueError for another `of`,
+    different words, or a missing annotation."""
     if of not in get_args(Compared):
         raise ValueError(f"of must be one of {get_args(Compared)}, not {of!r}")
     sides = {"gold": _whole(gold), "prediction": _whole(predicted)}

@@ -1,10 +1,9 @@
 """Light and dark colours of all pictures.
 
-SVG attributes have the light colours, which every program understands; a style sheet replaces each
-of them where the reader prefers dark pages.
-No colour carries meaning alone: roles have names, missed lines are dashed, errors underlined.
-Shades differ in lightness. The hues of roles are those of Okabe and Ito (2008), distinct to
-colour-blind readers.
+SVG attributes have the light colours, which every program understands; a style sheet replaces them
+where the reader prefers dark pages. No colour carries meaning alone: roles have names, missed lines
+are dashed, errors underlined, and shades differ in lightness. Colour-blind readers can distinguish
+the hues of roles (Okabe and Ito 2008).
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ def role(label: str) -> str:
 
 
 def style(colours: Iterable[str] | None = None) -> str:
-    """Return the style sheet with dark colours of SVG pictures, by default for all `colours`."""
+    """Return the style sheet with the dark colours of these `colours` in SVG, or of all (None)."""
     chosen = DARK if colours is None else {c: DARK[c] for c in sorted({*colours}) if c in DARK}
     rules = "".join(
         f".lal [fill='{light}']{{fill:{dark}}}.lal [stroke='{light}']{{stroke:{dark}}}"

@@ -26,8 +26,8 @@ def svg(
     description: str = "",
     styled: bool = True,
 ) -> str:
-    """Return a picture, with title and description for screen readers, and dark colours if
-    `styled`."""
+    """Return a picture, with title and description for screen readers; styled: with dark
+    colours."""
     size = f"{n(width)} {n(height)}"
     body = "\n".join(parts)
     sheet = f"<style>{style([PAPER, *_COLOUR.findall(body)])}</style>\n" if styled else ""
@@ -74,8 +74,7 @@ def text(
     fitted: bool = False,
     mirrored: bool = False,
 ) -> str:
-    """Return a line of text; unless mirrored (right to left), `fitted` fits other fonts to the
-    space."""
+    """Return a line of text; unless mirrored (right to left), `fitted` fits other fonts to it."""
     more = f" transform='rotate({turn} {n(x)} {n(y)})'" if turn else ""
     if fitted and not mirrored and text.strip() and known(text):
         long = width(text, size, bold=weight == "bold")

@@ -97,8 +97,7 @@ def preorder(top: Node) -> Iterator[Node]:
 
 class Block(Generic[Made]):
     """Extent of a drawn node: `left` within its parent, `width`, and `centre` within itself.
-    `height` counts rows above the leaves, which have 0. With `cells`, lengths are columns of a
-    terminal."""
+    `height` counts rows above the leaves. With `cells`, lengths are columns of a terminal."""
 
     __slots__ = ("centre", "children", "height", "left", "node", "width")
 
@@ -134,10 +133,8 @@ def tree_svg(
     styled: bool = True,
 ) -> str:
     """Draw trees, one below the other; chips are the darker the less probable the phrase.
-
-    edges: "straight" or "elbow". direction: "ltr" or "rtl"; by default that of the letters.
-    Raises ValueError for other edges and directions.
-    """
+    direction: of the words, "ltr" or "rtl"; by default that of the letters. Raises ValueError for
+    unknown edges ("straight" or "elbow") and directions."""
     if edges not in get_args(Edges):
         raise ValueError(f"edges must be one of {get_args(Edges)}, not {edges!r}")
     if direction not in (None, "ltr", "rtl"):

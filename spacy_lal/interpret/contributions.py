@@ -49,10 +49,8 @@ def span_contributions(
 
     The heads' sums of a span are scaled to [0, 1]. "normalised" divides them by their total.
     "softmax" takes their softmax, as the code of Mrini et al. 2020 does, where no share of 112
-    heads can exceed e / (e + 111) = 2.4 %. The paper's text leaves the normalisation open and names
-    softmax as another choice.
-    Shares add up to 1, and both methods rank the heads alike. Equal sums have equal shares; the
-    released code divides by zero there.
+    heads can exceed e / (e + 111) = 2.4 %; the paper leaves the normalisation open. Both methods
+    rank the heads alike. Equal sums have equal shares; the released code divides by zero there.
     """
     if method not in get_args(Normalisation):
         raise ValueError(f"method must be one of {get_args(Normalisation)}, not {method!r}")
@@ -68,8 +66,9 @@ def span_contributions(
 def sentence_heads(
     model: Model[list[Doc], ParserScores], docs: list[Doc], *, sums: bool = True
 ) -> tuple[list[Sentence], Iterator[SentenceHeads]]:
-    """Return all sentences of docs, and the heads over parsed ones, with sums on demand. Raises
-    ValueError if the model has no label attention, or no sums that belong to heads."""
+    """Return all sentences of docs, and the heads over parsed ones. sums: whether to sum the heads'
+    features. Raises ValueError if the model has no label attention, or no sums that belong to
+    heads."""
     if not abilities(model).label_heads:
         raise ValueError(
             "this parser has no label attention that can be read: "

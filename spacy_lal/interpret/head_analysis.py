@@ -36,11 +36,11 @@ class HeadShare(NamedTuple):
 class TopHeads:
     """Contributions of H heads to the predicted spans of C categories, most frequent first.
 
-    method: normalisation. categories: labels of spans, unary chains joined by "::". counts: spans
-    of each [C]. contributions: average of each head over the category's spans [C,H]. firsts: number
-    of spans to which each head contributes most [C,H].
-    Heads count from 0. A head may be the top one of many categories, or of none. A category's
-    ranking that equals the one of all spans (`overall`) says nothing about the category.
+    categories: labels of spans, unary chains joined by "::". counts: spans of each [C].
+    contributions: average of each head over the category's spans [C,H]. firsts: number of spans to
+    which each head contributes most [C,H].
+    Heads count from 0. A head may be the top one of many categories, or of none. A ranking equal to
+    that of all spans (`overall`) says nothing about the category.
     """
 
     method: Normalisation

@@ -61,7 +61,7 @@ def write_shards(
     kept, and their counts yielded again. Sentences of a file are shuffled reproducibly.
     words: number of words to keep before the end, 0 for all.
     Raises ValueError if no component finds one of the layers, or if `output` is of other settings,
-    another pipeline or another text, and BlockingIOError if another run is writing there.
+    pipelines or texts, and BlockingIOError if another run is writing there.
     """
     if missing := sorted(set(settings.least) - findable(nlp)):
         raise ValueError(f"none of the components {nlp.pipe_names} finds {', '.join(missing)}")

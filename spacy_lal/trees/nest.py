@@ -12,10 +12,9 @@ def nest(spans: Sequence[Sequence[Any]], n: int) -> list[list[int]]:
     """Return the children of each span, from left to right, and last those of the root.
 
     Span k is k among the children, word i is ~i. Children come after their parent, so that a loop
-    from the last span to the first builds a tree from its leaves.
+    from the last span to the first builds a tree from its leaves. Raises ValueError, naming the
+    spans, if one is empty or outside the n words, and if two cross or are out of order.
     spans: (start, end, …) in preorder; in a unary chain the topmost first.
-    Raises ValueError if a span is empty or outside the n words, and if two spans cross or are out
-    of order; the error names both.
     """
     below: list[list[int]] = [[] for _ in range(len(spans) + 1)]
     starts, ends = [*(span[0] for span in spans), 0], [*(span[1] for span in spans), n]

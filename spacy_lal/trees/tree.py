@@ -41,8 +41,8 @@ class ConstituentTree:
     A *preterminal* has a `word`, and its label is the part-of-speech tag; the label of every other
     node is its category. Words are unescaped: `str()` escapes and the reader unescapes them.
     `log_prob` is the parser's log-probability of the whole tree, or None; `parsed` is False for a
-    tree without a parse or annotation. Neither counts in comparisons or bracketings.
-    Raises ValueError for a node with both a word and children.
+    tree without a parse or annotation. Neither counts in comparisons or bracketings. Raises
+    ValueError for a node with both a word and children.
     """
 
     label: str
@@ -58,7 +58,7 @@ class ConstituentTree:
 
     @classmethod
     def from_string(cls, text: str, *, unescape: Unescape = unescape_brackets) -> ConstituentTree:
-        """Return the one tree in `text`. Raises BracketError for bad text or other numbers."""
+        """Return the one tree in `text`. Raises BracketError unless there is exactly one."""
         trees = list(parse_brackets(text, unescape=unescape))
         if len(trees) != 1:
             raise BracketError(f"expected one tree, found {len(trees)}", "<string>", 1, 1)
@@ -77,8 +77,8 @@ class ConstituentTree:
         """Build the tree over `words` from the spans of its phrases, in preorder (see `nest`).
 
         root: label of the root; without one (None) the single outermost span is the root.
-        Raises ValueError if two spans cross or are out of order, naming both; if a span is empty or
-        outside the words; and, without `root`, if no single span covers all words.
+        Raises ValueError for the errors of `nest`, and without `root` unless one span covers all
+        words.
         """
         if len(words) != len(tags):
             raise ValueError(
@@ -186,7 +186,8 @@ class ConstituentTree:
         )
 
     def pretty(self, width: int | None = None) -> str:
-        """Draw the tree in box characters; one wider than `width` columns is bracketed instead."""
+        """Draw the tree in box characters. A tree wider than `width` columns (default: the
+        terminal's) becomes an indented bracketing."""
         if width is None:
             width = shutil.get_terminal_size((100, 24)).columns
         return to_boxes(self, width) or f"{self:indent}"
@@ -216,12 +217,9 @@ class ConstituentTree:
 def parse_brackets(
     text: str, *, source: str = "<string>", unescape: Unescape = unescape_brackets
 ) -> Iterator[ConstituentTree]:
-    """Yield every tree in `text`, whatever its line breaks. Raises BracketError.
-
-    `( (S ...))` has an empty root label (`ConstituentTree.rooted` renames it); `( word)`, with a
-    space, is a word with an empty tag, `(X)` a phrase over nothing.
-    source: name of the text in errors.
-    """
+    """Yield every tree in `text`, whatever its line breaks. Raises BracketError. `( (S ...))` has
+    an empty root label (`ConstituentTree.rooted` renames it); `( word)`, with a space, is a word
+    with an empty tag, `(X)` a phrase over nothing. `source` names the text in errors."""
     return read(text, ConstituentTree, source, unescape)
 
 

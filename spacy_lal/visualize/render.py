@@ -95,7 +95,7 @@ def serve(
     host: str = "127.0.0.1",
 ) -> None:
     """Show pictures in a browser, at http://127.0.0.1:5000, until Ctrl-C (see `render`). The server
-    is for trials only. `python -m spacy lal serve` starts one with a text field."""
+    is for trials only; `python -m spacy lal serve` starts one with a text field."""
     from wsgiref.simple_server import make_server
 
     html = render(docs, style, page, minify, False, options, manual).encode("utf8")
