@@ -33,9 +33,9 @@ def head_sums(annotations: Tensor, n_heads: int) -> Tensor:
     """Return the sum of each head's features in every fencepost: [B,n+2,H*d_proj] -> [B,n+1,H].
 
     annotations: label attention's output alone.
-    Fencepost k has the first half of a head's features from row k and the second half from row k +
-    1. Spans are differences of fenceposts, so that the sum of head h's features in the vector of
-    span (i, j) is sums[j, h] - sums[i, h].
+    Fencepost k has the first half of a head's features from row k, the second from row k + 1. Spans
+    are differences of fenceposts, so that the sum of head h's features in the vector of span (i, j)
+    is sums[j, h] - sums[i, h].
     """
     heads = annotations.unflatten(-1, (n_heads, -1))
     middle = heads.shape[-1] // 2

@@ -4,6 +4,7 @@ A contribution is the sum of a head's features in a span's vector, compared with
 not an effect: signed features may cancel in the sum, and the span scorer makes labels of them. With
 `arrangement = "concatenate"`, as in `en_lal_sm`, span vectors also contain the rows beneath label
 attention; contributions don't measure that part.
+
 A head with one query vector (`query = "vector"`, as in the paper and `en_lal_sm`) adds one context
 per sentence to every row. Then `attention` is the same for all spans and no evidence for one of
 them. The context would cancel in a span's difference of rows, but the layer norm divides each row
