@@ -255,7 +255,7 @@ def decode_frames(
 def _predicates(
     batch: SentenceBatch[LisaScores], certainty: Tensor, known: Sequence[Given]
 ) -> Tensor:
-    """Return which words are predicates [B,n]; given ones get certainty 1 in place."""
+    """Return the predicates [B,n], found or given; the certainty of given ones becomes 1."""
     words = torch.arange(certainty.shape[1], device=certainty.device)
     found = (certainty > 0.5) & (words < batch.lengths.to(words.device).unsqueeze(1))
     given = [of.predicates for of in known]

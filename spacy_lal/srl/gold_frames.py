@@ -59,8 +59,7 @@ class GoldFrame(NamedTuple):
 
 
 def gold_frames(example: Example, key: str) -> list[GoldFrame] | None:
-    """Return frames in predicted tokens, None without a span group; lost predicates are left
-    out."""
+    """Return frames with a predicate in predicted tokens; None without a span group."""
     if key not in example.reference.spans:
         return None
     same = same_tokens(example)

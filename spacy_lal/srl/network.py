@@ -114,8 +114,7 @@ class LisaScores(NamedTuple):
     def roles_of(
         self, sentences: Tensor, predicates: Tensor, heads: Tensor | None = None
     ) -> Tensor:
-        """Return role scores [P,n,L] of all words (see `role_scores`); heads [B,n] are for
-        paths."""
+        """Return role scores [P,n,L] of all words (see `role_scores`); heads [B,n]: for paths."""
         added = None
         if self.paths is not None:
             if heads is None:
@@ -137,8 +136,7 @@ def mask_words(arcs: Tensor, lengths: Tensor) -> Tensor:
 
 
 def to_self_loops(heads: Tensor) -> Tensor:
-    """Convert heads [B,n] (0 the root, k word k) to words from 0, roots their own heads; -1
-    stays."""
+    """Convert heads [B,n] from 0 the root, k word k to words from 0, roots their own heads."""
     own = torch.arange(heads.shape[1], device=heads.device).expand_as(heads)
     return torch.where(heads == 0, own, heads.clamp(min=0) - 1)
 
