@@ -60,7 +60,6 @@ class ParserPipe(WeightsPipe):
         super().__init__(vocab, model, name, scorer, **{kind: [] for kind in self.kinds})
 
     def _configure_model(self) -> None:
-        """Apply the config's settings over those stored with the weights."""
         super()._configure_model()
         self.model.attrs.update(reading=self.reading, max_batch_spans=self.max_batch_spans)
 
@@ -87,8 +86,6 @@ class ParserPipe(WeightsPipe):
 
     def _outputs(self) -> dict[str, list[str]]:
         return self.label_data
-
-    # Training
 
     def initialize(
         self,
@@ -128,7 +125,6 @@ class ParserPipe(WeightsPipe):
         raise NotImplementedError
 
     def _sample(self, docs: list[Doc]) -> Any:
-        """An input of the model."""
         return docs
 
     def get_loss(
@@ -173,8 +169,6 @@ class ParserPipe(WeightsPipe):
     ) -> Callable[[list[Sentence], Scores, Tensor], Tensor]:
         """The loss of a batch's charts, summed over its sentences; 0 here, without charts."""
         return lambda members, scores, lengths: scores.tags.new_zeros(())
-
-    # Annotations
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
         """Write tags, sentence starts and heads to tokens that have none; see `overwrite_heads`."""

@@ -136,7 +136,6 @@ def _in_words(spans: Iterable[LabelledSpan], word: list[int]) -> Iterator[Labell
 
 
 def _in_gold_tokens(example: Example, key: str) -> Iterator[LabelledSpan]:
-    """Predicted constituents over gold tokens."""
     spans = get_constituents(example.predicted, key)
     alignment = example.alignment
     for start, end, label, exact in project_constituents(spans, alignment.x2y, alignment.y2x):
