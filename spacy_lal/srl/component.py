@@ -193,8 +193,6 @@ class LisaSRL(ParserPipe):
         names = dict.fromkeys(label.partition("-")[2] for label in self.cfg["roles"])
         return tuple(name for name in names if name and name != PREDICATE)
 
-    # Training
-
     def _readers(self) -> list[Reader]:
         return [read_frames(self.spans_key)]
 
@@ -318,8 +316,6 @@ class LisaSRL(ParserPipe):
             own = torch.rand(len(gold), 1) < self.predicted_path_rate
             gold = gold.masked_fill(own.to(gold.device), -1)
         return scores.likely_heads(lengths, gold)
-
-    # Annotations
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
         """Return all sentences and, by sentence index, each `LisaParse`."""

@@ -222,9 +222,6 @@ def build_network(header: Header) -> LisaNetwork:
     return LisaNetwork(LisaSettings.from_json(header["settings"]), header["d_in"], **sizes)
 
 
-# The Thinc model
-
-
 class LisaInput(NamedTuple):
     """Docs, and heads and predicates given with them.
     heads: index in the Doc of each token's head, itself for a root, -1 to predict; None for a Doc
