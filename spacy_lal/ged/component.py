@@ -43,7 +43,7 @@ DEFAULT_MODEL = Config().from_str(
 DOUBT = 0.05
 """Probability up to which an error doesn't affect the sentence's other words."""
 CERTAIN = 1.0 - 1e-9
-"""Largest probability, whose odds are finite."""
+"""Largest probability for odds, which would be infinite at 1."""
 
 Probabilities = list[NDArray[numpy.float32]]
 
@@ -105,8 +105,6 @@ class ErrorDetector(WeightsPipe):
         """Add a type of errors; 0 if it exists. Raises ValueError once the model is initialised."""
         return self._add("labels", label)
 
-    # Training
-
     def initialize(
         self,
         get_examples: Callable[[], Iterable[Example]],
@@ -161,8 +159,6 @@ class ErrorDetector(WeightsPipe):
         loss.backward()
         gradient = cast(Floats2d, torch2xp(cast(torch.Tensor, logits.grad)))
         return float(loss.detach()), gradient
-
-    # Annotations
 
     def predict(self, docs: Iterable[Doc]) -> Probabilities:
         """Return the probabilities of each token's labels, "correct" first: [tokens, labels]."""
@@ -248,7 +244,6 @@ def with_cooccurrence(
 
 
 def _checked_threshold(threshold: float) -> float:
-    """Return the threshold. Raises ValueError for values that users set wrongly."""
     if not isinstance(threshold, Real) or not 0 <= threshold <= 1:
         raise ValueError(f"threshold must be from 0 to 1, got {threshold!r}")
     return threshold

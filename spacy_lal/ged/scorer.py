@@ -90,7 +90,6 @@ def _scores(counts: Detection) -> dict[str, float]:
 
 
 def _labels(example: Example, key: str) -> tuple[list[str], list[str]]:
-    """Return gold and predicted labels of the gold Doc's words."""
     gold, found = get_errors(example.reference, key), get_errors(example.predicted, key)
     aligned = example.alignment.y2x
     words = [token.i for token in example.reference if not token.is_space]
