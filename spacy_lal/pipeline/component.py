@@ -50,7 +50,6 @@ class WeightsPipe(TrainablePipe):
             self.cfg["spans_key"] = self.spans_key  # the scorer is given cfg
 
     def _outputs(self) -> dict[str, list[str]]:
-        """The names of the model's outputs by kind, as they stand in `cfg`."""
         raise NotImplementedError
 
     def _check_cfg(self) -> None:
@@ -67,8 +66,6 @@ class WeightsPipe(TrainablePipe):
                     if name != other
                 ]
                 raise ValueError(f"the {kind} are not those of {WEIGHTS}: {differs[0]}")
-
-    # What users should know
 
     def _has_gold(self, doc: Doc) -> bool:
         """Whether a Doc has what the component is trained and scored on."""
@@ -104,8 +101,6 @@ class WeightsPipe(TrainablePipe):
     @property
     def _gold(self) -> str:
         return f"doc.spans[{self.spans_key!r}]"
-
-    # Training
 
     def _add(self, kind: str, label: str) -> int:
         if not isinstance(label, str):
@@ -180,8 +175,6 @@ class WeightsPipe(TrainablePipe):
                 f"[E109] component {self.name!r} has no weights yet: train it with `spacy train`, "
                 "call nlp.initialize(), or load a trained pipeline"
             )
-
-    # Storage
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickle as in spaCy; unpickling processes have the extension attributes."""

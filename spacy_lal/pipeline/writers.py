@@ -22,10 +22,10 @@ def _nothing() -> numpy.ndarray:
 class SentenceParse:
     """The parse of one sentence of n words.
 
-    tags, heads, relations: [n]; heads 0 the root, k word k; None from a parser without arcs.
+    tags: [n]. heads, relations: [n], 0 the root, k word k; None from a parser without arcs.
     starts, ends, labels, probabilities: constituents in preorder by the sentence's words, none from
-        a parser without charts; labels count from 1.
-    log_prob: of the tree. It and probabilities are None if scores are no log-probabilities.
+        a parser without charts. Labels count from 1.
+    log_prob: log-probability of the tree; None, as probabilities, for other scores.
     tag_probabilities, head_probabilities: [n], of the tag, and of head and relation together, by
         the word's own softmax; None without tags or heads.
     """
@@ -70,8 +70,8 @@ def write_tags(
 
 def write_sentence_starts(docs: Sequence[Doc], found: Parses, *, whole_docs: bool) -> None:
     """Write sentence starts to Docs without any.
-    whole_docs: each Doc was read as one sentence; boundaries inside, which would cut the tree, are
-        removed. Those of a parser can't be."""
+    whole_docs: each Doc was read as one sentence, so boundaries inside, which would cut the tree,
+        are removed; those of a parser stay."""
     starts: list[set[int]] = [{0} for _ in docs]
     for sentence in found[0]:
         if sentence.first:
