@@ -19,11 +19,10 @@ class CorruptAugmenter:
 
     model: path of an error model's JSON. rate: expected share of tokens that are errors.
     level: share of examples that get errors. The others get an empty group, as correct text, so
-        unlabelled text has to be correct. Examples with the group, even an empty one, stay as they
-        are. A corrupted Doc keeps only words, whitespace and sentence starts, since tags, heads,
-        trees and the like no longer fit. The Doc to be predicted has the same words, and sentence
-        starts if it had any.
+        unlabelled text has to be correct.
 
+    Examples with the group, even an empty one, stay as they are. A corrupted Doc keeps only words,
+    whitespace and sentence starts; the Doc to be predicted has the same words and sentence starts.
     Errors depend on `seed`, on the example's words and on the number of earlier occurrences of
     these words, not on the order of examples. Every reading makes new ones, but spaCy reads a
     corpus anew for each epoch only with `max_epochs = -1`, which initialises with 100 examples.

@@ -204,9 +204,6 @@ def _skip(batches: Batches, progress: Progress) -> None:
         )
 
 
-# Random numbers
-
-
 def random_state(gpus: bool = True) -> RandomState:
     """Return the state of all generators of training; gpus: including GPUs', which is slow."""
     # a query to an unused GPU would take some of its memory

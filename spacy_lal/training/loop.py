@@ -157,7 +157,6 @@ def _update(
     losses: dict[str, float],
     settings: dict[str, Any],
 ) -> None:
-    """Make one step of all trained components."""
     frozen: Collection[str] = settings["frozen_components"]
     for part in subdivide_batch(batch, settings["accumulate_gradient"]):
         nlp.update(

@@ -31,9 +31,9 @@ class Noise:
     """Shares of texts (0 to 1) with noise that affects sentence boundaries.
 
     line_breaks: at some width, between sentences, or anywhere now and then.
-    lower_case: of the first letter of sentences, or of all letters.
-    unstopped: without full stops, or without any punctuation.
-    spaces: several spaces between sentences, or between words now and then.
+    lower_case: small letters at the beginning of sentences, or throughout.
+    unstopped: no full stops, or no punctuation.
+    spaces: several spaces between sentences, or anywhere now and then.
     """
 
     line_breaks: float = 0.0
@@ -228,5 +228,4 @@ def _merging(docs: Sequence[Doc]) -> Callable[[range], bool]:
 
 
 def _offsets(docs: Sequence[Doc]) -> list[tuple[Doc, int]]:
-    """Return each Doc with the number of tokens before it."""
     return list(zip(docs, accumulate(map(len, docs), initial=0), strict=False))

@@ -94,7 +94,6 @@ class Nadam(Optimizer):
         return weights, gradient
 
     def _rows(self, gradient: FloatsXd) -> Rows:
-        """Return the rows to update."""
         if not self.lazy or gradient.ndim < 2:
             return slice(None)
         found = (gradient.reshape((len(gradient), -1)) != 0).any(1)
@@ -103,7 +102,6 @@ class Nadam(Optimizer):
     def _update(
         self, key: KeyT, weights: FloatsXd, gradient: FloatsXd, rows: Rows, lr_scale: float
     ) -> None:
-        """Update these rows by the equations of `Nadam`."""
         t, rate = self.nr_update[key], lr_scale * self.learn_rate
         xp = get_array_ops(weights).xp
         w, g, m, v = (a[rows] for a in (weights, gradient, self.mom1[key], self.mom2[key]))

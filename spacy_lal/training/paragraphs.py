@@ -26,14 +26,15 @@ class Paragraphs:
     blank_lines: share of paragraphs that follow another in the same text, after a blank line;
         sentences outside paragraphs stay alone.
     tokenized: share of texts with the pipeline's own tokens instead of the gold ones.
-    max_length: gold tokens of a text, unless one sentence has more. sentence_starts: whether the
-        Docs to be predicted have them: parsers learn from gold sentences; sentence finders are
-        evaluated without.
+    max_length: gold tokens of a text, unless one sentence has more.
+    sentence_starts: whether the Docs to be predicted have them; parsers learn with gold sentences,
+        sentence finders are evaluated without.
     shuffle: new order and new texts at every reading; otherwise both are fixed. spaCy reads anew
-        for each epoch only with `max_epochs = -1`. Texts depend only on `seed` and, with `shuffle`,
-        on the number of readings. Sentences with different layers of annotation are kept apart;
-        grammatical errors are dropped.
-    Raises ValueError for shares outside 0 to 1 and, when read, as `Corpus` does.
+        for each epoch only with `max_epochs = -1`.
+
+    Texts depend only on `seed` and, with `shuffle`, on the number of readings. Sentences with
+    different layers of annotation are kept apart; grammatical errors are dropped. Raises ValueError
+    for shares outside 0 to 1 and, when read, as `Corpus` does.
     """
 
     def __init__(

@@ -35,7 +35,6 @@ def models_of(nlp: Language, exclude: Collection[str] = ()) -> dict[str, Model]:
 
 
 def _layers(nlp: Language, exclude: Collection[str] = ()) -> Iterator[tuple[str, Model]]:
-    """Yield Thinc's layers and their places."""
     for name, model in models_of(nlp, exclude).items():
         for k, node in enumerate(model.walk()):
             yield f"{name}/{k}", node
@@ -54,16 +53,10 @@ def _modules(nlp: Language, exclude: Collection[str] = ()) -> Iterator[tuple[str
             yield f"{place}.{number}", shim, module
 
 
-# Weights
-
-
 def read_weights(nlp: Language, exclude: Collection[str]) -> tuple[dict[str, Tensor], list[str]]:
-    """Return the weights of all components but those in `exclude`, and the names of those with a
-    gradient.
-
-    After an update all gradients are zero, but optimizers move weights with a zero gradient, not
-    those without one.
-    """
+    """Return the weights of components not in `exclude`, and the names of those with a gradient.
+    Optimizers move weights whose gradient is zero, as all are after an update, not those without
+    one."""
     tensors, graded = {}, []
     for place, node in _layers(nlp, exclude):
         for name in filter(node.has_param, node.param_names):
@@ -103,9 +96,6 @@ def set_weights(
         for name, parameter in module.named_parameters():
             if f"{place}/{name}" in graded:
                 parameter.grad = torch.zeros_like(parameter)
-
-
-# The optimizer
 
 
 def read_optimizer(

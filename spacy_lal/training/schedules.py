@@ -43,9 +43,10 @@ class Plateau(Iterator[float]):
 
     evaluations: number of evaluations that count as one, with the best score so far. The released
         code evaluates four times an epoch and counts epochs.
+    Raises ValueError for values out of range.
 
     The training's logger has to be `spacy-lal.PlateauLogger.v1`; the second update after an
-    evaluation is the first with a lower rate. Raises ValueError for values out of range.
+    evaluation is the first with a lower rate.
     """
 
     def __init__(
