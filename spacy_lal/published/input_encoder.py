@@ -30,10 +30,9 @@ Shape = tuple[int, ...]
 class PublishedInput(Settings):
     """Settings of a `PublishedInputEncoder`.
 
-    width: width of rows. parts: inputs of a row, in order. shapes: of parameters, by name.
-    side_by_side: concatenate parts instead of adding them. transformer: contents of its
-        config.json.
-    pooling: which piece represents a row. unknown: number of words without own vectors.
+    width: width of rows. parts: inputs of a row, in order. shapes: shapes of parameters, by name.
+    side_by_side: concatenate parts instead of adding them. transformer: contents of config.json.
+    pooling: which piece represents a row. unknown: number for words without own vectors.
     stop: there is a row STOP. partitioned: concatenate positions to content instead of adding them.
     cyclic: positions repeat. unbiased: normalise by the unbiased deviation (LAL parser).
     """

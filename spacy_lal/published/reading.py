@@ -45,12 +45,11 @@ class SentenceNumbers(NamedTuple):
 class Table:
     """Numbers of words, tags or characters.
 
-    values: by number; None for one in no text. unknown: number of other values.
-    start, stop: numbers around a sentence; stop None for nothing behind it. lower: read in lower
-        case.
+    values: by number; None for one in no text. unknown: number for other values.
+    start, stop: numbers around a sentence; stop None for nothing behind it. lower: read lower case.
     escape: brackets are read as `BRACKETS`.
-    around: characters before and after a word's. boundary: repetitions of start and stop in their
-        rows of characters. most: characters of a word; None for all.
+    around: numbers before and after each word's characters. boundary: repetitions of start and stop
+        in their rows of characters. most: most characters of a word; None for all.
     """
 
     values: Sequence[str | None]
@@ -91,8 +90,7 @@ class Table:
 
 
 class SentenceReader:
-    """Reader of sentences as in a published parser. settings, tokenizer: of its header. benepar:
-    read words as benepar does."""
+    """Reader of sentences as in a published parser. settings, tokenizer: parts of its header."""
 
     def __init__(self, settings: dict[str, Any], tokenizer: str | None) -> None:
         tables = {name: Table(**settings[name]) for name in TABLES if name in settings}

@@ -49,7 +49,7 @@ KEYS = {"supar": {"transform", "args"}, "lal-parser": {"spec"}, "benepar": {"con
 
 def looks_like(path: Path) -> str:
     """Return the program of a checkpoint file or release folder, by the strings in its pickle.
-    Raises ValueError, naming it, for programs not in `KEYS`."""
+    Raises ValueError, naming the file, if the keys of no program in `KEYS` are there."""
     if path.is_dir():
         return "benepar"
     strings = set[Any]()

@@ -28,8 +28,8 @@ class PieceSettings:
 
     running: read a sentence as running text (benepar), each word as the last piece that it
         overlaps; otherwise words are cut one by one.
-    padding: the piece after a text. window: most pieces read at once, special ones included; None
-        for no limit.
+    padding: number of the padding piece. window: most pieces read at once, special ones included;
+        None for no limit.
     shift: number of states before the first piece's (T5's decoder: 1).
 
     For words one by one:
@@ -196,8 +196,7 @@ def padded(rows: Sequence[Sequence[int] | Numbers], padding: int = 0) -> Numbers
 
 
 def _last_pieces(offsets: list[tuple[int, int]], starts: Numbers, ends: Numbers) -> Numbers:
-    """Return the last piece that ends within each word, else the one that spans it, else
-    len(offsets).
+    """Return the last piece ending in each word, else the one spanning it, else len(offsets).
     offsets: borders of pieces; empty pieces are ignored. starts, ends: [n], borders of words."""
     borders = numpy.asarray(offsets, numpy.int64).reshape(-1, 2)
     kept = numpy.flatnonzero(borders[:, 0] != borders[:, 1])

@@ -61,9 +61,9 @@ NAMES = {
 ABOVE = ("span_mlp_l.linear.weight", "arc_mlp_h.linear.weight")
 """Names of parameters that read the encoder's rows."""
 BINARISED = ("|<>", "*")
-"""Ends of empty labels."""
+"""Ends of labels that binarisation makes, which are read as empty."""
 NEVER = -1e4
-"""Score of "no label", which supar lacks."""
+"""Score of the label "none", which supar lacks."""
 POSITIONS = 2
 """Positions of a transformer that supar leaves empty."""
 
@@ -91,7 +91,6 @@ def read_supar(checkpoint: Path, encoder: Path | None = None, lang: str = "en") 
 
 
 def _fields(transform: Inert) -> dict[str, Values]:
-    """Return the attributes of all fields, by field name."""
     found: dict[str, Values] = {}
     for value in vars(transform).values():
         for field in value if isinstance(value, (tuple, list)) else (value,):
@@ -155,7 +154,6 @@ def _convert(
 
 
 def _spans(state: State, given: State, fields: dict[str, Values], args: Values) -> Values:
-    """Return arguments of `published_pipeline` for spans and labels."""
     labels = [label or "" for label in vars(fields["charts"]["vocab"])["itos"]]
     of_labels = given["label_attn.weight"]
     # the first label stands for none
@@ -174,7 +172,6 @@ def _spans(state: State, given: State, fields: dict[str, Values], args: Values) 
 
 
 def _arcs(state: State, given: State, fields: dict[str, Values], args: Values) -> Values:
-    """Return arguments of `published_pipeline` for heads and relations."""
     arcs, of_relations = given["arc_attn.weight"], given["rel_attn.weight"]
     arcs = arcs / arcs.shape[-1] ** args.get("scale", 0)
     # supar's left side is the dependent, here the head: [d;1]^T W h
