@@ -155,9 +155,9 @@ class ConstituencyPipe(ParserPipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Constituent labels; a unary chain is one label, its parts joined by "::". A joint model
-        also has "<H>": a word that is not the head of its constituent, grouped with its dependents
-        (`structure/hpsg.py`). It is never written to a Doc."""
+        """Constituent labels; a unary chain is one label, its parts joined by "::". A joint model's
+        "<H>", a non-head word grouped with its dependents (`structure/hpsg.py`), is never written
+        to a Doc."""
         return tuple(self.cfg["labels"])
 
     def add_label(self, label: str) -> int:

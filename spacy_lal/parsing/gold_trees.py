@@ -119,8 +119,7 @@ def gold_heads(example: Example) -> GoldHeads:
 
 
 class WordGold:
-    """Tags, heads and relations of a batch of examples, for padded batches of its sentences.
-    cfg: the component's names by kind; without relations there are no heads."""
+    """Gold tags, heads and relations of examples; cfg: the component's names by kind."""
 
     def __init__(self, cfg: dict[str, Any], examples: list[Example]) -> None:
         self.index = {
@@ -149,9 +148,9 @@ class WordGold:
 def gold_labels(
     trees: Sequence[Sequence[LabelledSpan]], n: int, index: Mapping[str, int]
 ) -> Tensor:
-    """Return packed gold charts [B, S] of an n-word batch: the label of each constituent, else 0.
-    trees: constituents of each sentence by its words, in preorder. index: label numbers, unary
-        chains collapsed; other chains are left out."""
+    """Return packed gold charts [B, S]: the label number of each constituent, else 0.
+    trees: preorder constituents by words. index: numbers of known labels, unary chains
+        collapsed."""
     chart = numpy.zeros((len(trees), chart_size(n)), dtype=numpy.int64)
     for row, tree in enumerate(trees):
         for start, end, label in collapse_unaries(tree):
@@ -160,8 +159,7 @@ def gold_labels(
 
 
 def with_sub_heads(tree: list[LabelledSpan], heads: list[int]) -> list[LabelledSpan]:
-    """Return the constituents with their "<H>" groups; without groups if a word has no gold head.
-    heads: 0 the root, k word k, -1 without gold."""
+    """Return constituents with "<H>" groups; without if a word's head in heads is -1."""
     if -1 in heads:
         return tree
     return lexicalise(tree, heads, len(heads)).spans

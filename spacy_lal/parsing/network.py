@@ -76,9 +76,9 @@ Scores = OneStageScores | TwoStageScores
 
 
 class ParserNetwork(nn.Module):
-    """Word vectors [B, n, d_in], lengths [B] -> `OneStageScores` (Mrini et al. 2020, section 3), or
-    `TwoStageScores` (Zhang et al. 2020). Arcs and relations are scored from annotations or, as in
-    the released code, from fenceposts."""
+    """Word vectors [B, n, d_in], lengths [B] -> `OneStageScores` (Mrini et al. 2020, section 3) or
+    `TwoStageScores` (Zhang et al. 2020). Arcs read annotations or, as in the released code,
+    fenceposts."""
 
     def __init__(
         self, settings: ParserSettings, d_in: int, n_labels: int, n_tags: int, n_relations: int
