@@ -472,8 +472,8 @@ make_lisa_srl = register_factory(
 
 
 def use_heads_of_docs(nlp: Language) -> Language:
-    """Set every `lisa_srl` to `parse_source = "doc"`, also in the pipeline's config. `spacy
-    assemble` copies settings from training pipelines, which had no parser before `lisa_srl`."""
+    """Set every `lisa_srl` to `parse_source = "doc"`, also in the config, where `spacy assemble`
+    keeps settings of training pipelines without an earlier parser."""
     # also disabled ones, as assembled components are during initialisation
     for name, pipe in nlp.components:
         if isinstance(pipe, LisaSRL):

@@ -49,8 +49,7 @@ class FoundFrame:
 
 @dataclass
 class LisaParse(SentenceParse):
-    """A `SentenceParse` with frames in order of their predicates, without constituents.
-    predicate_probabilities: [n], probability of each word to be a predicate."""
+    """`SentenceParse` with frames by predicate; predicate_probabilities: [n], of each word."""
 
     frames: list[FoundFrame] = field(default_factory=list)
     predicate_probabilities: numpy.ndarray | None = None
@@ -174,9 +173,7 @@ def make_role_decoder(
     unique: bool,
     nonconstituent_penalty: float,
 ) -> RoleDecoder:
-    """Return the decoder of that name; see `LisaSRL`.
-    transitions: [previous, following, count] of labels in the training data, -1 before the
-        first."""
+    """Return the decoder `how`; transitions: [previous, following, count], -1 at the start."""
     counts = torch.zeros(len(labels) + 1, len(labels))
     for before, after, count in transitions:
         counts[before, after] = count
@@ -304,8 +301,7 @@ def _frames(
 
 
 def _constituents(known: Sequence[Given], n: int) -> Tensor:
-    """Return whether words i to j may be an argument without penalty [B,n,n]: a word, a
-    constituent, or anything if constituents aren't known."""
+    """Return whether words i to j may be an argument without penalty [B,n,n]."""
     whole = torch.eye(n, dtype=torch.bool).repeat(len(known), 1, 1)
     for row, of in enumerate(known):
         if of.constituents is None:
@@ -316,9 +312,8 @@ def _constituents(known: Sequence[Given], n: int) -> Tensor:
 
 
 def with_one_predicate(spans: list[LabelledSpan], predicate: int) -> list[LabelledSpan]:
-    """Return spans with exactly one V: the one at the predicate, or the last before it. Other spans
-    labelled V become C-V. Without V, C-V at the predicate becomes V; without both, the predicate
-    itself does."""
+    """Return spans with one V: that at the predicate, or the last before it; others become C-V.
+    Without V, C-V at the predicate becomes V; without both, the predicate does."""
     here = [span for span in spans if span[0] <= predicate < span[1]]
     if not here or here[0][2] not in (PREDICATE, CONTINUED):
         rest = [span for span in spans if span not in here and span[2] != PREDICATE]

@@ -51,8 +51,7 @@ def read_frames(key: str) -> Reader:
 
 
 class GoldFrame(NamedTuple):
-    """predicate: a token. spans: (start, end, label, exact) of V and the arguments, as from
-    `project_constituents`."""
+    """predicate: a token. spans: (start, end, label, exact), V and arguments."""
 
     predicate: int
     spans: list[tuple[int, int, str, bool]]

@@ -72,8 +72,7 @@ def parse_loss(
 def role_loss(
     scores: LisaScores, gold: GoldFrames, smoothing: float, heads: Tensor | None = None
 ) -> Tensor:
-    """Return the cross-entropy of role labels with smoothing, summed over predicates and words.
-    heads: see `LisaScores.roles_of`."""
+    """Return the smoothed cross-entropy of role labels, summed over predicates and words."""
     role_scores = scores.roles_of(gold.sentences, gold.predicates, heads)
     known = gold.roles >= 0
     return F.cross_entropy(
