@@ -113,9 +113,9 @@ class ErrorDetector(WeightsPipe):
         labels: list[str] | None = None,
         warm_start: str | None = None,
     ) -> None:
-        """Read the types of errors from the training data and set up the model.
-        labels: types to use instead. warm_start: a trained pipeline; its detector's weights are
-            copied where they fit. Raises ValueError if no example has errors."""
+        """Read the types of errors from the training data, or labels, and set up the model.
+        warm_start: a trained pipeline; its detector's weights are copied where they fit.
+        Raises ValueError if no example has errors."""
         validate_get_examples(get_examples, f"{self.name}.initialize")
         counts = count(get_examples(), read_errors(self.spans_key))
         found, without = counts.names["labels"], counts.lacking["errors"]
@@ -133,9 +133,8 @@ class ErrorDetector(WeightsPipe):
         self._initialize_weights(get_examples, counts.sample, warm_start, nlp)
 
     def get_loss(self, examples: Iterable[Example], scores: Floats2d) -> tuple[float, Floats2d]:
-        """Return the mean cross-entropy of words and its gradient with respect to every score. Docs
-        without annotation, tokens without a counterpart, types unknown at initialisation and
-        whitespace don't count."""
+        """Return the mean cross-entropy of words with known gold types, and every score's
+        gradient."""
         examples = list(examples)
         validate_examples(examples, f"{self.name}.get_loss")
         index = {label: k for k, label in enumerate([CORRECT, *self.labels])}
@@ -202,8 +201,7 @@ def read_errors(key: str) -> Reader:
 
 
 def gold_errors(example: Example, key: str) -> list[str | None]:
-    """Return the label of every predicted token, None without gold. A token made of several gold
-    tokens is an error if one of them is."""
+    """Return labels of predicted tokens, None without gold; one wrong gold token suffices."""
     if key not in example.reference.spans:
         return [None] * len(example.predicted)
     labels = get_errors(example.reference, key)

@@ -1,5 +1,4 @@
-"""Layers of a pretrained encoder on single sentences (`spacy-lal.EncoderLayers.v1`), and a layer
-above that also reads word forms (`spacy-lal.WithWordLayer.v1`)."""
+"""`spacy-lal.EncoderLayers.v1` and, above it, word forms: `spacy-lal.WithWordLayer.v1`."""
 
 from collections.abc import Callable
 from functools import partial

@@ -13,8 +13,8 @@ from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, get_errors
 @dataclass
 class Detection:
     """Counts of tokens marked rightly, marked wrongly, and missed. As in the shared task, precision
-    is 1 where nothing is marked wrongly and recall 1 where nothing is missed, even without marks.
-    Scores are not rounded."""
+    is 1 without wrong marks and recall 1 without misses, even without marks; scores are not
+    rounded."""
 
     right: int = 0
     wrong: int = 0
@@ -36,8 +36,7 @@ class Detection:
 
 @dataclass
 class DetectionReport:
-    """Counts of all errors, and of each type.
-    tokens: number of compared tokens. Overall counts ignore the type."""
+    """Counts of all errors, and of each type; tokens: number of compared tokens."""
 
     overall: Detection = field(default_factory=Detection)
     types: dict[str, Detection] = field(default_factory=dict)
