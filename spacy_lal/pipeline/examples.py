@@ -40,8 +40,7 @@ class Counts:
     def require(
         self, pipe: str, labels: dict[str, Any] | None, kind: str, found: str, given: str
     ) -> None:
-        """Raise ValueError, naming what is missing, if there are no names of a kind.
-        labels: given names instead of counted ones."""
+        """Raise ValueError without names of a kind in the data or in labels, if these are given."""
         if labels is None and not self.names[kind]:
             raise ValueError(f"none of the {self.docs} training Docs has {found}")
         if labels is not None and not labels.get(kind):

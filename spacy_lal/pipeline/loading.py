@@ -16,9 +16,8 @@ from thinc.config import ConfigValidationError
 
 
 def load_pipeline(model: str | Path, **options: Any) -> Language:
-    """Load a pipeline by its name or folder, as `spacy.load` does. Raises ValueError in one line
-    for a damaged one, with file and place if a file by itself is malformed; OSError for a missing
-    one, ImportError for packages not installed."""
+    """Load a pipeline by its name or folder, as `spacy.load` does. Raises OSError or ImportError if
+    it is missing, ValueError in one line if it is damaged, with the file and place if known."""
     try:
         return spacy.load(model, **options)
     except FileNotFoundError:

@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 
 def only_pipe(nlp: Language | Any, kind: type | tuple[type, ...], what: str) -> Any:
     """Return the only component of a kind in a pipeline, or `nlp` if it is that component itself.
-    Raises ValueError, with `what` as the kind's name, if there is none or more than one."""
+    Raises ValueError, naming the kind `what`, for none or several."""
     if not isinstance(nlp, Language):
         if isinstance(nlp, kind):
             return nlp
@@ -39,8 +39,7 @@ def pipes_before(nlp: Language | Any, pipe: Any) -> list[Any]:
 
 
 def run_pipes(pipes: Iterable[Any], docs: Iterable[Doc], batch_size: int = 128) -> Iterable[Doc]:
-    """Return Docs processed by components, which may be functions. Unlike `nlp.select_pipes`, it
-    has no effect on other threads with the pipeline."""
+    """Return Docs after components or functions, without effect on other threads."""
     for pipe in pipes:
         if hasattr(pipe, "pipe"):
             docs = pipe.pipe(docs, batch_size=batch_size)
