@@ -41,16 +41,14 @@ CHECKPOINT = "checkpoint.safetensors"
 
 
 def write_checkpoint(folder: Path, tensors: dict[str, Tensor], state: dict[str, Any]) -> None:
-    """Write tensors and state to `folder`, replacing the earlier checkpoint. The replacement is
-    atomic: after a crash, either the old or the new checkpoint is there."""
+    """Write tensors and state to `folder`, atomically replacing the earlier checkpoint."""
     with whole_file(folder / CHECKPOINT) as path:
         text = json.dumps(state, default=lambda value: value.tolist())
         safetensors.torch.save_file(_apart(tensors), path, {"state": text})
 
 
 def read_state(folder: Path) -> dict[str, Any] | None:
-    """Return the `state` of `write_checkpoint`; None without a checkpoint. Raises CheckpointError,
-    naming the file, if it is malformed."""
+    """Return the state, None without a checkpoint; CheckpointError names a malformed file."""
     path = folder / CHECKPOINT
     if not path.exists():
         return None

@@ -1,5 +1,4 @@
-"""`spacy-lal.Corpus.v1`: training Docs with span groups and sentence starts; `spacy-lal.Mix.v1`:
-several corpora in given shares, streamed."""
+"""Readers of Docs with span groups: `spacy-lal.Corpus.v1`; several mixed: `spacy-lal.Mix.v1`."""
 
 import random
 from collections.abc import Callable, Iterable, Iterator

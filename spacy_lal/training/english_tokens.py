@@ -1,5 +1,4 @@
-"""English tokens of web treebanks, as rules that spaCy's own tokenizer stores. EWT and related
-treebanks follow the Penn Treebank but split at hyphens, except after prefixes."""
+"""English tokens of web treebanks (EWT): as in the Penn Treebank, but also split at hyphens."""
 
 from __future__ import annotations
 
@@ -75,8 +74,7 @@ UNSPECIAL = ("and/or", "):")
 
 
 def use_treebank_tokens(nlp: Language) -> Language:
-    """Give an English pipeline the tokens of web treebanks, stored with it. Raises ValueError for a
-    tokenizer without spaCy's English rules."""
+    """Give an English pipeline treebank tokens. Raises ValueError without spaCy's English rules."""
     tokenizer = nlp.tokenizer
     infixes = [rule for rule in nlp.Defaults.infixes or [] if isinstance(rule, str)]
     others = [rule for rule in infixes if "(?:-|" not in rule]

@@ -1,5 +1,4 @@
-"""Noise on treebank sentences: paragraphs, line breaks, missing full stops. `Piece`s align the
-changed text with the annotation (`annotations/retokenized.py`)."""
+"""Noise on treebank text, with aligned annotation: paragraphs, line breaks, missing full stops."""
 
 from __future__ import annotations
 

@@ -17,8 +17,7 @@ Rows = slice | Ints1d
 """Rows of an array, as a slice or by their numbers."""
 
 _BLOCK = 1 << 15
-"""Elements of a parameter that are updated at once: these and intermediate values fit a CPU cache,
-which makes the update of a large matrix twice as fast."""
+"""Elements updated at once; they fit a CPU cache, which doubles the speed of large matrices."""
 _LAYER = re.compile(r"(?:^|\.)(\d+)(?:\.|$)")
 """The number of a layer in a parameter name such as `transformer.encoder.layer.3.output.bias`."""
 

@@ -54,9 +54,9 @@ def _modules(nlp: Language, exclude: Collection[str] = ()) -> Iterator[tuple[str
 
 
 def read_weights(nlp: Language, exclude: Collection[str]) -> tuple[dict[str, Tensor], list[str]]:
-    """Return the weights of components not in `exclude`, and the names of those with a gradient.
-    Optimizers move weights whose gradient is zero, as all are after an update, not those without
-    one."""
+    """Return the weights of components not in `exclude`, and the names of those with a gradient,
+    even
+    zero: optimizers move these alone."""
     tensors, graded = {}, []
     for place, node in _layers(nlp, exclude):
         for name in filter(node.has_param, node.param_names):

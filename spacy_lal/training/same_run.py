@@ -46,8 +46,7 @@ def describe_run(config: Config, files: Iterable[Path], output: Path) -> Describ
 
 
 def describe_pipeline(nlp: Language, frozen: Collection[str]) -> dict[str, str]:
-    """Return a digest of each component before the first update: labels, settings and shapes of
-    weights, and the weights of `frozen` components."""
+    """Return a digest of each component before the first update; of `frozen` ones, with weights."""
     return {
         name: _digest_component(nlp, name, model, name in frozen)
         for name, model in models_of(nlp).items()

@@ -1,5 +1,4 @@
-"""Learning rates: `spacy-lal.inverse_sqrt.v1`; `spacy-lal.plateau.v1`, which falls when scores stop
-rising and gets them from `spacy-lal.PlateauLogger.v1`, since spaCy gives scores only to loggers."""
+"""Learning rates: `spacy-lal.inverse_sqrt.v1`, and `spacy-lal.plateau.v1` with its logger."""
 
 import math
 import threading
@@ -93,8 +92,7 @@ class Plateau(Iterator[float]):
         return self.learn_rate * rising * self.factor ** (self.falls or 0)
 
     def set_scores(self, checkpoints: list[tuple[float, int]]) -> None:
-        """Count the falls after all evaluations so far, given as (score, step from 0). Repeated
-        calls have no further effect."""
+        """Count the falls after all evaluations so far, (score, step from 0); repeatable."""
         self.falls = 0
         best = highest = -math.inf
         counted = worse = 0
