@@ -43,8 +43,7 @@ VECTORS = {
 
 
 def character_table(values: list[str]) -> dict[str, Any]:
-    """Return settings of a `Table` of characters in benepar or the LAL parser, with five unused in
-    text: unknown, and the start and end of sentences and words."""
+    """Return settings of a `Table` of characters, five of which are special, in benepar and LAL."""
     unknown, start, start_word, stop_word, stop = map(values.index, "\0\1\2\3\4")
     around = [start_word], [stop_word]
     ends = {"unknown": unknown, "start": start, "stop": stop}
@@ -63,9 +62,8 @@ def lstm_names(theirs: str) -> dict[str, str]:
 def renamed(
     given: Mapping[str, Tensor], names: Mapping[str, str], unread: str = ".*"
 ) -> dict[str, Tensor]:
-    """Return parameters by their names in this package's network.
-    names: regular expressions of published names, with templates of ours. unread: names without use
-        here. Raises KeyError for other names."""
+    """Return parameters by their names in this package's network. Raises KeyError for other names.
+    names: regular expressions of published names, with templates of ours. unread: ignored names."""
     found = {}
     for name, tensor in given.items():
         matches = ((re.fullmatch(theirs, name), ours) for theirs, ours in names.items())
@@ -89,8 +87,8 @@ def biaffine(ours: str, whole: Tensor) -> dict[str, Tensor]:
 
 @contextmanager
 def converting(program: str, checkpoint: Path, encoder: Path | None) -> Iterator[None]:
-    """Turn any error of a checkpoint's contents into a ValueError that names the file, except one
-    that already names the checkpoint or an encoder file."""
+    """Turn errors of a file's contents into ValueErrors that name the file, unless they already
+    do."""
     try:
         yield
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:

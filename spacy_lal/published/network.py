@@ -25,8 +25,7 @@ SLOPE = 0.1
 
 @dataclass(frozen=True)
 class ReleasedAbilities(Abilities):
-    """Abilities of a published parser before its weights are read. escaped: see
-    `build_released_parser_v1`."""
+    """Abilities known before weights are read. escaped: see `build_released_parser_v1`."""
 
     format: Format
     escaped: bool = False

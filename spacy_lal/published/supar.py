@@ -1,5 +1,4 @@
-"""Parsers of supar, from files of its `save`: `crf-constituency` (Zhang et al. 2020) and
-`biaffine-dependency` (Dozat and Manning 2017)."""
+"""Parsers of supar: constituents (Zhang et al. 2020), heads (Dozat and Manning 2017)."""
 
 from __future__ import annotations
 

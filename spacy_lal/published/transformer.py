@@ -62,8 +62,7 @@ def read_json(path: Path) -> Json:
 
 
 def read_encoder(checkpoint: Path, folder: Path | None) -> EncoderFolder:
-    """Return configuration and tokenizer of a checkpoint's transformer. Raises ValueError or
-    OSError if the folder or a file in it is missing or malformed."""
+    """Return config and tokenizer of a checkpoint; ValueError or OSError without usable files."""
     if folder is None:
         raise ValueError(
             f"{checkpoint}: it has the parameters of a transformer, and neither its configuration "
@@ -117,8 +116,7 @@ def transformer_state(
     given: Mapping[str, Tensor], prefix: str, encoder: EncoderFolder, checkpoint: Path
 ) -> dict[str, Tensor]:
     """Return the parameters of `build_transformer`, from those whose names begin with `prefix`.
-    Raises ValueError, naming the file, if they don't fit the folder's config.json, or if a piece of
-    the tokenizer has no vector."""
+    Raises ValueError, naming the file, if they don't fit config.json or a piece has no vector."""
     try:
         with torch.device("meta"), WithoutFirstValues():
             built = build_transformer(encoder.config)
