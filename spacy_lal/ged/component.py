@@ -133,8 +133,7 @@ class ErrorDetector(WeightsPipe):
         self._initialize_weights(get_examples, counts.sample, warm_start, nlp)
 
     def get_loss(self, examples: Iterable[Example], scores: Floats2d) -> tuple[float, Floats2d]:
-        """Return the mean cross-entropy of words with known gold types, and every score's
-        gradient."""
+        """Return the mean cross-entropy of words with known gold and every score's gradient."""
         examples = list(examples)
         validate_examples(examples, f"{self.name}.get_loss")
         index = {label: k for k, label in enumerate([CORRECT, *self.labels])}

@@ -51,15 +51,15 @@ def text_of(doc: Doc, sentence: Sentence) -> Text:
 
 
 def benepar_text(text: Text, *, escaped: bool) -> Text:
-    """Return a sentence as benepar reads it; escaped: words are in treebank form, without
-    spaces."""
+    """Return a sentence as benepar reads it; escaped: in treebank form, so spaces are guessed."""
     if escaped:
         return Text(unescaped(text.words), guessed_spaces(text.words), text.tags)
     return text._replace(words=replaced(text.words, OF_BENEPAR))
 
 
 def lal_words(words: Sequence[str]) -> list[str]:
-    """Return words as the LAL parser's transformer reads them; "n't" is split before "'t"."""
+    """Return words as the LAL parser's transformer reads them, such as "do", "n't" as "don",
+    "'t"."""
     read = replaced(words, PLAIN)
     for k in range(1, len(read)):
         if read[k] == "n't":
