@@ -1,4 +1,4 @@
-"""`spacy-lal.BiLSTMLayers.v1`: the package's own small encoder, with all its layers."""
+"""`spacy-lal.BiLSTMLayers.v1`: a small encoder that returns all its layers."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -22,22 +22,22 @@ from ..layers.dropout import FeatureDropout
 from ..layers.settings import Settings, with_settings_of
 
 LAYER_SENTENCE_WORDS = 5000
-"""Of a longer "sentence", text without any boundary, pieces are read one by one."""
+"""Words of a sentence; longer text without boundaries is read in pieces."""
 LANGUAGE_WIDTH = 50
 """Hidden units of the language model in each direction."""
 
 
 @dataclass(frozen=True)
 class BiLSTMLayersSettings(Settings):
-    """hidden_width: of each direction. depth: number of BiLSTM layers.
-    embeddings: whether the words' own vectors, projected, are layer 0.
-    language_weight: weight of the loss of a language model in training, the gamma of Rei (2017).
-        The loss is added to that of the component, if that is a mean over words. 0: no language
-        model. language_words: how many words it tells apart, the most frequent ones.
+    """hidden_width: units of each direction. depth: number of BiLSTM layers.
+    embeddings: whether the projected word vectors are layer 0.
+    language_weight: weight of a language model's loss in training, the gamma of Rei (2017), added
+        to the component's loss if that is a mean over words. 0: no language model.
+    language_words: size of its vocabulary, the most frequent words.
     mixed_precision: train with bfloat16 products, where the processor has them.
     sentences: "split", "existing" or "doc"; see `lal_constituency`.
-    max_batch_spans: limits how many sentences are padded together: the sum of n(n+1)/2 over them, n
-        the words of the longest.
+    max_batch_spans: limit of the padded batch: the sum of n(n+1)/2 over its sentences, n the words
+        of the longest.
     """
 
     name: ClassVar[str] = "spacy-lal.BiLSTMLayers.v1"
@@ -51,7 +51,7 @@ class BiLSTMLayersSettings(Settings):
     max_batch_spans: int = 400_000
 
     def vocabulary(self, words: Counter[str]) -> list[str]:
-        """The words of the language model, most frequent first; none without one."""
+        """Return the language model's words, most frequent first; none without one."""
         forms = Counter[str]()
         for word, count in words.items():
             forms[word_form(word)] += count
@@ -63,7 +63,7 @@ class BiLSTMLayersSettings(Settings):
 
 
 class Layers(NamedTuple):
-    """Outputs of every layer [L,B,n,d], and the language model's loss, None without one."""
+    """Outputs of all layers [L,B,n,d], and the language model's loss, None without one."""
 
     outputs: Tensor
     language_loss: Tensor | None
@@ -72,12 +72,12 @@ class Layers(NamedTuple):
 class LayeredBiLSTM(nn.Module):
     """Word vectors [B,n,d_in], lengths [B] -> `Layers`, d = 2 * hidden_width.
 
-    vocabulary: the words of a language model, most frequent first; empty for none (Rei 2017,
-    "Semi-supervised Multitask Learning for Sequence Labeling", section 3): the lowest layer's
-    forward state at each word predicts the next word, its backward state the one before, each
-    through `LANGUAGE_WIDTH` units (eqs. 7 to 10). The loss, for which the numbers of the words are
-    given [B,n], is the sum of the cross-entropy of both directions over all words. Number 0 is any
-    word that the vocabulary doesn't have, and the last one the end of the sentence on either side.
+    vocabulary: words of the language model, most frequent first; empty for none. The lowest layer's
+        forward state predicts the next word and its backward state the previous one, each through
+        `LANGUAGE_WIDTH` units (Rei 2017, "Semi-supervised Multitask Learning for Sequence
+        Labeling", section 3, eqs. 7 to 10). The loss is the cross-entropy of both directions summed
+        over words with the numbers [B,n]: 0 is an unknown word, the last number either end of the
+        sentence.
     """
 
     def __init__(self, d_in: int, vocabulary: list[str], settings: BiLSTMLayersSettings) -> None:
@@ -111,7 +111,7 @@ class LayeredBiLSTM(nn.Module):
         here = torch.arange(words.shape[1], device=words.device) < lengths.unsqueeze(1)
         end = words.new_full((len(words), 1), self.end)
         before = torch.cat([end, words[:, :-1]], 1)
-        # behind the last word of a sentence that is shorter than others
+        # after the last word of shorter sentences
         after = torch.cat([words[:, 1:], end], 1).scatter(1, lengths.unsqueeze(1) - 1, self.end)
         loss = states.new_zeros(())
         for head, seen, target in zip(
@@ -121,7 +121,7 @@ class LayeredBiLSTM(nn.Module):
         return loss
 
     def numbers(self, docs: list[Doc]) -> Tensor:
-        """The number of every token in the language model's vocabulary [tokens]."""
+        """Return the number of every token in the language model's vocabulary [tokens]."""
         words, which = distinct_words(docs)
         numbers = [self.index.get(word_form(word), 0) for word in words]
         return torch.tensor(numbers, dtype=torch.long)[which]
@@ -134,9 +134,8 @@ def build_bilstm_layers_v1(
     """Read sentences with a BiLSTM and return the states of all its layers.
 
     Returns [layers, tokens of all Docs, 2 * hidden_width]; rows of whitespace tokens are zeros.
-
-    tok2vec: any Tok2Vec model: an embedding of words, or a listener. settings: see
-    `BiLSTMLayersSettings`.
+    tok2vec: any Tok2Vec model: an embedding of words, or a listener.
+    settings: see `BiLSTMLayersSettings`.
     """
     own = BiLSTMLayersSettings(**settings)
     return Model(
@@ -156,7 +155,7 @@ def build_bilstm_layers_v1(
 
 
 def drop_language_models(model: Model) -> None:
-    """Take the language models, which only training reads, out of a trained model."""
+    """Remove the language models, which only training reads, from a trained model."""
     for node, shim in torch_shims(model):
         if node.name == "bilstm_layers":
             node.attrs["settings"] = replace(node.attrs["settings"], language_weight=0.0)
@@ -184,7 +183,7 @@ def _forward(
     sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
     weight = settings.language_weight if is_train else 0.0
     numbers = network.numbers(docs) if weight else None
-    # a row of all layers for every word in order of the batches, and one for what is no word
+    # a row for every word in batch order, and one for non-words
     n_words = sum(len(sentence.words) for sentence in sentences)
     order = torch.full((len(flat),), n_words)
     rows: list[Tensor] = []

@@ -41,9 +41,9 @@ DEFAULT_MODEL = Config().from_str(
 """The model of a component whose config names none."""
 
 DOUBT = 0.05
-"""An error this probable says nothing of the sentence's other words."""
+"""Probability up to which an error doesn't affect the sentence's other words."""
 CERTAIN = 1.0 - 1e-9
-"""The odds of anything above would be infinite."""
+"""Largest probability for odds, which would be infinite at 1."""
 
 Probabilities = list[NDArray[numpy.float32]]
 
@@ -52,16 +52,15 @@ class ErrorDetector(WeightsPipe):
     """`gec_detector` writes `doc.spans[spans_key]`, with the probability of every token.
 
     model: maps Docs to scores of every token's labels [tokens of all Docs, labels].
-    spans_key: name of the span group with the errors. `Token._.is_error` and the other extension
-        attributes read only "errors"; `grammar_errors(doc, key)` of `annotations/grammar_errors.py`
-        reads any group.
-    threshold: a token is marked if the probability that it is an error is at least this. It is
-        stored with the component as `cfg["threshold"]`, where `spacy find-threshold` and you set
-        it: the threshold of a trained component takes precedence over that of its config.
-    error_weight: weight of the loss of a token that is an error; that of a correct token is 1. A
-        higher weight finds more errors, with lower precision.
+    spans_key: the span group of the errors. `Token._.is_error` and the other extension attributes
+        read only "errors"; `grammar_errors(doc, key)` reads any group.
+    threshold: a token is marked if it is an error with at least this probability. Stored as
+        `cfg["threshold"]`, which `spacy find-threshold` sets; a trained component's takes
+        precedence over its config's.
+    error_weight: weight of the loss of an erroneous token; that of a correct token is 1. A higher
+        weight finds more errors, with lower precision.
     error_cooccurrence: how much the surest error of a sentence raises the probability of the other
-        tokens (see `with_cooccurrence`); at 0 each token's is the model's own.
+        tokens (see `with_cooccurrence`); 0: the model's own probabilities.
     """
 
     def __init__(
@@ -95,7 +94,7 @@ class ErrorDetector(WeightsPipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The types of errors; one if they are not told apart."""
+        """The types of errors; a single one if errors are untyped."""
         return tuple(self.cfg["labels"])
 
     @property
@@ -103,10 +102,8 @@ class ErrorDetector(WeightsPipe):
         return list(self.labels)
 
     def add_label(self, label: str) -> int:
-        """Add a type of errors; 0 if it was there. ValueError once the model is initialised."""
+        """Add a type of errors; 0 if it exists. Raises ValueError once the model is initialised."""
         return self._add("labels", label)
-
-    # Training
 
     def initialize(
         self,
@@ -116,11 +113,9 @@ class ErrorDetector(WeightsPipe):
         labels: list[str] | None = None,
         warm_start: str | None = None,
     ) -> None:
-        """Read the types of errors off the training data and set up the model.
-
-        labels: types to take instead. warm_start: a trained pipeline whose detector's weights begin
-        what fits. Raises ValueError if no example has errors.
-        """
+        """Read the types of errors from the training data, or labels, and set up the model.
+        warm_start: a trained pipeline; its detector's weights are copied where they fit.
+        Raises ValueError if no example has errors."""
         validate_get_examples(get_examples, f"{self.name}.initialize")
         counts = count(get_examples(), read_errors(self.spans_key))
         found, without = counts.names["labels"], counts.lacking["errors"]
@@ -138,11 +133,7 @@ class ErrorDetector(WeightsPipe):
         self._initialize_weights(get_examples, counts.sample, warm_start, nlp)
 
     def get_loss(self, examples: Iterable[Example], scores: Floats2d) -> tuple[float, Floats2d]:
-        """The mean cross-entropy of all words and its gradient with respect to every score.
-
-        What has no gold does not count: Docs that are not annotated, tokens without a counterpart,
-        types that were not there at initialisation, whitespace.
-        """
+        """Return the mean cross-entropy of words with known gold and every score's gradient."""
         examples = list(examples)
         validate_examples(examples, f"{self.name}.get_loss")
         index = {label: k for k, label in enumerate([CORRECT, *self.labels])}
@@ -167,10 +158,8 @@ class ErrorDetector(WeightsPipe):
         gradient = cast(Floats2d, torch2xp(cast(torch.Tensor, logits.grad)))
         return float(loss.detach()), gradient
 
-    # Annotations
-
     def predict(self, docs: Iterable[Doc]) -> Probabilities:
-        """The probability of each of a token's labels, "correct" first: [tokens, labels]."""
+        """Return the probabilities of each token's labels, "correct" first: [tokens, labels]."""
         docs = list(docs)
         self._check_initialised()
         logits = xp2torch(self.model.predict(docs))
@@ -178,11 +167,11 @@ class ErrorDetector(WeightsPipe):
         return numpy.split(flat, numpy.cumsum([len(doc) for doc in docs]))[:-1]
 
     def set_annotations(self, docs: Iterable[Doc], scores: Probabilities) -> None:
-        """Write the errors, and the probability of every token to be one. Whitespace is none."""
+        """Write the errors, and each token's probability of error; whitespace has none."""
         threshold = _checked_threshold(self.cfg["threshold"])
         for doc, doc_probabilities in zip(docs, scores, strict=True):
             spaces = numpy.fromiter((token.is_space for token in doc), bool, len(doc))
-            # as many digits as a threshold has, which may lie between two scores
+            # as precise as a threshold, which may lie between two scores
             errors = doc_probabilities[:, 1:].sum(1).astype(numpy.float64)
             errors[spaces] = 0.0
             if self.error_cooccurrence:
@@ -198,7 +187,7 @@ class ErrorDetector(WeightsPipe):
 
 
 def read_errors(key: str) -> Reader:
-    """Types of errors."""
+    """Return a reader of the types of errors."""
 
     def read(doc: Doc, counts: Counts) -> None:
         if key not in doc.spans:
@@ -211,10 +200,7 @@ def read_errors(key: str) -> Reader:
 
 
 def gold_errors(example: Example, key: str) -> list[str | None]:
-    """The label of every predicted token; None where there is no gold.
-
-    A token that is made of several gold ones is an error if one of them is.
-    """
+    """Return labels of predicted tokens, None without gold; one wrong gold token suffices."""
     if key not in example.reference.spans:
         return [None] * len(example.predicted)
     labels = get_errors(example.reference, key)
@@ -234,10 +220,9 @@ def with_cooccurrence(
 ) -> NDArray[numpy.float64]:
     """Raise the odds of every token by those of the surest other token of its sentence.
 
-    Errors come together. probabilities: of the tokens of a Doc to be errors [tokens]. starts: where
-    sentences begin. With o for odds, p / (1 - p): o_i' = o_i * max(1, o_j / o(DOUBT))^weight, where
-    j is the token with the highest probability in the sentence besides i. What is 0 stays 0, and
-    nothing falls.
+    probabilities: error probabilities of a Doc's tokens [tokens]. starts: where sentences begin.
+        With odds o = p / (1 - p): o_i' = o_i * max(1, o_j / o(DOUBT))^weight, where j is the most
+        probable other token in the sentence. Zero stays zero, and nothing falls.
     """
     found = probabilities.copy()
     for start, end in pairwise([*starts, len(probabilities)]):
@@ -256,7 +241,6 @@ def with_cooccurrence(
 
 
 def _checked_threshold(threshold: float) -> float:
-    """Users set it, in a dictionary."""
     if not isinstance(threshold, Real) or not 0 <= threshold <= 1:
         raise ValueError(f"threshold must be from 0 to 1, got {threshold!r}")
     return threshold

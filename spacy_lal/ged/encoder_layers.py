@@ -1,5 +1,4 @@
-"""Layers of a pretrained encoder that reads single sentences (`spacy-lal.EncoderLayers.v1`), and a
-layer above an encoder's that also reads the words' forms (`spacy-lal.WithWordLayer.v1`)."""
+"""`spacy-lal.EncoderLayers.v1` and, above it, word forms: `spacy-lal.WithWordLayer.v1`."""
 
 from collections.abc import Callable
 from functools import partial
@@ -26,15 +25,13 @@ def build_encoder_layers_v1(
 ) -> Model[list[Doc], Floats3d]:
     """Return the outputs of all layers of a component's own pretrained encoder.
 
-    Returns [layers, tokens of all Docs, width], the lowest layer first, without the embeddings;
-    rows of whitespace tokens are zeros.
+    Returns [layers, tokens of all Docs, width], lowest layer first, without the embeddings; rows of
+    whitespace tokens are zeros.
 
-    encoder: `spacy-lal.PretrainedEncoder.v1` with output = "all". It can't be a listener, which
-    would get other Docs than its encoder has read.
+    encoder: `spacy-lal.PretrainedEncoder.v1` with output = "all". It can't be a listener, whose
+        encoder has read other Docs.
     sentences: "split", "existing" or "doc"; see `lal_constituency`. Each sentence is read by
-    itself, though the encoder's window could hold several, because a detector that was trained
-    on single sentences should read single sentences.
-
+        itself, as a detector trained on single sentences needs.
     Raises ValueError for another encoder.
     """
     if encoder.name != "pretrained_encoder":
@@ -59,10 +56,10 @@ def _all_layers(
     model: Model[list[Doc], Floats3d], docs: list[Doc], is_train: bool, *, sentences: SentencePolicy
 ) -> tuple[Floats3d, Callable[[Floats3d], list[Doc]]]:
     encoder = model.layers[0]
-    # not its type, with which tokenizers would have to be there
+    # not its type, which would import tokenizers
     network = cast(Any, torch_shim(encoder).module)
     xp = model.ops.xp
-    # sentences cover a Doc, so their tokens stand in the order of the Docs'
+    # sentences cover a Doc, so their tokens keep the order of the Docs'
     read = [
         bare_doc(sentence, one_sentence=True)
         for doc in docs
@@ -71,7 +68,7 @@ def _all_layers(
     lengths = [len(sentence) for sentence in read]
     vectors, backprop_encoder = encoder(read, is_train)
     flat = xp.concatenate([model.ops.alloc2f(0, network.output_dim), *vectors])
-    # a view: of long texts, layers take gigabytes
+    # a view: layers of long texts take gigabytes
     stack = flat.reshape(len(flat), network.n_layers, network.width).transpose(1, 0, 2)
 
     def backprop(d_stack: Floats3d) -> list[Doc]:
@@ -86,10 +83,9 @@ def _all_layers(
 class WordLayer(nn.Module):
     """h [n,d], a layer's outputs for n words, and words [n,e], other features -> [n,d].
 
-    LayerNorm(h + W_2 gelu(W_1 [h; words] + b_1) + b_2): a transformer's feed-forward layer with
-    its residual (Vaswani et al. 2017, sections 3.1 and 3.3) which reads features beside h, so that
-    what one means may depend on the other. Dropout of the features and of the hidden layer is the
-    training's.
+    LayerNorm(h + W_2 gelu(W_1 [h; words] + b_1) + b_2): a transformer's feed-forward layer with its
+    residual (Vaswani et al. 2017, sections 3.1 and 3.3) over both, so that features may depend on
+    h. In training, features and hidden layer have dropout.
     """
 
     def __init__(self, d: int, d_words: int, d_hidden: int) -> None:
@@ -116,13 +112,13 @@ def build_with_word_layer_v1(
 ) -> Model[list[Doc], Floats3d]:
     """Put one more layer above those of an encoder; it reads the last layer and an embedding.
 
-    For example, an encoder that lowers case does not see capitals, but the embedding does.
+    The embedding restores, for example, the capitals that an uncased encoder drops. Returns [layers
+    + 1, tokens of all Docs, width].
 
-    Returns [layers + 1, tokens of all Docs, width].
-
-    layers: an encoder that gives all its layers; see `spacy-lal.MHMLA.v1`. embed: any Tok2Vec
-    model, such as `spacy-lal.WordAffixEmbed.v1`, whose vocabulary is learned when the component is
-    initialised. hidden_width: width of the feed-forward layer.
+    layers: an encoder that gives all its layers; see `spacy-lal.MHMLA.v1`.
+    embed: any Tok2Vec model, such as `spacy-lal.WordAffixEmbed.v1`, whose vocabulary is learned at
+        initialisation.
+    hidden_width: width of the feed-forward layer.
     """
     return Model(
         "with_word_layer",
@@ -162,7 +158,7 @@ def _forward(
     stack = xp2torch(below, device=shim.device)
     last = stack[-1].detach().requires_grad_(is_train)
     d_words = network.hidden.in_features - network.output.out_features
-    # without a Doc there is no width
+    # without a Doc the width is unknown
     words = to_tensor(model, rows, shim.device).view(-1, d_words).requires_grad_(is_train)
     above = shim.run(last, words, is_train=is_train, dropout=model.attrs["dropout_rate"])
     result = torch.cat([stack, above.detach().unsqueeze(0)])

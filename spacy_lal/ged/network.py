@@ -19,8 +19,8 @@ def build_mhmla_v1(
 ) -> Model[list[Doc], Floats2d]:
     """Multi-head multi-layer attention (Kaneko and Komachi 2019): scores of every token's labels.
 
-    Returns [tokens of all Docs, labels]. The component sets the attribute `labels` before the
-    initialisation; the first is "correct".
+    Returns [tokens of all Docs, labels]. The component sets the attribute `labels`, "correct"
+    first, before initialisation.
 
     layers: an encoder that gives all its layers, [layers, tokens of all Docs, width]:
         `spacy-lal.BiLSTMLayers.v1`, `spacy-lal.EncoderLayers.v1` or
@@ -65,7 +65,7 @@ def _forward(
 
 
 def layer_attention(model: Model[list[Doc], Floats2d], docs: list[Doc]) -> Floats3d:
-    """alpha of every layer, token and head [layers, tokens of all Docs, heads], eq. 7, figure 2."""
+    """Return alpha [layers, tokens of all Docs, heads], eq. 7, figure 2."""
     shim = torch_shim(model)
     stack = model.get_ref("layers").predict(docs)
     alpha = cast(LayerAttention, shim.module).attention(xp2torch(stack, device=shim.device))

@@ -12,11 +12,9 @@ from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, get_errors
 
 @dataclass
 class Detection:
-    """Tokens that were marked rightly, wrongly, and not although they are errors.
-
-    The scores are those of the shared task's evaluation: precision is 1 where nothing was marked
-    wrongly and recall where nothing was missed, even if nothing was marked at all. None is rounded.
-    """
+    """Counts of tokens marked rightly, marked wrongly, and missed. As in the shared task, precision
+    is 1 without wrong marks and recall 1 without misses, even without marks; scores are not
+    rounded."""
 
     right: int = 0
     wrong: int = 0
@@ -31,27 +29,21 @@ class Detection:
         return self.right / (self.right + self.missed) if self.missed else 1.0
 
     def f(self, beta: float = 0.5) -> float:
-        """F-measure; precision counts more with beta < 1. 0 where both scores are."""
+        """Return the F-measure; beta < 1 favours precision. 0 if precision and recall are 0."""
         p, r, square = self.p, self.r, beta * beta
         return (1 + square) * p * r / (square * p + r) if p + r else 0.0
 
 
 @dataclass
 class DetectionReport:
-    """Counts of all errors, and of each type by itself.
-
-    tokens: all that were compared. Overall, any type is as good as any other.
-    """
+    """Counts of all errors, and of each type; tokens: number of compared tokens."""
 
     overall: Detection = field(default_factory=Detection)
     types: dict[str, Detection] = field(default_factory=dict)
     tokens: int = 0
 
     def add(self, gold: Sequence[str], found: Sequence[str]) -> None:
-        """Count labels of the same tokens; `CORRECT` is none.
-
-        Raises ValueError if there are more of one than of the other.
-        """
+        """Count the labels of the same tokens. Raises ValueError for unequal lengths."""
         for ours, theirs in zip(gold, found, strict=True):
             self.tokens += 1
             _count(self.overall, ours != CORRECT, theirs != CORRECT)
@@ -76,9 +68,9 @@ def score_detection(
 ) -> dict[str, Any]:
     """Compare predicted with gold errors, both read from `doc.spans[spans_key]`.
 
-    `ged_{p,r,f05}` of tokens, whatever their type, and `ged_per_type`. Only gold Docs with such a
-    span group are scored; without any, all are None. Where tokens differ, a gold token counts as
-    marked if one of the predicted tokens it is made of is. Whitespace tokens don't count.
+    Returns `ged_{p,r,f05}` of tokens, whatever their type, and `ged_per_type`. Only gold Docs with
+    the span group are scored; without any, all are None. A gold token counts as marked if a
+    predicted token within it is. Whitespace tokens don't count.
     """
     report = DetectionReport()
     for example in examples:
@@ -97,7 +89,6 @@ def _scores(counts: Detection) -> dict[str, float]:
 
 
 def _labels(example: Example, key: str) -> tuple[list[str], list[str]]:
-    """Gold and predicted labels of the gold Doc's words."""
     gold, found = get_errors(example.reference, key), get_errors(example.predicted, key)
     aligned = example.alignment.y2x
     words = [token.i for token in example.reference if not token.is_space]

@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from spacy_transformers.data_classes import FullTransformerBatch
 
 MOST_TOKENS = 4096
-"""Of windows that are predicted together: their number times the tokens of the longest."""
+"""Most tokens of a batch of windows: their number times the tokens of the longest."""
 _IS_WINDOW = "transformer_layers_window"
-# tokenizers in Rust refuse to be set up by two threads, and a network is put into evaluation mode
-# and back for every prediction
+# Rust tokenizers can't be set up by two threads; prediction switches the network's mode
 _LOCK = Lock()
 
 
@@ -41,20 +40,20 @@ def build_transformer_layers_v1(
     """Fine-tune a pretrained transformer, and return the outputs of all its layers.
 
     Returns [layers, tokens of all Docs, width]: every token has the vectors of its first piece
-    (Kaneko and Komachi 2019, section 4.2); tokens without pieces, which are whitespace, have zeros.
+    (Kaneko and Komachi 2019, section 4.2); whitespace tokens have zeros.
 
-    name: name of a model on the Hugging Face hub, or its folder. window, stride: in tokens. A
-    sentence is read in overlapping windows; a token's vectors come from the window in which it is
-    farther from the edges. A window of more pieces than the transformer takes is halved until it
-    fits. So only the end of a single token of that many pieces is cut off.
-    embeddings: whether layer 0, the embeddings, is among the layers; the paper leaves it out.
+    name: name of a model on the Hugging Face hub, or its folder.
+    window, stride: in tokens. A sentence is read in overlapping windows; a token's vectors come
+        from the window where it is farther from the edges. A window of too many pieces for the
+        transformer is halved until it fits; only single tokens are ever cut off.
+    embeddings: whether layer 0, the embeddings, is included; in the paper it is not.
     tokenizer_config, transformer_config, mixed_precision: as in
-    `spacy-transformers.TransformerModel.v3`. sentences: "split", "existing" or "doc"; see
-    `lal_constituency`. A detector that was trained on single sentences should read single
-    sentences.
+        `spacy-transformers.TransformerModel.v3`.
+    sentences: "split", "existing" or "doc"; see `lal_constituency`. A detector trained on single
+        sentences should read single sentences.
 
-    The transformer belongs to the component. It can't be shared, because listeners send back only
-    the gradient of the last layer. spacy-transformers stores its weights.
+    The transformer can't be shared, because listeners return only the gradient of the last layer.
+    spacy-transformers stores its weights.
     """
     try:
         from spacy_transformers.layers.transformer_model import TransformerModel
@@ -75,7 +74,7 @@ def build_transformer_layers_v1(
         mixed_precision=mixed_precision,
     )
     transformer.attrs["get_spans"] = _Windows(transformer, window, stride, sentences)
-    # spacy-transformers' own sends the gradient of the last layer back alone
+    # spacy-transformers' own returns only the gradient of the last layer
     transformer.layers[0].attrs["convert_outputs"] = _with_gradients_of_all_layers
     return Model(
         "transformer_layers",
@@ -88,7 +87,7 @@ def build_transformer_layers_v1(
 
 
 class _Windows:
-    """Docs -> the spans that the transformer reads one by one."""
+    """Docs -> the spans that the transformer reads separately."""
 
     def __init__(
         self, transformer: Any, window: int, stride: int, sentences: SentencePolicy
@@ -99,7 +98,7 @@ class _Windows:
         self.stride = stride
 
     def __call__(self, docs: Iterable[Doc]) -> list[list[Span]]:
-        # what it has more of is cut off by spacy-transformers
+        # spacy-transformers cuts off longer input
         self.transformer.tokenizer.model_max_length = self._most()
         return [
             [doc[:]]
@@ -113,8 +112,8 @@ class _Windows:
         ]
 
     def _most(self) -> int:
-        """How many pieces the transformer takes."""
-        # some tokenizers know of no limit; some models keep two positions for themselves
+        """Return the most pieces that the transformer takes."""
+        # some tokenizers have no limit; some models reserve two positions
         positions = getattr(self.transformer.transformer.config, "max_position_embeddings", None)
         most: int = min(
             self.transformer.tokenizer.model_max_length, positions - 2 if positions else 512
@@ -132,12 +131,12 @@ class _Windows:
                 waiting += [span[middle:], span[:middle]]
             elif len(span):
                 spans.append(span)
-        # halves of overlapping windows may come before the end of the one before
+        # halves of overlapping windows may precede the end of an earlier window
         return sorted(spans, key=lambda span: (span.start, span.end))
 
     def _fits(self, text: str) -> bool:
         tokenizer, most = self.transformer.tokenizer, self._most()
-        # of normalisation forms, the longest makes 18 characters of three bytes
+        # the longest normalisation form makes 18 characters of three bytes
         return 6 * len(text.encode()) + 2 <= most or len(tokenizer(text)["input_ids"]) <= most
 
 
@@ -154,7 +153,7 @@ def _with_gradients_of_all_layers(
 
 def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
     transformer = model.layers[0]
-    # without Docs, for then it cuts no windows before it has a tokenizer
+    # without Docs: it can't cut windows before it has a tokenizer
     transformer.initialize()
     model.set_dim("nO", transformer.get_dim("nO"))
 
@@ -193,11 +192,8 @@ def _forward(
 
 
 class _Batch(NamedTuple):
-    """Windows that are read together, each as a Doc, and what of them is wanted.
-
-    Row `rows[k]` of all the windows' tokens, one window after the other, is the output of token
-    `tokens[k]`, counted over all Docs.
-    """
+    """Windows that are read together, each as a Doc. Row `rows[k]` of the windows' tokens in order
+    is the output of token `tokens[k]` of all Docs."""
 
     windows: list[Doc]
     rows: NDArray[numpy.int64]
@@ -205,7 +201,7 @@ class _Batch(NamedTuple):
 
 
 def _batches(spans: list[list[Span]], docs: list[Doc], at_once: bool = False) -> Iterator[_Batch]:
-    """Windows of like length together, at most `MOST_TOKENS`; or all of them at once."""
+    """Yield windows of like length, at most `MOST_TOKENS` a batch; or all of them at once."""
     offsets = numpy.cumsum([0, *map(len, docs)]).tolist()
     spans_in_all = [span for doc_spans in spans for span in doc_spans]
     windows = [
@@ -232,7 +228,7 @@ def _batches(spans: list[list[Span]], docs: list[Doc], at_once: bool = False) ->
 def _read(
     transformer: Any, windows: list[Doc], skipped: int, is_train: bool
 ) -> tuple[Tensor, Callable[[Tensor], None]]:
-    """All layers of the windows' tokens [layers, tokens, width]."""
+    """Return all layers of the windows' tokens [layers, tokens, width]."""
     batch, backprop_transformer = transformer(windows, is_train)
     hidden = batch.model_output.hidden_states
     pieces = torch.from_numpy(_first_pieces(batch)).to(hidden[0].device)
@@ -253,7 +249,7 @@ def _read(
 
 
 def _first_pieces(batch: "FullTransformerBatch") -> NDArray[numpy.int64]:
-    """The number of each token's first piece among all of all windows, -1 for none [tokens]."""
+    """Return the index of each token's first piece over all windows, -1 for none [tokens]."""
     lengths = to_numpy(batch.align.lengths)
     first = numpy.full(len(lengths), -1, dtype=numpy.int64)
     known = lengths > 0

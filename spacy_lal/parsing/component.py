@@ -1,4 +1,4 @@
-"""`ParserPipe`: what all parsers have in common."""
+"""`ParserPipe`, the base class of all parsers."""
 
 from __future__ import annotations
 
@@ -30,14 +30,11 @@ DEFAULT_INPUT: dict[str, Any] = {
 }
 """The embedding and the input encoder of the default models of all parsers."""
 DEFAULT_ENCODER = DEFAULT_INPUT | {"encoder": {"@misc": "spacy-lal.LabelAttentionEncoder.v1"}}
-"""The same, with label attention."""
+"""`DEFAULT_INPUT` with label attention."""
 
 
 class ParserPipe(WeightsPipe):
-    """Sentences, tags, heads, training and storage; what is decoded is the subclass's affair.
-
-    `cfg[kind]` for each of `kinds` is a list of names that the model has one output for.
-    """
+    """Base class of parsers; `cfg[kind]`, for each of `kinds`, has the names of outputs."""
 
     kinds: tuple[str, ...]
 
@@ -63,7 +60,6 @@ class ParserPipe(WeightsPipe):
         super().__init__(vocab, model, name, scorer, **{kind: [] for kind in self.kinds})
 
     def _configure_model(self) -> None:
-        """The pipeline's config decides over settings, whatever was stored with the weights."""
         super()._configure_model()
         self.model.attrs.update(reading=self.reading, max_batch_spans=self.max_batch_spans)
 
@@ -91,8 +87,6 @@ class ParserPipe(WeightsPipe):
     def _outputs(self) -> dict[str, list[str]]:
         return self.label_data
 
-    # Training
-
     def initialize(
         self,
         get_examples: Callable[[], Iterable[Example]],
@@ -101,14 +95,13 @@ class ParserPipe(WeightsPipe):
         labels: dict[str, list[str]] | None = None,
         warm_start: str | None = None,
     ) -> None:
-        """Read names and vocabulary off the training data and set up the model.
+        """Read names and vocabulary from the training data and set up the model.
 
-        labels: what `label_data` gave (`spacy init labels`), names by kind, instead of reading
-        them. warm_start: a trained pipeline (a folder or an installed package) whose parser's
-        weights to begin with, as far as they fit; its vocabulary is taken over, with new words
-        behind it.
-        Raises ValueError if no example has what the component finds: trees, heads (a joint model
-        needs both) or frames; or if one has constituents that cross.
+        labels: names by kind, as from `label_data` (`spacy init labels`), instead of reading them.
+        warm_start: a trained pipeline (a folder or an installed package) whose parser's weights are
+            copied where they fit; new words are appended to its vocabulary.
+        Raises ValueError if no example has trees, heads (a joint model needs both) or frames, as
+        the component needs, or if constituents cross.
         """
         validate_get_examples(get_examples, f"{self.name}.initialize")
         counts = count(get_examples(), read_words, *self._readers())
@@ -124,25 +117,21 @@ class ParserPipe(WeightsPipe):
         self._initialize_weights(get_examples, self._sample(counts.sample), warm_start, nlp)
 
     def _readers(self) -> list[Reader]:
-        """The readers of the training data, besides that of words."""
+        """The readers of the training data, except the reader of words."""
         return []
 
     def _settle(self, counts: Counts, labels: Names | None) -> Names | None:
-        """Log what is lacking and return the names to take, None for those that were counted."""
+        """Log what is lacking and return the names to use, None for those that were counted."""
         raise NotImplementedError
 
     def _sample(self, docs: list[Doc]) -> Any:
-        """An input of the model."""
         return docs
 
     def get_loss(
         self, examples: Iterable[Example], scores: ParserScores
     ) -> tuple[float, ParserScores]:
-        """The loss per word and its gradient with respect to every score.
-
-        What has no gold does not count: a sentence without a tree, a word without a head or a
-        tag, a label or relation that was not there at initialisation.
-        """
+        """Return the loss per word and its gradient with respect to every score. Sentences without
+        a tree, words without a head or tag, and unknown labels don't count."""
         examples = list(examples)
         validate_examples(examples, f"{self.name}.get_loss")
         batches = list(scores.batches)
@@ -178,16 +167,11 @@ class ParserPipe(WeightsPipe):
     def _structure_loss(
         self, examples: list[Example]
     ) -> Callable[[list[Sentence], Scores, Tensor], Tensor]:
-        """The loss of a batch's charts, summed over its sentences; here there are no charts."""
+        """The loss of a batch's charts, summed over its sentences; 0 here, without charts."""
         return lambda members, scores, lengths: scores.tags.new_zeros(())
 
-    # Annotations
-
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
-        """Write tags and sentence starts to tokens that have none, and heads if there are any.
-
-        A Doc that has heads keeps them, unless `overwrite_heads` is set.
-        """
+        """Write tags, sentence starts and heads to tokens that have none; see `overwrite_heads`."""
         docs = list(docs)
         whole_docs = self.reading.sentences == "doc"
         tags, heads = self.overwritten(docs)
@@ -198,7 +182,7 @@ class ParserPipe(WeightsPipe):
             write_heads(docs, scores, self.relations, whole_docs=whole_docs, overwrite=heads)
 
     def overwritten(self, docs: Sequence[Doc]) -> tuple[list[bool], list[bool]]:
-        """The Docs whose tags, and those whose heads, are overwritten."""
+        """Return for each Doc whether its tags, and whether its heads, are overwritten."""
         return [False] * len(docs), [self.overwrite_heads] * len(docs)
 
     def _write_tags(self, docs: list[Doc], scores: Parses, overwrite: list[bool]) -> None:

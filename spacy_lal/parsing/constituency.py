@@ -56,7 +56,7 @@ ASSIGNS = [
     "doc._.trees",
     "span._.tree",
 ]
-"""Attributes that parsers of constituents set, for spaCy's `analyze_pipes`."""
+"""Attributes that constituency parsers set, for spaCy's `analyze_pipes`."""
 
 SCORE_WEIGHTS = {
     "const_evalb_f": 1.0,
@@ -69,29 +69,28 @@ SCORE_WEIGHTS = {
     "spans_constituents_r": None,
     "spans_constituents_per_type": None,
 }
-"""The weight of each score when training picks its best model; None: not shown."""
+"""Weights of scores for choosing the best model in training; None: not shown."""
 
 
 class ConstituencyPipe(ParserPipe):
     """`lal_constituency`: constituents by label attention (Mrini et al. 2020).
 
-    Writes `doc.spans["constituents"]`, and tags and sentence starts where there are none. The joint
-    model, which has `dependencies`, writes `token.head` and `token.dep`, too, from the same decode;
-    then the sentences of the Doc are those of the dependency trees.
+    Writes `doc.spans["constituents"]`, and tags and sentence starts where there are none. A joint
+    model (with `dependencies`) also writes `token.head` and `token.dep` from the same decoding; the
+    dependency trees are then the sentences of the Doc.
 
-    model: maps Docs to `ParserScores`. objective: the loss of trees. decoder: chooses the tree;
-        minimum Bayes risk by default, which needs the CRF objective: with the margin objective,
-        take `spacy-lal.map_decoder.v1`.
-    constituency_weight, arc_weight, relation_weight, tag_weight: weights of the losses. Each loss
-        is summed over the batch and divided by its words. The paper's weights are 1, 1, 1, those
-        of its released code 1, 0.5, 0.5.
-    overwrite_heads: whether to overwrite the heads that another parser has set; otherwise a Doc
-        that has heads gets only the trees. spans_key: the span group that holds the trees.
-    sentences, max_sentence_length, long_sentences: see `Reading`; a "flat" sentence has no
+    model: maps Docs to `ParserScores`. objective: the loss of trees. decoder: chooses the tree. The
+        default, minimum Bayes risk, needs the CRF objective; for the margin objective, use
+        `spacy-lal.map_decoder.v1`.
+    constituency_weight, arc_weight, relation_weight, tag_weight: weights of the losses, each summed
+        over the batch and divided by its words: 1, 1, 1 in the paper, 1, 0.5, 0.5 in its code.
+    overwrite_heads: overwrite heads that another parser has set. spans_key: the span group that
+        holds the trees.
+    sentences, max_sentence_length, long_sentences: see `Reading`; a "flat" sentence gets no
         constituents and no tags. Charts take cubic time and quadratic memory. A joint parser with
-        the margin objective searches among all trees: 512 words take a gigabyte and some 15
-        seconds, 256 an eighth and one. With the CRF objective it searches, over 100 words, only
-        among probable spans, which takes little of either (`structure/pruned.py`).
+        the margin objective searches all trees: 512 words take 1 GB and some 15 seconds, 256 words
+        an eighth and 1 second. With the CRF objective it searches only probable spans in sentences
+        of over 100 words, at little cost (`structure/pruned.py`).
     """
 
     def __init__(
@@ -156,11 +155,9 @@ class ConstituencyPipe(ParserPipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Constituent labels; a unary chain is one label, its parts joined by "::".
-
-        A joint model has "<H>" among them: words that depend on a word which is not the head of
-        their constituent, grouped with it (`structure/hpsg.py`). It is never written to a Doc.
-        """
+        """Constituent labels; a unary chain is one label, its parts joined by "::". A joint model's
+        "<H>", a non-head word grouped with its dependents (`structure/hpsg.py`), is never written
+        to a Doc."""
         return tuple(self.cfg["labels"])
 
     def add_label(self, label: str) -> int:
@@ -169,7 +166,7 @@ class ConstituencyPipe(ParserPipe):
 
     @property
     def joint(self) -> bool:
-        """Whether the component finds heads, too."""
+        """Whether the component also finds heads."""
         return "relations" in self.kinds
 
     @property
@@ -205,7 +202,7 @@ class ConstituencyPipe(ParserPipe):
         )
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
-        """Sentences of all docs, and the parses of those that were parsed, by their index."""
+        """Return all sentences and, by sentence index, the parses."""
         self._check_initialised()
         scores = self.model.predict(list(docs))
 
@@ -224,14 +221,12 @@ class ConstituencyPipe(ParserPipe):
 
     @torch.no_grad()
     def kbest(self, doc: Doc, k: int) -> list[list[ConstituentTree]]:
-        """The k most probable trees of each sentence of `doc`, the best first, with `log_prob`.
+        """Return the k most probable trees of each sentence, the best first, with `log_prob`.
 
-        One list a sentence: fewer than k trees where there are fewer, an empty list for a sentence
-        that isn't parsed; one that is parsed in pieces has a list for each piece. The Doc is not
-        changed. A parser that listens to another component needs a Doc which that one has seen.
-        Exact in two stages; otherwise the k most probable among the 2k trees of highest score.
-        Heads are not looked at. Raises ValueError for margins, which are no probabilities, and
-        k < 1.
+        One list a sentence, empty for an unparsed one; a sentence parsed in pieces has one list a
+        piece. The Doc is not changed; a listener needs a Doc that its source has processed. Exact
+        in two stages; otherwise the best k of the 2k trees of highest score. Heads are ignored.
+        Raises ValueError for margin scores and for k < 1.
         """
         self._check_initialised()
         self.require_probabilities("kbest")
@@ -263,7 +258,7 @@ class ConstituencyPipe(ParserPipe):
             yield ConstituentTree.from_spans(texts, names, spans, log_prob=log_probs[row])
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
-        """Write the trees and heads; tags and sentence starts to tokens that have none."""
+        """Write trees, heads, and tags and sentence starts to tokens that have none."""
         docs = list(docs)
         _, overwritten = self.overwritten(docs)
         wrote = [self._writes(doc, heads) for doc, heads in zip(docs, overwritten, strict=True)]
@@ -295,9 +290,8 @@ class ConstituencyPipe(ParserPipe):
         return [layer for layer, written in (("tags", tags), ("heads", heads)) if written]
 
     def _spans(self, parse: SentenceParse) -> list[tuple[LabelledSpan, float | None]]:
-        """The constituents of a parse by its words, those of unary chains one by one, each with its
-        probability; that of a chain is that of each in it."""
-        # an imported parser has labels of nothing, ""
+        """Return constituents with probabilities; parts of a unary chain share the chain's."""
+        # imported parsers have empty labels ""
         chains = [label.split(JOIN) if label else [] for label in self.labels]
         probabilities = parse.probabilities
         columns = (parse.starts.tolist(), parse.ends.tolist(), parse.labels.tolist())
@@ -321,7 +315,7 @@ class ConstituencyPipe(ParserPipe):
             golden = [in_words(trees[s.doc] or (), s) for s in members]
             names = [[label for *_, label in collapse_unaries(tree)] for tree in golden]
             self._warn_unknown("labels", Counter(chain.from_iterable(names)))
-            # a label that was not there at initialisation is no evidence for "no constituent"
+            # a label absent at initialisation is no evidence for "no constituent"
             has_tree = [
                 trees[s.doc] is not None and all(label in index for label in labels)
                 for s, labels in zip(members, names, strict=True)
@@ -341,7 +335,7 @@ class ConstituencyPipe(ParserPipe):
         return loss
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
-        """The scorer's scores; those of heads, too, from a joint model."""
+        """Return the scorer's scores; a joint model adds those of heads."""
         examples = list(examples)
         scores = super().score(examples, **kwargs)
         if self.joint:
@@ -350,11 +344,11 @@ class ConstituencyPipe(ParserPipe):
 
 
 class SpanFormer(ConstituencyPipe):
-    """`spanformer`: constituents by a CRF over spans that see each other (Floquet et al.).
+    """`spanformer`: constituents by a CRF over spans that attend to each other (Floquet et al.).
 
-    model: `spacy-lal.TwoStageParser.v1` with `spacy-lal.TransformerSpans.v1`. All settings are as
-    in `lal_constituency`; memory grows with the number of spans, a sentence of 512 words takes some
-    300 MB. Raises ValueError for a model whose spans don't attend to each other.
+    model: `spacy-lal.TwoStageParser.v1` with `spacy-lal.TransformerSpans.v1`. Other settings are as
+        in `lal_constituency`. Memory grows with the number of spans: 300 MB for 512 words.
+    Raises ValueError for a model whose spans don't attend to each other.
     """
 
     def __init__(

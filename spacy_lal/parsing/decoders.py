@@ -1,4 +1,4 @@
-"""From scores to parses: the registered decoders, which choose trees, and heads and tags."""
+"""Registered decoders: from scores to trees, heads and tags."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -26,11 +26,11 @@ class Decoder(Protocol):
 
 @dataclass(frozen=True)
 class MaximumAPosteriori:
-    """The tree of highest score (`spacy-lal.map_decoder.v1`), for either objective.
+    """Decoder of the tree of highest score (`spacy-lal.map_decoder.v1`), for either objective.
 
-    lambda s_constituents + (1 - lambda) s_arcs in a joint model, lambda being `share` (Zhou and
-    Zhao 2019, section 3.4); without heads there is nothing to share. In two stages, the most
-    probable binary tree, then the best label of each of its spans (Vu-Tran et al., eqs. 22 and 23).
+    Joint models: lambda s_constituents + (1 - lambda) s_arcs, lambda = `share` (Zhou and Zhao 2019,
+    section 3.4). Two stages: the most probable binary tree, then the best label of each of its
+    spans (Vu-Tran et al., eqs. 22 and 23).
     """
 
     share: float = 0.5
@@ -45,11 +45,11 @@ class MaximumAPosteriori:
 
 @dataclass(frozen=True)
 class MinimumBayesRisk:
-    """The tree of highest expected gain (`spacy-lal.mbr_decoder.v1`), for the CRF objective.
+    """Decoder of the tree of highest expected gain (`spacy-lal.mbr_decoder.v1`), for the CRF.
 
-    threshold: a constituent less probable than this is left out. None, for a two-stage parser
-    only: each span of the tree gets its best label, as in the papers. arc_weight: in a joint
-    model, the gain of a right arc relative to that of a right constituent.
+    threshold: constituents less probable than this are left out; None (two-stage parsers only)
+        gives each span of the tree its best label, as in the papers.
+    arc_weight: gain of a right arc relative to that of a right constituent, in a joint model.
     """
 
     threshold: float | None = 0.45
@@ -64,7 +64,7 @@ class MinimumBayesRisk:
 
 
 HeadDecoder = Callable[[Tensor, Tensor], Tensor]
-"""Arc scores [B, n, n+1], lengths [B] -> heads [B, n] (`structure/arborescence.py`)."""
+"""Arc scores [B, n, n+1], lengths [B] -> heads [B, n]."""
 HeadDecoderName = Literal["projective", "nonprojective", "greedy"]
 HEAD_DECODERS: dict[str, HeadDecoder] = dict(
     zip(get_args(HeadDecoderName), (projective, nonprojective, greedy), strict=True)
@@ -78,11 +78,8 @@ def read_parses(
     find: Callable[[Scores, Tensor], FoundTrees],
     root: int | None = None,
 ) -> dict[int, SentenceParse]:
-    """The parse of every parsed sentence, by its index in `scores.sentences`.
-
-    find: chooses trees, heads or both for a batch, from its scores and lengths. root: the relation
-    to the root, which words don't have to words.
-    """
+    """Return the parse of every parsed sentence, by its index in `scores.sentences`.
+    find: chooses trees, heads or both. root: the root relation, never given between words."""
     parses: dict[int, SentenceParse] = {}
     for batch in scores.batches:
         found = find(batch.scores, batch.lengths)
@@ -113,7 +110,7 @@ def _parses(
     if found.labels is not None:
         labels = found.labels.cpu().numpy()
         constituents = list(in_preorder(labels, tags.shape[1]))
-    # rounding may make constituents and trees more than certain
+    # rounding may lift probabilities above 1
     if found.probabilities is not None:
         probabilities = found.probabilities.clamp(max=1).cpu().numpy()
     log_prob = None if found.log_prob is None else found.log_prob.clamp(max=0).tolist()
@@ -130,7 +127,7 @@ def _parses(
 
 
 class Constituents(NamedTuple):
-    """The starts, ends and places in the chart of the constituents of a tree, in preorder."""
+    """The starts, ends and chart indices of a tree's constituents, in preorder."""
 
     starts: numpy.ndarray
     ends: numpy.ndarray
@@ -138,10 +135,10 @@ class Constituents(NamedTuple):
 
 
 def in_preorder(labels: numpy.ndarray, n: int) -> Iterator[Constituents]:
-    """The constituents of trees given as charts [B, S] of labels of n words."""
+    """Yield the constituents of charts [B, S] of labels over n words."""
     starts, ends = (t.numpy() for t in packed_spans(n))
     rows, at = labels.nonzero()
-    # by start, the wider of two that start together first
+    # by start, the wider span first
     order = numpy.lexsort((-ends[at], starts[at], rows))
     rows, at = rows[order], at[order]
     bounds = numpy.searchsorted(rows, numpy.arange(len(labels) + 1))
@@ -151,10 +148,8 @@ def in_preorder(labels: numpy.ndarray, n: int) -> Iterator[Constituents]:
 
 
 def best_relations(relations: Tensor, heads: Tensor, root: int | None = None) -> Tensor:
-    """The best relation [B, n] of each word to its head, from [B, n, n+1 or 1, R].
-
-    root: the relation to the root, which no word has to another word unless it is the only one.
-    """
+    """Return the best relation [B, n] of each word to its head, from [B, n, n+1 or 1, R].
+    root: the root relation, which no word has to another word unless it is the only relation."""
     scores = at_heads(relations, heads)
     if root is not None and scores.shape[-1] > 1:
         scores = scores.clone()
@@ -163,17 +158,15 @@ def best_relations(relations: Tensor, heads: Tensor, root: int | None = None) ->
 
 
 def head_probabilities(arcs: Tensor, relations: Tensor, heads: Tensor, names: Tensor) -> Tensor:
-    """P(head | word) P(relation | word, head) [B, n] of heads and relations that were chosen.
-
-    arcs [B, n, n+1] with padding masked; relations as in `best_relations`; heads, names [B, n].
-    """
+    """P(head | word) P(relation | word, head) [B, n] of chosen heads and relations.
+    arcs: [B, n, n+1], padding masked. relations: as in `best_relations`. heads, names: [B, n]."""
     of_head = torch.softmax(arcs, -1).gather(-1, heads.unsqueeze(-1))
     of_relation = torch.softmax(at_heads(relations, heads), -1).gather(-1, names.unsqueeze(-1))
     return (of_head * of_relation).squeeze(-1)
 
 
 def at_heads(relations: Tensor, heads: Tensor) -> Tensor:
-    """Scores of the relations [B, n, R] of each word to its head, from [B, n, n+1 or 1, R]."""
+    """Relation scores [B, n, R] of each word to its head, from [B, n, n+1 or 1, R]."""
     if relations.shape[2] == 1:
         return relations.squeeze(2)
     index = heads[..., None, None].expand(*heads.shape, 1, relations.shape[-1])

@@ -28,10 +28,10 @@ class LabelAttentionDependency(ParserPipe):
     """`lal_dependency`: writes `token.head` and `token.dep`, and tags where there are none.
 
     model: maps Docs to `ParserScores` with arcs. decoder: "nonprojective", the best tree;
-        "projective", the best without crossing arcs; "greedy", every word's best head, corrected
-        if these make no tree. All trees have one root.
-    arc_weight, relation_weight, tag_weight: weights of the losses. overwrite_heads: whether to
-        overwrite the heads that another parser has set; the sentences then change with the heads.
+        "projective", the best without crossing arcs; "greedy", every word's best head, corrected if
+        these make no tree. All trees have one root.
+    arc_weight, relation_weight, tag_weight: weights of the losses. overwrite_heads: overwrite heads
+        that another parser has set; sentence boundaries then follow the new heads.
     sentences, max_sentence_length, long_sentences: see `Reading`; all words of a "flat" sentence
         are attached to its first word.
     """
@@ -92,7 +92,7 @@ class LabelAttentionDependency(ParserPipe):
         return labels
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
-        """Sentences of all docs, and the parses of those that were parsed, by their index."""
+        """Return all sentences and, by sentence index, the parses."""
         self._check_initialised()
         scores = self.model.predict(list(docs))
 
@@ -104,7 +104,7 @@ class LabelAttentionDependency(ParserPipe):
         return scores.sentences, read_parses(scores, find, self._root)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
-        """The scorer's scores, and `tag_acc`."""
+        """Return the scorer's scores, and `tag_acc`."""
         examples = list(examples)
         return super().score(examples, **kwargs) | Scorer.score_token_attr(examples, "tag")
 

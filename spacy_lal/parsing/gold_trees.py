@@ -1,4 +1,4 @@
-"""Gold trees, heads and tags of training examples, in the predicted Doc's tokens and as tensors."""
+"""Gold trees, heads and tags of training examples, aligned to the predicted Doc, as tensors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..trees.tree import LabelledSpan
 
 
 def read_words(doc: Doc, counts: Counts) -> None:
-    """Tags and relations of words; "heads" are lacking where no word has a relation."""
+    """Count tags and relations; "heads" are lacking where no word has a relation."""
     words = [token for token in doc if not token.is_space]
     relations = [token.dep_ for token in words if token.dep_]
     counts.names["tags"].update(token.tag_ for token in words if token.tag_)
@@ -34,10 +34,7 @@ def read_words(doc: Doc, counts: Counts) -> None:
 
 
 def read_trees(key: str, *, with_heads: bool) -> Reader:
-    """Labels of constituents, a unary chain's joined; with heads, the groups of joint trees, too.
-
-    The reader raises ValueError for constituents that cross or have no label.
-    """
+    """Return a reader of constituent labels; ValueError for crossing or unlabelled spans."""
 
     def read(doc: Doc, counts: Counts) -> None:
         if key not in doc.spans:
@@ -47,7 +44,7 @@ def read_trees(key: str, *, with_heads: bool) -> Reader:
         refuse_crossing(spans, doc)
         if any(not label for *_, label in spans):
             raise ValueError(f"a constituent has no label in the training Doc {doc.text[:60]!r}")
-        # as in training: spans that differ in whitespace only are a unary chain
+        # spans that differ in whitespace only are a unary chain, as in training
         words = numpy.flatnonzero([not token.is_space for token in doc])
         whole = in_words(spans, Sentence(0, 0, len(doc), words))
         counts.names["labels"].update(label for *_, label in collapse_unaries(whole))
@@ -73,13 +70,9 @@ def refuse_crossing(spans: list[LabelledSpan], doc: Doc) -> None:
 
 
 def gold_constituents(example: Example, key: str) -> list[LabelledSpan] | None:
-    """Preorder (start, end, label) in predicted tokens; None if the reference has no trees.
-
-    A span group without spans is a tree of words alone, not a missing one. If a sentence was left
-    "unparsed" (`set_constituents`), so that it has no tree, the Doc counts as one without trees.
-
-    Constituents whose borders are no token borders of the predicted Doc are left out.
-    """
+    """Return preorder (start, end, label) in predicted tokens; None if the reference has no trees.
+    An empty span group is a tree of words alone. A Doc with an "unparsed" sentence counts as one
+    without trees. Constituents across token borders of the predicted Doc are left out."""
     groups = example.reference.spans
     if key not in groups or groups[key].attrs.get("unparsed"):
         return None
@@ -92,28 +85,27 @@ def gold_constituents(example: Example, key: str) -> list[LabelledSpan] | None:
 
 
 def gold_tags(example: Example) -> list[str]:
-    """The tag of every predicted token; "" where there is none."""
+    """Return the tag of every predicted token, "" where there is none."""
     if same_tokens(example):
         return [token.tag_ for token in example.reference]
     return [tag or "" for tag in example.get_aligned("TAG", as_string=True)]
 
 
 class GoldHeads(NamedTuple):
-    """heads: of every predicted token as `token_heads` has them. relations: to them, "" where there
-    is none."""
+    """Heads of predicted tokens as in `token_heads`, and relations, "" where there is none."""
 
     heads: NDArray[numpy.int64]
     relations: list[str]
 
 
 def token_heads(doc: Doc) -> NDArray[numpy.int64]:
-    """The index of every token's head, itself for a root, -1 where it has no relation."""
+    """Return the index of every token's head, itself for a root, -1 without a relation."""
     offsets, relations = doc.to_array([HEAD, DEP]).view("int64").reshape(-1, 2).T
     return numpy.where(relations != 0, numpy.arange(len(doc)) + offsets, -1)
 
 
 def gold_heads(example: Example) -> GoldHeads:
-    """The heads of the predicted Doc's tokens; none of tokens that have no counterpart."""
+    """Return the heads of the predicted Doc's tokens, none for tokens without a counterpart."""
     reference = example.reference
     if same_tokens(example):
         return GoldHeads(token_heads(reference), [token.dep_ for token in reference])
@@ -127,9 +119,7 @@ def gold_heads(example: Example) -> GoldHeads:
 
 
 class WordGold:
-    """Tags, heads and relations of a batch of examples, a padded batch of sentences at a time.
-
-    cfg: a component's names by kind; without relations, no heads."""
+    """Gold tags, heads and relations of examples; cfg: the component's names by kind."""
 
     def __init__(self, cfg: dict[str, Any], examples: list[Example]) -> None:
         self.index = {
@@ -144,25 +134,23 @@ class WordGold:
         }
 
     def numbers(self, kind: str, members: list[Sentence], like: Tensor) -> Tensor:
-        """The number of each word's tag or relation [B,n], -1 for none or an unknown one."""
+        """Return the numbers of words' tags or relations [B, n], -1 for none or unknown ones."""
         index, names = self.index[kind], self.names[kind]
         return padded(
             like, ([index.get(names[s.doc][i], -1) for i in s.words.tolist()] for s in members)
         )
 
     def heads(self, members: list[Sentence], like: Tensor) -> Tensor:
-        """Heads [B,n], 0 the root, k word k, -1 where there is no gold."""
+        """Return heads [B, n]: 0 the root, k word k, -1 without gold."""
         return padded(like, (heads_in_words(self.heads_of_docs[s.doc], s) for s in members))
 
 
 def gold_labels(
     trees: Sequence[Sequence[LabelledSpan]], n: int, index: Mapping[str, int]
 ) -> Tensor:
-    """Packed gold charts [B, S] of an n-word batch: the label of each constituent, else 0.
-
-    trees: constituents of each sentence in preorder, by its words. index: the number of each
-    label, unary chains collapsed (`structure/binarise.py`). A chain that is not in it is left out.
-    """
+    """Return packed gold charts [B, S]: the label number of each constituent, else 0.
+    trees: preorder constituents by words. index: numbers of known labels, unary chains
+        collapsed."""
     chart = numpy.zeros((len(trees), chart_size(n)), dtype=numpy.int64)
     for row, tree in enumerate(trees):
         for start, end, label in collapse_unaries(tree):
@@ -171,11 +159,7 @@ def gold_labels(
 
 
 def with_sub_heads(tree: list[LabelledSpan], heads: list[int]) -> list[LabelledSpan]:
-    """The constituents with their "<H>" groups; without groups if a word has no gold head, for
-    then nobody knows them.
-
-    heads: 0 the root, k word k, -1 no gold.
-    """
+    """Return constituents with "<H>" groups; without if a word's head in heads is -1."""
     if -1 in heads:
         return tree
     return lexicalise(tree, heads, len(heads)).spans

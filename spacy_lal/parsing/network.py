@@ -1,4 +1,4 @@
-"""A parser as a PyTorch module, and as a Thinc model that reads Docs."""
+"""A parser as a PyTorch module and as a Thinc model that reads Docs."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -35,9 +35,10 @@ from .settings import ParserSettings
 class OneStageScores(NamedTuple):
     """Scores of padded sentences; None where the network has no such scorer.
 
-    tags [B, n, T]; labels: packed charts of label scores [B, S, L], label 0 "no constituent";
-    arcs [B, n, n+1], the score of head h (0 the root) for word d + 1 at [d, h]; relations
-    [B, n, n+1, R] of these arcs, or [B, n, 1, R] if they don't depend on the head.
+    tags: [B, n, T].
+    labels: packed charts [B, S, L], label 0 "no constituent".
+    arcs: [B, n, n+1]; [d, h] scores head h (0 the root) of word d + 1.
+    relations: [B, n, n+1, R] of these arcs, or [B, n, 1, R] if independent of the head.
     """
 
     tags: Tensor
@@ -46,17 +47,17 @@ class OneStageScores(NamedTuple):
     relations: Tensor | None = None
 
     def trees(self, lengths: Tensor, **options: Any) -> LabelledTrees:
-        """The distribution over trees; options: of `LabelledTrees`."""
+        """Return the distribution over trees; options as in `LabelledTrees`."""
         assert self.labels is not None
         return LabelledTrees(self.labels, lengths, arcs=self.arcs, **options)
 
 
 class TwoStageScores(NamedTuple):
-    """Scores of padded sentences by a network of two stages.
+    """Scores of padded sentences by a two-stage network.
 
-    tags [B, n, T]; spans, packed charts [B, S]; and what label scores of chosen spans are computed
-    from, left and right [B, n+1, .] and weight (see `LabelFactors`). The weight is a parameter;
-    among the outputs, its gradient comes back the way all others do.
+    tags: [B, n, T]. spans: packed charts [B, S].
+    left, right, weight: factors [B, n+1, .] of label scores (`LabelFactors`). The weight, a
+        parameter, is an output so that its gradient returns as that of all outputs.
     """
 
     tags: Tensor
@@ -66,7 +67,7 @@ class TwoStageScores(NamedTuple):
     weight: Tensor
 
     def trees(self, lengths: Tensor, **options: Any) -> TwoStageTrees:
-        """The distribution over trees; options of other distributions have no meaning."""
+        """Return the distribution over trees; options are ignored."""
         factors = LabelFactors(self.left, self.right, self.weight)
         return TwoStageTrees(self.spans, partial(label_scores, factors), lengths)
 
@@ -75,13 +76,9 @@ Scores = OneStageScores | TwoStageScores
 
 
 class ParserNetwork(nn.Module):
-    """Word vectors [B, n, d_in], lengths [B] -> `OneStageScores` (Mrini et al. 2020, section 3), or
-    `TwoStageScores` (Zhang et al. 2020).
-
-    The input encoder (`layers/input_encoders.py`), the encoder with its Label Attention Layer
-    (`layers/encoder.py`), and what scores tags, spans, labels, arcs and relations. Arcs and
-    relations are scored from annotations, or from fenceposts, as the released code does.
-    """
+    """Word vectors [B, n, d_in], lengths [B] -> `OneStageScores` (Mrini et al. 2020, section 3) or
+    `TwoStageScores` (Zhang et al. 2020). Arcs read annotations or, as in the released code,
+    fenceposts."""
 
     def __init__(
         self, settings: ParserSettings, d_in: int, n_labels: int, n_tags: int, n_relations: int
@@ -105,12 +102,11 @@ class ParserNetwork(nn.Module):
             self.labels = BiaffineLabels(settings.spans, width, n_labels)
 
     def annotate(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Tag scores [B, n, T], annotations [B, n+2, d] of START, words, STOP; fenceposts
-        [B, n+1, d]."""
+        """Return tags [B, n, T], annotations [B, n+2, d] (START, STOP), fenceposts [B, n+1, d]."""
         rows, tags = self.input_encoder(x, lengths)
         n = rows.shape[1] - 2
         if tags is None:
-            # as of a treebank without tags: one for all words, with nothing to learn
+            # one tag for all words, as in a treebank without tags
             tags = rows.new_zeros(len(rows), n, 1)
         annotations = self.encoder(rows, row_mask(lengths, n))
         return tags, annotations, self.encoder.fenceposts(annotations)
@@ -129,27 +125,27 @@ class ParserNetwork(nn.Module):
 
 
 def build_network(header: Header) -> ParserNetwork:
-    """The network of a header: d_in, `settings`, and the names of labels, tags and relations."""
+    """Return the network of a header: d_in, `settings`, names of labels, tags and relations."""
     labels, tags, relations = (len(header[name]) for name in NAMES)
     settings = ParserSettings.from_json(header["settings"])
     return ParserNetwork(settings, header["d_in"], labels + 1, max(1, tags), max(1, relations))
 
 
 NAMES = ("labels", "tags", "relations")
-"""The kinds of names that have an output each, in the header and among the model's attributes."""
+"""Kinds of names with one output each, in the header and the model's attributes."""
 
 
 def parser_model(
     tok2vec: Model[list[Doc], list[Floats2d]], max_batch_spans: int, settings: ParserSettings
 ) -> Model[list[Doc], ParserScores]:
-    """A Thinc model around a `ParserNetwork`.
+    """Return a Thinc model around a `ParserNetwork`.
 
-    It splits Docs into sentences itself, after tok2vec, so that a listener sees the batch as it
-    came, and pads sentences together as long as their charts hold `max_batch_spans` spans. The
-    component sets the attribute `reading`, and before initialisation those of `NAMES`.
+    It splits Docs into sentences after tok2vec, so that a listener sees whole batches, and pads
+    sentences together while their charts hold at most `max_batch_spans` spans. The component sets
+    the attribute `reading`, and before initialisation those of `NAMES`.
     """
     return Model(
-        # stored with the weights; a warm start goes by it
+        # stored with the weights and checked in a warm start
         "label_attention_parser",
         _forward,
         init=_init,
@@ -184,7 +180,7 @@ def _forward(
             scores = shim.run(x, lengths, is_train=is_train, dropout=model.attrs["dropout_rate"])
             yield SentenceBatch(members, lengths, scores)
 
-    # when predicting, each batch's charts go as soon as they are decoded
+    # in prediction, each batch's charts are freed once decoded
     scores = ParserScores(sentences, list(score()) if is_train else score())
 
     def backprop(d_scores: ParserScores) -> list[Doc]:
@@ -204,12 +200,12 @@ def build_label_attention_parser_v1(
 ) -> Model[list[Doc], ParserScores]:
     """The label attention parser of Mrini et al. 2020: constituents, or constituents and heads.
 
-    tok2vec: word vectors of the Docs' tokens; a listener or any other Tok2Vec model.
+    tok2vec: word vectors of the Docs' tokens, from a listener or any other Tok2Vec model.
     input_encoder: a BiLSTM (`spacy-lal.BiLSTMRows.v1`) or content and positions
         (`spacy-lal.PositionRows.v1`). encoder: `spacy-lal.LabelAttentionEncoder.v1`.
-    hidden_width: width of the span scorer. max_batch_spans: sentences are padded together as long
-        as their charts hold no more than this number of spans. dependencies: for the joint model,
-        `spacy-lal.BiaffineDependencies.v1`.
+    hidden_width: width of the span scorer.
+    max_batch_spans: the most spans in the charts of sentences that are padded together.
+    dependencies: `spacy-lal.BiaffineDependencies.v1` for the joint model.
     """
     settings = ParserSettings(input_encoder, encoder, hidden_width, dependencies)
     return parser_model(tok2vec, max_batch_spans, settings)
@@ -222,10 +218,7 @@ def build_label_attention_dependency_parser_v1(
     dependencies: DependencySettings,
     max_batch_spans: int = 60_000,
 ) -> Model[list[Doc], ParserScores]:
-    """The dependency half of the label attention parser: the same without a span scorer.
-
-    See `build_label_attention_parser_v1`.
-    """
+    """The label attention parser without a span scorer; see `build_label_attention_parser_v1`."""
     settings = ParserSettings(input_encoder, encoder, dependencies=dependencies)
     return parser_model(tok2vec, max_batch_spans, settings)
 
@@ -239,13 +232,14 @@ def build_two_stage_parser_v1(
 ) -> Model[list[Doc], ParserScores]:
     """The two-stage parser of Zhang et al. 2020: a CRF over unlabelled binary trees, then labels.
 
-    With `spacy-lal.BranchRows.v1` and a label attention encoder it is the parser of Vu-Tran et al.
-    With `spacy-lal.TransformerSpans.v1` it is SpanFormer (Floquet et al.).
+    With `spacy-lal.BranchRows.v1` and a label attention encoder it is the parser of Vu-Tran et al.;
+    with `spacy-lal.TransformerSpans.v1` it is SpanFormer (Floquet et al.).
 
     input_encoder: `spacy-lal.BiLSTMRows.v1`, `spacy-lal.PositionRows.v1` or
-    `spacy-lal.BranchRows.v1`. encoder: `spacy-lal.LabelAttentionEncoder.v1`; heads = 0 and no
-    self-attention leave it out. spans: `spacy-lal.BiaffineSpans.v1` or
-    `spacy-lal.TransformerSpans.v1`. Otherwise as `build_label_attention_parser_v1`.
+        `spacy-lal.BranchRows.v1`.
+    encoder: `spacy-lal.LabelAttentionEncoder.v1`; heads = 0 and no self-attention leave it out.
+    spans: `spacy-lal.BiaffineSpans.v1` or `spacy-lal.TransformerSpans.v1`. The other settings are
+        those of `build_label_attention_parser_v1`.
     """
     return parser_model(
         tok2vec, max_batch_spans, ParserSettings(input_encoder, encoder, spans=spans)

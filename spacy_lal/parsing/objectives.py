@@ -1,4 +1,4 @@
-"""The losses of parsers: the registered objectives of trees, and the loss of heads."""
+"""Losses of parsers: registered objectives of trees, and the loss of heads."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, cast, runtime_checkable
@@ -20,10 +20,10 @@ class Objective(Protocol):
 
     @property
     def labels_root(self) -> bool:
-        """Whether the whole sentence is a constituent of every tree, in training and after it."""
+        """Whether all trees, in training too, have the whole sentence as a constituent."""
 
     def __call__(self, trees: Trees, gold: Tensor) -> Tensor:
-        """The loss of each sentence [B]. gold: the label of every span [B, S], 0 for none."""
+        """Return the loss of each sentence [B]; gold labels of all spans [B, S], 0 for none."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ class CRFObjective:
 
 @dataclass(frozen=True)
 class MarginObjective:
-    """The max-margin loss of the label attention parser (`spacy-lal.margin_objective.v1`):
-    max(0, max_T [s(T) + Delta(T, T*)] - s(T*)), Mrini et al. 2020, section 3.2, eqs. 8 and 9.
+    """Max-margin loss of the label attention parser (`spacy-lal.margin_objective.v1`).
 
-    labels_root: search only trees T that have the whole sentence as a constituent, as the released
-    program does, and find only such (`spacy-lal.margin_objective.v2`). If T* is not among them, the
-    maximum may be below s(T*).
+    max(0, max_T [s(T) + Delta(T, T*)] - s(T*)), Mrini et al. 2020, section 3.2, eqs. 8 and 9.
+    labels_root: search and decode only trees with the whole sentence as a constituent, as in the
+        released program (`spacy-lal.margin_objective.v2`). If T* has no such constituent, the
+        maximum may be below s(T*).
     """
 
     labels_root: bool = False
@@ -62,11 +62,11 @@ def make_margin_objective_v2() -> Objective:
 def dependency_loss(
     arcs: Tensor, relations: Tensor, heads: Tensor, labels: Tensor, lengths: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Cross-entropy of heads and of their relations, each summed over words.
+    """Cross-entropy of heads and of relations, each summed over words (Mrini et al. 2020, section
+    3.3, eq. 11: L_d = -log P(h | d) - log P(l | d, h)).
 
-    Mrini et al. 2020, section 3.3, eq. 11: L_d = -log P(h | d) - log P(l | d, h). arcs [B, n, n+1],
-    relations [B, n, n+1 or 1, R]; heads [B, n], 0 the root, and labels [B, n], the relations;
-    -1 where there is no gold, which does not count.
+    arcs [B, n, n+1], relations [B, n, n+1 or 1, R]; heads [B, n], 0 the root; labels [B, n], the
+    relations; -1 marks words without gold, which don't count.
     """
     arc_loss = F.cross_entropy(
         mask_padding(arcs, lengths).flatten(0, 1), heads.flatten(), ignore_index=-1, reduction="sum"

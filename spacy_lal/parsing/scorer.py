@@ -23,10 +23,8 @@ def make_constituency_scorer(
     spans_key: str = CONSTITUENTS_KEY, prm: str = "nk"
 ) -> Callable[..., dict[str, Any]]:
     """The scorer `spacy-lal.constituency_scorer.v1`.
-
-    spans_key: the span group that holds the trees. prm: EVALB parameters, a name (collins, new,
-    nk, sample) or the path of a .prm file.
-    """
+    spans_key: the span group of the trees. prm: EVALB parameters, a name (collins, new, nk, sample)
+        or the path of a .prm file."""
     return partial(score_constituency, spans_key=spans_key, prm=prm)
 
 
@@ -36,19 +34,16 @@ def score_constituency(
     """Compare predicted with gold trees, both read from `doc.spans[spans_key]`.
 
     - `spans_constituents_{p,r,f}`, `spans_constituents_per_type` (named after `spans_key`): all
-      constituents as multisets of (start, end, label), so that of a unary NP over NP one that
-      is lost counts as missed. Scored here, since `Scorer.score_spans` compares sets.
-    - `const_evalb_{p,r,f}`: EVALB with `prm`, as fractions of 1. Both trees carry the gold tags
-      (the predicted one where a word has none), so that no sentence is skipped over a mistagged
-      comma, as it would be between two files.
-    - `const_complete`: sentences whose EVALB brackets are all equal.
-    - `tag_acc`: spaCy's accuracy of `token.tag`, only where the gold has tags.
+      constituents as multisets of (start, end, label); `Scorer.score_spans` compares sets.
+    - `const_evalb_{p,r,f}`: EVALB with `prm`, from 0 to 1. Both trees carry the gold tags (else the
+      predicted ones), so that no sentence is skipped over a mistagged comma.
+    - `const_complete`: share of sentences whose EVALB brackets are all equal.
+    - `tag_acc`: spaCy's accuracy of `token.tag`, where the gold has tags.
 
-    Only gold Docs with such a span group are scored, sentence by sentence (as a whole where they
-    have no sentence boundaries), with the predicted constituents that start in the sentence;
-    without any, all but `tag_acc` are None. Where tokens differ, predicted constituents are mapped
-    to gold tokens; one whose borders are no gold token borders counts as wrong. Whitespace tokens
-    don't count.
+    Only gold Docs with the span group are scored, sentence by sentence (whole without boundaries),
+    with the predicted constituents that start in the sentence; otherwise all but `tag_acc` are
+    None. Predicted constituents are mapped to gold tokens; one whose borders are no gold token
+    borders counts as wrong. Whitespace tokens don't count.
     """
     params = EvalbParameters.load(prm)
     examples = list(examples)
@@ -87,11 +82,9 @@ def score_constituency(
 
 
 class _Sentence(NamedTuple):
-    """A gold sentence with a tree, and the predicted ones that start in it.
-
-    gold, found: over the words of the gold Doc. kept: for each of these, how many words that
-    EVALB keeps come before it. is_empty: EVALB keeps none of this sentence, and skips it.
-    """
+    """A gold sentence with a tree, and the predicted constituents that start in it.
+    gold, found: by words of the gold Doc. kept: number of words before each word that EVALB keeps.
+    is_empty: EVALB keeps no word and skips the sentence."""
 
     gold: list[LabelledSpan]
     found: list[LabelledSpan]
@@ -123,7 +116,7 @@ def _scored_sentences(example: Example, key: str, params: EvalbParameters) -> It
 
 
 def _starting_in(spans: list[LabelledSpan], start: int, end: int) -> list[LabelledSpan]:
-    """The spans that start in start..end-1, of spans in preorder."""
+    """Return the spans that start in start..end-1; the input is in preorder."""
     first, last = (bisect_left(spans, border, key=itemgetter(0)) for border in (start, end))
     return spans[first:last]
 
@@ -143,7 +136,6 @@ def _in_words(spans: Iterable[LabelledSpan], word: list[int]) -> Iterator[Labell
 
 
 def _in_gold_tokens(example: Example, key: str) -> Iterator[LabelledSpan]:
-    """Predicted constituents over gold tokens."""
     spans = get_constituents(example.predicted, key)
     alignment = example.alignment
     for start, end, label, exact in project_constituents(spans, alignment.x2y, alignment.y2x):
@@ -151,7 +143,7 @@ def _in_gold_tokens(example: Example, key: str) -> Iterator[LabelledSpan]:
 
 
 def _terminal_tags(example: Example) -> Iterator[str]:
-    """The tag of every gold word; where it has none, that of the predicted token."""
+    """Yield the tag of every gold word, else that of the predicted token."""
     y2x = example.alignment.y2x
     for token in example.reference:
         if token.is_space:

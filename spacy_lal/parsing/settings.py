@@ -1,4 +1,4 @@
-"""Settings of a parser's network, and the abilities that a component reads off them."""
+"""Settings of a parser's network, and abilities derived from them."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -14,7 +14,7 @@ from ..layers.span_attention import TransformerSpanSettings
 
 
 class Abilities:
-    """The abilities of a network: a base class of the settings of all models that parse."""
+    """Base class of the settings of all parsing models: the abilities of a network."""
 
     @property
     def predicts_tags(self) -> bool:
@@ -48,7 +48,7 @@ class Abilities:
 
     @property
     def free_relations(self) -> bool:
-        """Whether the relation to the root is one as others are, also between words."""
+        """Whether the root relation may also hold between words."""
         return False
 
 
@@ -61,10 +61,8 @@ def abilities(model: Model) -> Abilities:
 @dataclass(frozen=True)
 class ParserSettings(Settings, Abilities):
     """Settings of a parser's network.
-
-    hidden_width: of the scorer of all labels of all spans; None leaves it out, and so does None
-    for what scores heads and relations (`dependencies`) or the spans of two stages (`spans`).
-    """
+    hidden_width: width of the span label scorer; None leaves it out. None also leaves out the
+        scorers of heads and relations (`dependencies`) and of two-stage spans (`spans`)."""
 
     name: ClassVar[str] = "parser"
     input_encoder: InputEncoder

@@ -1,7 +1,4 @@
-"""A trainable component whose own torch modules are stored as safetensors.
-
-A transformer inside is stored by spacy-transformers, in its own format.
-"""
+"""A trainable component that stores its torch modules, except transformers, as safetensors."""
 
 from __future__ import annotations
 
@@ -33,10 +30,10 @@ Self = TypeVar("Self", bound="WeightsPipe")
 
 
 class WeightsPipe(TrainablePipe):
-    """Storage, and a clear error where there are no weights yet."""
+    """Base class of components: storage, and a clear error where there are no weights yet."""
 
     spans_key = ""
-    """The span group that the component writes; of one that writes none, empty."""
+    """The span group that the component writes; "" for none."""
 
     def __init__(
         self, vocab: Vocab, model: Model, name: str, scorer: Callable | None, **cfg: Any
@@ -48,16 +45,15 @@ class WeightsPipe(TrainablePipe):
         install_extensions()
 
     def _configure_model(self) -> None:
-        """Set what the config decides, over what was stored; called when weights have been read."""
+        """Apply the config's settings over stored ones; called after the weights are read."""
         if self.spans_key:
             self.cfg["spans_key"] = self.spans_key  # the scorer is given cfg
 
     def _outputs(self) -> dict[str, list[str]]:
-        """The names of the model's outputs by kind, as they stand in `cfg`."""
         raise NotImplementedError
 
     def _check_cfg(self) -> None:
-        """Raises ValueError if what was read to `cfg` is not what the weights were trained for."""
+        """Raise ValueError if `cfg`, just read, doesn't fit the weights."""
         header = torch_shim(self.model).header
         if header is None:
             return
@@ -70,8 +66,6 @@ class WeightsPipe(TrainablePipe):
                     if name != other
                 ]
                 raise ValueError(f"the {kind} are not those of {WEIGHTS}: {differs[0]}")
-
-    # What users should know
 
     def _has_gold(self, doc: Doc) -> bool:
         """Whether a Doc has what the component is trained and scored on."""
@@ -94,7 +88,7 @@ class WeightsPipe(TrainablePipe):
             )
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
-        """The scorer's scores. Warns, once, if none of the Docs has gold."""
+        """Return the scorer's scores. Warns once if no Doc has gold."""
         examples = list(examples)
         if self.scorer and examples and not any(self._has_gold(e.reference) for e in examples):
             self._warn_once(
@@ -107,8 +101,6 @@ class WeightsPipe(TrainablePipe):
     @property
     def _gold(self) -> str:
         return f"doc.spans[{self.spans_key!r}]"
-
-    # Training
 
     def _add(self, kind: str, label: str) -> int:
         if not isinstance(label, str):
@@ -129,11 +121,9 @@ class WeightsPipe(TrainablePipe):
         warm_start: str | None,
         nlp: Language | None,
     ) -> None:
-        """Set up the model, with the training data's words and, where they fit, others' weights.
-
-        sample: an input of the model. warm_start: a trained pipeline, None for none. nlp: the
-        pipeline, whose config says whether the training data is a stream.
-        """
+        """Set up the model with the training data's words and, where they fit, others' weights.
+        sample: an input of the model. warm_start: a trained pipeline. nlp: the pipeline, read for
+            `training.max_epochs`."""
         source = self._pretrained(warm_start)
         learned = learn_vocabulary(self.model, (example.reference for example in get_examples()))
         if source is not None:
@@ -175,7 +165,7 @@ class WeightsPipe(TrainablePipe):
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """As spaCy's `update`. Raises ValueError for a component without weights."""
+        """Train on a batch, as spaCy's `update`. Raises ValueError without weights."""
         self._check_initialised()
         return super().update(examples, drop=drop, sgd=sgd, losses=losses)
 
@@ -186,15 +176,13 @@ class WeightsPipe(TrainablePipe):
                 "call nlp.initialize(), or load a trained pipeline"
             )
 
-    # Storage
-
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """As spaCy has it; a process that is begun with a pickled pipeline has the extensions."""
+        """Pickle as in spaCy; unpickling processes have the extension attributes."""
         make, arguments, *rest = cast(Any, super().__reduce_ex__(protocol))
         return (_with_extensions, (make, arguments), *rest)
 
     def from_bytes(self: Self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
-        """Read what `to_bytes` wrote. Raises ValueError if it is damaged."""
+        """Read the output of `to_bytes`. Raises ValueError if it is damaged."""
         with _named(f"the bytes of {self.name!r}"):
             super().from_bytes(bytes_data, exclude=exclude)
             self._configure_model()
@@ -202,7 +190,7 @@ class WeightsPipe(TrainablePipe):
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the component; the weights of its torch modules to `model.safetensors`."""
+        """Write the component, with the weights of its torch modules in `model.safetensors`."""
         path, exclude = Path(path), list(exclude)
         super().to_disk(path, exclude=[*exclude, "model"])
         if "model" not in exclude:
@@ -211,7 +199,7 @@ class WeightsPipe(TrainablePipe):
             save_weights(self.model, path / WEIGHTS)
 
     def from_disk(self: Self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
-        """Read what `to_disk` wrote. Raises ValueError, naming the file, if it is damaged."""
+        """Read the output of `to_disk`. Raises ValueError, naming the file, if it is damaged."""
         path, exclude = Path(path), list(exclude)
         with _named(path / "cfg"):
             if "cfg" not in exclude:
@@ -238,7 +226,7 @@ def _with_extensions(make: Callable, arguments: tuple[Any, ...]) -> Any:
 
 @contextmanager
 def _named(source: str | Path) -> Iterator[None]:
-    """Name what was read when reading fails, whatever the reason."""
+    """Name the source in errors of reading, whatever their type."""
     try:
         yield
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Training examples: one pass over what they have, how often, and what they lack."""
+"""Counts of training examples, made in one pass."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from spacy.util import logger
 from ..structure.hpsg import HpsgReport
 
 SAMPLE = 10
-"""Docs of the training data that are kept, to initialise layers with."""
+"""Number of training Docs that are kept to initialise layers."""
 Names = dict[str, list[str]]
-"""Names of what a model has outputs for, by kind."""
+"""Names of a model's outputs, by kind."""
 
 
 @dataclass
 class Counts:
     """Counts of the training Docs.
 
-    docs: how many there are, and `lacking` how many have none of something. names: by kind, how
-    often each stands there. sample: Docs to predict, to set up a model with. follows: how often a
-    role label follows another, or "" as the first word's. groups: what trees with heads are like.
+    docs: their number. lacking: number of Docs without some layer. names: frequency of each name,
+        by kind. sample: Docs to set up a model with. follows: frequency of each role label after
+        another, or after "" at the first word. groups: groups of trees with heads.
     """
 
     docs: int = 0
@@ -40,27 +40,24 @@ class Counts:
     def require(
         self, pipe: str, labels: dict[str, Any] | None, kind: str, found: str, given: str
     ) -> None:
-        """Raises ValueError, and says what there is not, if there are no names of a kind.
-
-        labels: those given instead of what was found.
-        """
+        """Raise ValueError without names of a kind in the data or in labels, if these are given."""
         if labels is None and not self.names[kind]:
             raise ValueError(f"none of the {self.docs} training Docs has {found}")
         if labels is not None and not labels.get(kind):
             raise ValueError(f"the labels given to {pipe!r} have no {given}")
 
     def tell_lacking(self, pipe: str, what: str, message: str) -> None:
-        """Log how many Docs lack something, if any do."""
+        """Log the number of Docs that lack something."""
         if count := self.lacking[what]:
             logger.info("%s: %d of %d training Docs %s", pipe, count, self.docs, message)
 
 
 Reader = Callable[[Doc, Counts], None]
-"""Adds what a Doc has to the counts."""
+"""Adds the annotation of a Doc to the counts."""
 
 
 def count(examples: Iterable[Example], *readers: Reader) -> Counts:
-    """The counts that readers make of the examples' references."""
+    """Return the counts by readers over the examples' references."""
     counts = Counts()
     for example in examples:
         counts.docs += 1

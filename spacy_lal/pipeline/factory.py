@@ -1,4 +1,4 @@
-"""A component class as a spaCy factory: its settings and their defaults stand in its `__init__`."""
+"""Component classes as spaCy factories, with the settings and defaults of `__init__`."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ def register_factory(
     score_weights: Mapping[str, float | None],
     **blocks: Any,
 ) -> Callable[..., Any]:
-    """Register `component` under `name` and return the factory, for an entry point to name.
+    """Register `component` under `name` and return the factory for an entry point.
 
-    component: a class whose `__init__` takes `nlp`, `name` and the settings of the config by name;
-    its type hints are what spaCy validates a config by, its default values the default config.
-    blocks: default values of settings that are blocks of a config, as `model` and `scorer`.
+    component: a class whose `__init__` takes `nlp`, `name` and the config's settings. Its type
+        hints validate the config, its default values are the default config.
+    blocks: default values of settings that are config blocks, such as `model` and `scorer`.
     """
     signature = inspect.signature(component, eval_str=True)
 
     def make(**settings: Any) -> Any:
         return component(**settings)
 
-    # spaCy and confection read names from the one and types from the other
+    # spaCy and confection read names from the one, types from the other
     make.__signature__ = signature  # type: ignore[attr-defined]
     make.__annotations__ = get_type_hints(component.__init__)  # type: ignore[misc]
     make.__doc__ = component.__doc__

@@ -1,4 +1,4 @@
-"""Pipelines from disk, and which of their files it is that can't be read."""
+"""Loading of pipelines from disk, with the damaged file in the error."""
 
 from __future__ import annotations
 
@@ -16,23 +16,19 @@ from thinc.config import ConfigValidationError
 
 
 def load_pipeline(model: str | Path, **options: Any) -> Language:
-    """A pipeline by its name or folder, as `spacy.load` has it.
-
-    Raises ValueError, in one line, for one that is damaged: with the file and the place in it, if
-    the file by itself can't be read. What isn't there is an OSError, what isn't installed an
-    ImportError.
-    """
+    """Load a pipeline by its name or folder, as `spacy.load` does. Raises OSError or ImportError if
+    it is missing, ValueError in one line if it is damaged, with the file and place if known."""
     try:
         return spacy.load(model, **options)
     except FileNotFoundError:
         raise
     except ImportError as error:
         raise ImportError(f"{model}: {' '.join(str(error).split())}") from error
-    except Exception as error:  # spaCy says in many ways that a file isn't what it should be
+    except Exception as error:  # spaCy raises many types for damaged files
         if isinstance(error, OSError) and not Path(model).exists():
             raise
         if isinstance(error, ConfigValidationError):
-            # without the config, which is long
+            # without the long config
             error = ConfigValidationError.from_error(error, show_config=False)
         said = " ".join(f"{type(error).__name__}: {error}".split())
         if isinstance(error, ValueError) and f"{model}" in said:  # a component of ours
@@ -43,7 +39,7 @@ def load_pipeline(model: str | Path, **options: Any) -> Language:
 
 
 def _damaged(folder: Path) -> str:
-    """The first file that isn't well-formed by itself, and where; "" if all are."""
+    """Return the first malformed file and the place in it; "" if there is none."""
     for path in sorted(folder.rglob("*")):
         read = _READERS.get(path.name, _READERS.get(path.suffix))
         if read is not None and path.is_file():
@@ -72,4 +68,4 @@ _READERS: dict[str, Callable[[Path], Any]] = {
     "config.cfg": lambda path: load_config(path),
     "vectors": _array,
 }
-"""By name, else by suffix."""
+"""Readers by file name, else by suffix."""

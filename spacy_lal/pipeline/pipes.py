@@ -1,4 +1,4 @@
-"""Components of a pipeline: the only one of a kind, and those before another."""
+"""Look-up of components in a pipeline."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from spacy.tokens import Doc
 
 
 def only_pipe(nlp: Language | Any, kind: type | tuple[type, ...], what: str) -> Any:
-    """The component of a kind in a pipeline, or `nlp` if it is that component itself.
-
-    Raises ValueError, which calls the kind `what`, if there is none, or more than one.
-    """
+    """Return the only component of a kind in a pipeline, or `nlp` if it is that component itself.
+    Raises ValueError, naming the kind `what`, for none or several."""
     if not isinstance(nlp, Language):
         if isinstance(nlp, kind):
             return nlp
@@ -23,7 +21,7 @@ def only_pipe(nlp: Language | Any, kind: type | tuple[type, ...], what: str) -> 
 
 
 def one_of(found: list[Any], nlp: Language, what: str) -> Any:
-    """The only one of the components found in a pipeline. Raises ValueError as `only_pipe`."""
+    """Return the only one of the components found. Raises ValueError as `only_pipe`."""
     if len(found) == 1:
         return found[0]
     names = f"{[pipe.name for pipe in found]}: pass nlp.get_pipe of one of them"
@@ -33,7 +31,7 @@ def one_of(found: list[Any], nlp: Language, what: str) -> Any:
 
 
 def pipes_before(nlp: Language | Any, pipe: Any) -> list[Any]:
-    """The components before another one; none if `nlp` is that component itself."""
+    """Return the components before another one; none if `nlp` is that component itself."""
     if not isinstance(nlp, Language):
         return []
     pipes = [other for _, other in nlp.pipeline]
@@ -41,10 +39,7 @@ def pipes_before(nlp: Language | Any, pipe: Any) -> list[Any]:
 
 
 def run_pipes(pipes: Iterable[Any], docs: Iterable[Doc], batch_size: int = 128) -> Iterable[Doc]:
-    """Docs after components, some of which may be functions.
-
-    Unlike `nlp.select_pipes`, it is nothing that other threads with the pipeline would notice.
-    """
+    """Return Docs after components or functions, without effect on other threads."""
     for pipe in pipes:
         if hasattr(pipe, "pipe"):
             docs = pipe.pipe(docs, batch_size=batch_size)
@@ -54,6 +49,6 @@ def run_pipes(pipes: Iterable[Any], docs: Iterable[Doc], batch_size: int = 128) 
 
 
 def through_earlier_pipes(nlp: Language | Any, pipe: Any, docs: list[Doc]) -> list[Doc]:
-    """Copies of Docs after the components before `pipe`; the Docs themselves if there is none."""
+    """Return copies of Docs after the components before `pipe`, the Docs themselves without any."""
     earlier = pipes_before(nlp, pipe)
     return list(run_pipes(earlier, [doc.copy() for doc in docs])) if earlier else docs

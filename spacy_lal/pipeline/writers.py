@@ -1,4 +1,4 @@
-"""Parses of sentences, and how their tags, heads and borders are written to Docs."""
+"""Parses of sentences, and writers of their tags, heads and borders to Docs."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ def _nothing() -> numpy.ndarray:
 class SentenceParse:
     """The parse of one sentence of n words.
 
-    tags: the tag of every word [n]. starts, ends, labels, probabilities: constituents in preorder
-    by the sentence's words, [number of constituents]; labels count from 1; no constituents from a
-    parser without charts. log_prob: of the tree. Both are None where scores are no
-    log-probabilities. heads: of each word, 0 the root, k word k [n], and relations [n] their
-    relations; None from a parser without arcs. tag_probabilities, head_probabilities [n]: of each
-    word's tag, and of its head and relation together, by the word's own softmax; None where there
-    is nothing of that kind.
+    tags: [n]. heads, relations: [n], 0 the root, k word k; None from a parser without arcs.
+    starts, ends, labels, probabilities: constituents in preorder by the sentence's words, none from
+        a parser without charts. Labels count from 1.
+    log_prob: log-probability of the tree; None, as probabilities, for other scores.
+    tag_probabilities, head_probabilities: [n], of the tag, and of head and relation together, by
+        the word's own softmax; None without tags or heads.
     """
 
     tags: numpy.ndarray
@@ -44,21 +43,21 @@ class SentenceParse:
 
 
 Parses = tuple[list[Sentence], dict[int, SentenceParse]]
-"""The sentences of Docs, and what was found in those that were parsed, by their index."""
+"""All sentences of the Docs, and parses by sentence index."""
 
 ROOT = "ROOT"
-"""The relation of a sentence's root, as spaCy has it."""
+"""The relation of a sentence's root in spaCy."""
 WROTE = "wrote"
-"""The attribute of the constituents' span group that names the layers beside it which their parser
-wrote, "tags" and "heads": another component may overwrite these."""
+"""Attribute of the constituents' span group: the parser's other layers, "tags" and "heads", which
+another component may overwrite."""
 UNKNOWN_RELATION = "dep"
-"""The relation of a word whose relation is not known."""
+"""The relation of words with an unknown relation."""
 
 
 def write_tags(
     docs: Sequence[Doc], found: Parses, tags: Sequence[str], *, overwrite: Sequence[bool]
 ) -> None:
-    """Write the tags of words that have none; of Docs to overwrite, those of all words."""
+    """Write tags to words without one, and to all words of Docs to overwrite."""
     sentences, parses = found
     for number, parse in parses.items():
         sentence = sentences[number]
@@ -70,18 +69,16 @@ def write_tags(
 
 
 def write_sentence_starts(docs: Sequence[Doc], found: Parses, *, whole_docs: bool) -> None:
-    """Write where sentences start to Docs that do not know.
-
-    whole_docs: each was read as one sentence. Boundaries inside would cut the tree, and go; those
-    of a parser can't be undone.
-    """
+    """Write sentence starts to Docs without any.
+    whole_docs: each Doc was read as one sentence, so boundaries inside, which would cut the tree,
+        are removed; those of a parser stay."""
     starts: list[set[int]] = [{0} for _ in docs]
     for sentence in found[0]:
         if sentence.first:
             starts[sentence.doc].add(sentence.start)
     for doc, doc_starts in zip(docs, starts, strict=True):
         if len(doc) and not doc.has_annotation("DEP" if whole_docs else "SENT_START"):
-            # not token.is_sent_start, whose setter looks at the whole Doc every time
+            # the setter of token.is_sent_start scans the whole Doc
             values: Any = numpy.full(len(doc), -1, dtype="int64")
             values[list(doc_starts)] = 1
             doc.from_array([SENT_START], values.view("uint64"))
@@ -95,11 +92,11 @@ def write_heads(
     whole_docs: bool,
     overwrite: Sequence[bool],
 ) -> None:
-    """Write heads and relations to Docs that have none, and to those to overwrite.
+    """Write heads and relations to Docs without any, and to those to overwrite.
 
-    A sentence that was not parsed keeps its heads, or hangs on its first word. Pieces of a sentence
-    must hang together to be one: the roots of later ones depend on that of the first. Whitespace
-    belongs to the token before it; without a relation spaCy would deny that it has a head.
+    An unparsed sentence keeps its heads, or all its words depend on the first. In a sentence parsed
+    in pieces, later roots depend on the first root. Whitespace depends on the token before it, with
+    a relation, without which spaCy ignores the head.
     """
     sentences, parses = found
     heads = [[-1] * len(doc) for doc in docs]
@@ -133,7 +130,7 @@ def write_heads(
     for doc, doc_heads, doc_relations, replaced in zip(docs, heads, deps, overwrite, strict=True):
         if doc.has_annotation("DEP") and not replaced:
             continue
-        # whitespace alone in its sentence, or between the pieces of one
+        # whitespace alone in its sentence, or between pieces
         for i in (i for i, head in enumerate(doc_heads) if head < 0):
             root = i == 0 or (not whole_docs and doc[i].is_sent_start)
             doc_heads[i] = i if root else i - 1

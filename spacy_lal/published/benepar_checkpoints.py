@@ -1,4 +1,4 @@
-"""benepar 0.2's checkpoints: the folder of a release, or the .pt file of its training."""
+"""Checkpoints of benepar 0.2: the folder of a release, or the .pt file of a training."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from .transformer import CONFIG, EncoderFolder, Json, read_encoder, read_json, t
 MODEL = "benepar_model.bin"
 """The file with the weights in a folder of benepar's."""
 WINDOW = 512
-"""Pieces that an encoder without a limit of its own reads at once: T5."""
+"""Pieces that an encoder without its own limit (T5) reads at once."""
 LONGEST = 512
-"""Words of a sentence that is parsed whole, if the model has positions for so many."""
+"""Words of the longest sentence parsed whole, if the model has that many positions."""
 LAYERS = r"encoder\.layers\.(\d+)"
-"""Layers of benepar's encoder, by their number."""
+"""Names of layers of benepar's encoder, with their number."""
 NAMES = {
     **SPAN_SCORER,
     **lstm_names("char_encoder"),
@@ -45,19 +45,20 @@ NAMES = {
 }
 """Names of parameters; see `renamed`."""
 ATTENTION = re.compile(rf"{LAYERS}\.self_attn\.w_(qkv|o)_([cp])")
-"""Names of the parameters of self-attention, of content and of position."""
+"""Names of self-attention parameters, of content and of position."""
 
 
 def read_benepar(
     source: Path, *, lang: str = "en", encoder: Path | None = None, escaped: bool = False
 ) -> Imported:
-    """A pipeline with one `lal_constituency` that finds the trees which benepar would find.
+    """Return a pipeline with one `lal_constituency` that finds the trees of benepar.
 
     source: the folder of a release (config.json, benepar_model.bin and the tokenizer's files), or a
-    .pt file that benepar's training wrote. Such a file has neither the encoder's configuration nor
-    its tokenizer: encoder is a folder with both; a model that reads characters needs none.
+        .pt file of benepar's training.
+    encoder: a folder with the encoder's configuration and tokenizer, which .pt files lack; not
+        needed by a model that reads characters.
     escaped: see `spacy-lal.ReleasedParser.v1`.
-    Raises ValueError or OSError, which name the file and what should be there.
+    Raises ValueError or OSError, naming the file and its expected contents.
     """
     folder, weights = encoder, source
     config: Any = None
@@ -73,7 +74,7 @@ def read_benepar(
         pipeline = _convert(weights, config, state, folder)
     nlp = published_pipeline(weights, "benepar", lang=lang, escaped=escaped, **pipeline)
     nlp.meta["name"] = re.sub(r"\W+", "_", source.stem).strip("_").lower() or "benepar"
-    # what benepar's training writes into a file's name
+    # benepar's training writes this into file names
     found = re.search(r"_dev=(\d+\.\d+)", source.name)
     scores = {"const_evalb_f": round(float(found[1]) / 100, 6)} if found else {}
     return Imported(nlp, "benepar", weights, scores)
@@ -82,7 +83,7 @@ def read_benepar(
 def _convert(
     weights: Path, config: Json, given: dict[str, Tensor], folder: Path | None
 ) -> dict[str, Any]:
-    """Arguments of `published_pipeline`."""
+    """Return arguments of `published_pipeline`."""
     hparams: Json = config["hparams"]
     labels = _in_order(config, "label_vocab")
     if labels[0] != "":
@@ -94,7 +95,7 @@ def _convert(
     for name in attention:
         state |= _attention(name, given[name])
     if attends and "tags.0.weight" in state:
-        # benepar's annotations have their even features before the odd ones
+        # benepar's annotations have even features before odd ones
         state["tags.0.weight"] = state["tags.0.weight"].unflatten(1, (2, -1)).mT.flatten(1)
     reading: Json = {"benepar": True}
     encoder = None
@@ -157,7 +158,7 @@ def _convert(
 
 
 def _attention(name: str, value: Tensor) -> dict[str, Tensor]:
-    """The parameters of self-attention, by their names in the network of this package."""
+    """Return self-attention parameters by their names in this package's network."""
     match = ATTENTION.fullmatch(name)
     assert match is not None
     layer, kind, part = match[1], match[2], "cp".index(match[3]) + 1
@@ -178,11 +179,11 @@ def _in_order(config: Json, name: str) -> list[str]:
 
 
 def _window(encoder: EncoderFolder) -> int:
-    """The most pieces, special ones included, that the encoder reads at once."""
+    """Return the most pieces, special ones included, that the encoder reads at once."""
     limits = []
     if (encoder.path / "tokenizer_config.json").is_file():
         limits.append(read_json(encoder.path / "tokenizer_config.json").get("model_max_length"))
     if "max_position_embeddings" in encoder.config:
         limits.append(encoder.config["max_position_embeddings"] - first_position(encoder.config))
-    # what has no limit has one of 1e30
+    # no limit is stored as 1e30
     return min([int(limit) for limit in limits if limit and limit < 1e6], default=WINDOW)

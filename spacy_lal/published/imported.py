@@ -1,4 +1,4 @@
-"""A pipeline made from a file that others have published, and how it is written."""
+"""Pipelines made from published checkpoints, and their output."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from .network import Format, ReleasedSettings
 from .transformer import EncoderFolder
 
 TOKENIZERS = "tokenizers>=0.21"
-"""What a package of an imported pipeline needs besides this one."""
+"""Further requirement of an imported pipeline's package."""
 SPAN_SCORER = {
     r"f_label\.0\.(.+)": r"scorer.hidden.\1",
     r"f_label\.1\.(.+)": r"scorer.layer_norm.\1",
     r"f_label\.3\.(.+)": r"scorer.output.\1",
 }
-"""Names of benepar's span scorer, and of the LAL parser's; see `renamed`."""
+"""Names of the span scorer of benepar and of the LAL parser; see `renamed`."""
 
 
 VECTORS = {
@@ -39,12 +39,11 @@ VECTORS = {
     "tags": ("tags.weight",),
     "characters": ("characters.embedding.weight",),
 }
-"""The tables with a vector for every word, tag and character; the first that is there."""
+"""Names of the vectors of words, tags and characters, in order of preference."""
 
 
 def character_table(values: list[str]) -> dict[str, Any]:
-    """Settings of a `Table` of benepar's characters, or the LAL parser's, of which five are in no
-    text: they stand for unknown ones, and begin and end sentences and words."""
+    """Return settings of a `Table` of characters, five of which are special, in benepar and LAL."""
     unknown, start, start_word, stop_word, stop = map(values.index, "\0\1\2\3\4")
     around = [start_word], [stop_word]
     ends = {"unknown": unknown, "start": start, "stop": stop}
@@ -52,7 +51,7 @@ def character_table(values: list[str]) -> dict[str, Any]:
 
 
 def lstm_names(theirs: str) -> dict[str, str]:
-    """Names of a CharLSTM, whose embedding and LSTM they have under these; see `renamed`."""
+    """Return names of a CharLSTM whose embedding and LSTM have this prefix; see `renamed`."""
     return {
         rf"{theirs}\.emb(?:ed)?\.(.+)": rf"{NAME}characters.embedding.\1",
         rf"{theirs}\.lstm\.(.+_l0)": rf"{NAME}characters.lstm.ahead.0.\1",
@@ -63,11 +62,8 @@ def lstm_names(theirs: str) -> dict[str, str]:
 def renamed(
     given: Mapping[str, Tensor], names: Mapping[str, str], unread: str = ".*"
 ) -> dict[str, Tensor]:
-    """Parameters by their names in the network of this package.
-
-    names: regular expressions of their names, and templates of ours. unread: of names that have no
-    meaning here. Raises KeyError for a name that is neither.
-    """
+    """Return parameters by their names in this package's network. Raises KeyError for other names.
+    names: regular expressions of published names, with templates of ours. unread: ignored names."""
     found = {}
     for name, tensor in given.items():
         matches = ((re.fullmatch(theirs, name), ours) for theirs, ours in names.items())
@@ -80,7 +76,7 @@ def renamed(
 
 
 def biaffine(ours: str, whole: Tensor) -> dict[str, Tensor]:
-    """The parameters of a `Biaffine` from W [O, d + 1, e + 1] of [x;1]^T W_o [y;1]."""
+    """Return parameters of a `Biaffine` from W [O, d + 1, e + 1] of [x;1]^T W_o [y;1]."""
     return {
         f"{ours}.bilinear": whole[:, :-1, :-1],
         f"{ours}.left": whole[:, :-1, -1],
@@ -91,10 +87,7 @@ def biaffine(ours: str, whole: Tensor) -> dict[str, Tensor]:
 
 @contextmanager
 def converting(program: str, checkpoint: Path, encoder: Path | None) -> Iterator[None]:
-    """Turns what goes wrong with a checkpoint's contents into a ValueError that names the file.
-
-    One that names the checkpoint, or a file of the encoder's folder, stays as it is.
-    """
+    """Turn errors of a file's contents into ValueErrors that name the file, if they don't."""
     try:
         yield
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
@@ -106,11 +99,9 @@ def converting(program: str, checkpoint: Path, encoder: Path | None) -> Iterator
 
 @dataclass(frozen=True)
 class Imported:
-    """A pipeline and where it comes from.
-
-    kind: the format's name, as the command has it. weights: the file that was read, whose SHA-256
-    goes into meta.json. scores: what the file says of its own scores, if anything.
-    """
+    """A pipeline and its source.
+    kind: the format's name in the command. weights: the file, whose SHA-256 goes into meta.json.
+    scores: the file's own scores, if any."""
 
     nlp: Language
     kind: str
@@ -132,12 +123,13 @@ def published_pipeline(
     lang: str,
     escaped: bool = False,
 ) -> Language:
-    """A blank pipeline with one component, of these parameters.
+    """Return a blank pipeline with one component, of these parameters.
 
-    state: by name in the network of `network.py`. reading: settings of a `SentenceReader`. outputs:
-    names of labels, tags and relations. encoder: the transformer. network, input_encoder: settings
-    of `ReleasedSettings` and `PublishedInput`. config: of the component.
-    Raises ValueError, naming `source`, if the parameters are not what the settings ask for.
+    state: parameters by names in `ReleasedNetwork`. reading: settings of a `SentenceReader`.
+    outputs: names of labels, tags and relations. encoder: the transformer.
+    network, input_encoder: settings of `ReleasedSettings` and `PublishedInput`. config: settings of
+        the component.
+    Raises ValueError, naming `source`, if parameters and settings don't fit.
     """
     for name, tables in VECTORS.items():
         values = reading[name]["values"] if name in reading else ()
@@ -168,11 +160,11 @@ def published_pipeline(
 
 
 def write_imported(imported: Imported, output: Path, licence: str | None = None) -> None:
-    """Write the pipeline to a new folder, at once: if anything fails, there is none.
+    """Write the pipeline to a new folder atomically.
 
-    licence: of the published weights, as the user states it. meta.json has it under `license`, the
-    scores under `performance`, and under `imported` the kind, the file's name and its SHA-256.
-    Raises FileExistsError if the folder is there and not empty.
+    licence: of the published weights, as the user states it, `license` in meta.json. `performance`
+        has the scores, `imported` the kind, the file's name and its SHA-256.
+    Raises FileExistsError if the folder exists and isn't empty.
     """
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise FileExistsError(f"{output} is there already, and not empty")
@@ -191,7 +183,7 @@ def write_imported(imported: Imported, output: Path, licence: str | None = None)
     try:
         folder = beside / output.name
         imported.nlp.to_disk(folder)
-        # takes the place of an empty folder
+        # replaces an empty folder
         os.replace(folder, output)
     finally:
         shutil.rmtree(beside)

@@ -1,5 +1,4 @@
-"""From the numbers of words, tags, characters and pieces to the rows that a published parser's
-encoder reads."""
+"""Rows of a published parser's encoder, from numbers of words, tags, characters and pieces."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from ..layers.settings import Settings
 from .reading import RowBatch
 
 NAME = "input_encoder."
-"""What the names of its parameters begin with in the whole network's."""
+"""Prefix of its parameters in the whole network."""
 Shape = tuple[int, ...]
 
 
@@ -31,12 +30,11 @@ Shape = tuple[int, ...]
 class PublishedInput(Settings):
     """Settings of a `PublishedInputEncoder`.
 
-    width: of rows. parts: what makes a row, in order. shapes: of parameters, by name. side_by_side:
-    parts are concatenated, not added. transformer: the contents of its config.json. pooling: which
-    of a row's pieces makes it. unknown: the number of words without vectors of their own. stop:
-    there is a row STOP. partitioned: positions stand beside content, and are not added. cyclic:
-    they begin again where they end. unbiased: the norm divides by the unbiased deviation, as the
-    LAL parser's does.
+    width: width of rows. parts: inputs of a row, in order. shapes: shapes of parameters, by name.
+    side_by_side: concatenate parts instead of adding them. transformer: contents of config.json.
+    pooling: which piece represents a row. unknown: number for words without own vectors.
+    stop: there is a row STOP. partitioned: concatenate positions to content instead of adding them.
+    cyclic: positions repeat. unbiased: normalise by the unbiased deviation (LAL parser).
     """
 
     name: ClassVar[str] = "published"
@@ -55,7 +53,7 @@ class PublishedInput(Settings):
 
     @classmethod
     def of_state(cls, state: Mapping[str, Tensor], **settings: Any) -> Self:
-        """Settings with the shapes of a network's parameters."""
+        """Return settings with the shapes of a network's parameters."""
         shapes = {
             name.removeprefix(NAME): tuple(tensor.shape)
             for name, tensor in state.items()
@@ -68,13 +66,13 @@ class PublishedInput(Settings):
 
 
 class PublishedInputEncoder(nn.Module):
-    """The input of the released LAL parser, of benepar, or of supar: numbers -> rows [B, n+2, d].
+    """Input of the released LAL parser, benepar or supar: numbers -> rows [B, n+2, d].
 
-    Vectors of words, tags, characters and pieces are added, or stand side by side. Then
-    - LAL and benepar put learned positions beside them or add them, and normalise (Mrini et al.
-      2020, Kitaev and Klein 2018, section 3); benepar's may also stay as they are;
-    - supar puts a BiLSTM above them, or takes a transformer's alone. Vectors trained elsewhere are
-      added to those of words of the same width, or projected and put beside them.
+    Vectors of words, tags, characters and pieces are added or concatenated. Then
+    - LAL and benepar concatenate or add learned positions, and normalise (Mrini et al. 2020, Kitaev
+      and Klein 2018, section 3); in benepar both are optional;
+    - supar has a BiLSTM, or a transformer alone. Pretrained vectors are added to word vectors of
+      the same width, or projected and concatenated.
     """
 
     d_around = 0
@@ -180,5 +178,5 @@ class PublishedInputEncoder(nn.Module):
 
 
 def reads_shifted(config: dict[str, Any]) -> bool:
-    """Whether a state stands before that of the first piece: of an encoder with a decoder."""
+    """Return whether states are shifted by one piece, as in an encoder with a decoder."""
     return config.get("model_type") == "t5"

@@ -1,4 +1,4 @@
-"""The released parser of Mrini et al. (2020), from the .pt file that its training saves."""
+"""The released parser of Mrini et al. (2020), from the .pt file of its training."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .transformer import FAST, EncoderFolder, read_encoder, transformer_state
 CLASSES = ["vocabulary.Vocabulary", "makehp.HParams"]
 """Classes in the pickle whose objects are read as data."""
 START, STOP, UNKNOWN, UNKNOWN_TAG = "<START>", "<STOP>", "<UNK>", "UNK"
-"""Words and tags of the parser's vocabularies that stand for no word of the text."""
+"""Words and tags of the vocabularies outside any text."""
 DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(("use_elmo", "use_bert", "use_bert_only", "use_xlnet", "use_roberta"), False),
     **dict.fromkeys(("use_lal", "lal_resdrop", "lal_pwff", "lal_partitioned"), False),
@@ -42,12 +42,12 @@ DEFAULTS: dict[str, Any] = {
 }
 """Hyperparameters that older files lack."""
 UNREAD = ("use_elmo", "use_bert_only", "use_roberta", "bert_transliterate")
-"""Hyperparameters of variants that can't be read."""
+"""Hyperparameters of unsupported variants."""
 SPECIAL = {
     "bert": {"cls": "[CLS]", "sep": "[SEP]", "unk": "[UNK]", "pad": "[PAD]"},
     "xlnet": {"cls": "<cls>", "sep": "<sep>", "unk": "<unk>", "pad": "<pad>"},
 }
-"""Pieces that are no part of a word, by transformer."""
+"""Special pieces, by transformer."""
 NAMES = {
     **SPAN_SCORER,
     r"embedding\.position_table": f"{NAME}positions",
@@ -67,11 +67,9 @@ NAMES = {
 
 
 def network_state(given: Mapping[str, Tensor], n_layers: int, **more: str) -> dict[str, Tensor]:
-    """Parameters above the input, by their names in the network of this package.
-
-    n_layers: of self-attention; those with this number are the Label Attention Layer and the
-    feed-forward layer behind it. more: other names.
-    """
+    """Return parameters above the input, by their names in this package's network.
+    n_layers: number of self-attention layers; that index is the Label Attention Layer and its
+        feed-forward layer. more: other names."""
     names = {
         rf"encoder\.attn_{n_layers}\.(.+)": r"encoder.label_attention.\1",
         rf"encoder\.ff_{n_layers}\.(.+)": r"encoder.label_feed_forward.\1",
@@ -84,11 +82,11 @@ def network_state(given: Mapping[str, Tensor], n_layers: int, **more: str) -> di
 
 
 def read_lal_parser(checkpoint: Path, encoder: Path | None = None, lang: str = "en") -> Imported:
-    """A pipeline with `lal_constituency` that finds constituents and heads together.
+    """Return a pipeline with `lal_constituency` that finds constituents and heads together.
 
-    encoder: the folder of config.json and tokenizer.json of the XLNet or BERT in the file.
-    Raises ValueError, naming the file, if it is none of that parser's, or of a variant that its
-    released code can't run or this package has no layers for.
+    encoder: folder with config.json and tokenizer.json of the file's XLNet or BERT.
+    Raises ValueError, naming the file, for another format, or a variant that the released code
+    can't run or this package has no layers for.
     """
     with converting("the LAL parser", checkpoint, encoder):
         state = dict(read_checkpoint(checkpoint, CLASSES))
@@ -116,7 +114,7 @@ def _convert(
     given: dict[str, Tensor],
     folder: Path | None,
 ) -> dict[str, Any]:
-    """Arguments of `published_pipeline`."""
+    """Return arguments of `published_pipeline`."""
     values = {
         kind: list(vars(spec[f"{kind}_vocab"])["values"])
         for kind in ("tag", "word", "label", "char", "type")
@@ -138,7 +136,7 @@ def _convert(
     encoder = None
     state: dict[str, Tensor] = {}
     if hparams["use_chars_lstm"]:
-        # what the transformer says is not read then, nor is it here
+        # the transformer's output is ignored then, here too
         parts.append("characters")
         names |= lstm_names("char_encoder")
         reading["characters"] = character_table(values["char"]) | {"escape": True}
@@ -152,7 +150,7 @@ def _convert(
         special = {name: encoder.number(piece) for name, piece in SPECIAL[transformer].items()}
         before, behind = [special["cls"]], [special["sep"]]
         if transformer == "xlnet" and hparams["pad_left"]:
-            # the rows are off by one then: START is the first word's, and STOP the last piece's
+            # rows are then off by one: START is the first word's, STOP the last piece's
             before, behind = [], [special["sep"], special["cls"]]
         limit = encoder.config.get("max_position_embeddings")
         reading["pieces"] = {
@@ -217,8 +215,7 @@ def _table(values: list[str], unknown: str) -> dict[str, Any]:
 
 
 def _same_case(checkpoint: Path, encoder: EncoderFolder, lower: bool) -> None:
-    """Raise ValueError if the folder's tokenizer lowers case and the checkpoint's did not, or the
-    other way round."""
+    """Raise ValueError if the folder's tokenizer and the checkpoint's differ in lower-casing."""
     normalizer = Tokenizer.from_str(encoder.tokenizer).normalizer
     lowers = normalizer is not None and normalizer.normalize_str("A") == "a"
     if lowers != bool(lower):
@@ -230,7 +227,7 @@ def _same_case(checkpoint: Path, encoder: EncoderFolder, lower: bool) -> None:
 
 
 def _scores(name: str) -> dict[str, float]:
-    """The scores that the training wrote into the file's name."""
+    """Return the scores that training wrote into the file's name."""
     kinds = {"dev": "const_evalb_f", "devuas": "dep_uas", "devlas": "dep_las"}
     found = re.findall(r"_(?:best_)?(dev\w*)=(\d+\.\d+)", name)
     return {kinds[kind]: float(value) / 100 for kind, value in found if kind in kinds}

@@ -1,5 +1,4 @@
-"""`spacy-lal.ReleasedParser.v1`: parsers that others have published, on the network of this
-package."""
+"""`spacy-lal.ReleasedParser.v1`: published parsers on this package's network."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -26,8 +25,7 @@ SLOPE = 0.1
 
 @dataclass(frozen=True)
 class ReleasedAbilities(Abilities):
-    """What a config says of a published parser, before its weights are there. escaped: see
-    `build_released_parser_v1`."""
+    """Abilities known before weights are read. escaped: see `build_released_parser_v1`."""
 
     format: Format
     escaped: bool = False
@@ -55,7 +53,7 @@ class ReleasedAbilities(Abilities):
 
 @dataclass(frozen=True)
 class ReleasedSettings(ParserSettings):
-    """Settings of a published parser's network. tag_width: of what scores tags; None for none."""
+    """Settings of a published parser's network. tag_width: the tag scorer's; None for none."""
 
     name: ClassVar[str] = "released"
     input_encoder: PublishedInput  # type: ignore[assignment]
@@ -65,13 +63,12 @@ class ReleasedSettings(ParserSettings):
 
 class ReleasedNetwork(ParserNetwork):
     """Numbers of rows, lengths [B] -> scores of the LAL parser (Mrini et al. 2020), of benepar
-    (Kitaev and Klein 2018; Kitaev et al. 2019), and of supar's parsers of constituents (Zhang et
-    al. 2020) and of heads (Dozat and Manning 2017).
+    (Kitaev and Klein 2018; Kitaev et al. 2019), or of supar's parsers (Zhang et al. 2020; Dozat and
+    Manning 2017).
 
-    A sentence's scores are those that the original gives it alone; in a batch the released LAL
-    parser gives heads the queries of others. What differs from the network of this package:
-    benepar's layer norms divide by the biased deviation, and its tags are those of annotations;
-    supar has leaky ReLUs.
+    Scores of a sentence don't depend on its batch; in the released LAL parser, heads get queries of
+    other sentences. benepar's layer norms divide by the biased deviation, and its tags come from
+    annotations; supar has leaky ReLUs.
     """
 
     def __init__(self, header: Header) -> None:
@@ -111,17 +108,15 @@ def _reader(header: Header) -> SentenceReader:
 def build_released_parser_v1(
     format: Format, escaped: bool = False, max_batch_spans: int = 60_000
 ) -> Model[list[Doc], ParserScores]:
-    """A parser that others have trained and published, imported with `spacy lal import`.
+    """A published parser, imported with `spacy lal import`.
 
-    Its sizes, encoder, tokenizer and vocabularies are stored with the weights. format: "benepar" or
-    "supar-constituency" (`lal_constituency`), "lal-parser" (the same, with heads), or
-    "supar-dependency" (`lal_dependency`). benepar's can be trained further, but not from scratch;
-    the others can predict only, and read tags if they were trained with tags (`token.tag_`, set by
-    an earlier component).
-
-    escaped: for benepar, Docs' tokens are written as treebanks write English ("-LRB-", "``");
-    otherwise typographic quotes and dashes that are a token by themselves are read as treebanks'
-    plain ones. max_batch_spans: as of `spacy-lal.LabelAttentionParser.v1`.
+    Sizes, encoder, tokenizer and vocabularies are stored with the weights.
+    format: "benepar" or "supar-constituency" (`lal_constituency`), "lal-parser" (the same, with
+        heads), or "supar-dependency" (`lal_dependency`). benepar's can be trained further, but not
+        from scratch; the others only predict, and read `token.tag_` if they were trained with tags.
+    escaped: for benepar, whether tokens are written as in English treebanks ("-LRB-", "``");
+        otherwise single typographic quotes and dashes are read as the plain ones of treebanks.
+    max_batch_spans: as in `spacy-lal.LabelAttentionParser.v1`.
     """
     if format not in get_args(Format):
         raise ValueError(f"format must be one of {get_args(Format)}, not {format!r}")
@@ -174,7 +169,7 @@ def _forward(
                 scores = shim.run(batch, lengths, is_train=is_train, dropout=dropout)
                 yield SentenceBatch([parsed[k] for k in group], lengths, scores)
 
-    # when predicting, each batch's charts go as soon as they are decoded
+    # in prediction, each batch's charts are freed once decoded
     scores = ParserScores(sentences, list(score()) if is_train else score())
 
     def backprop(d_scores: ParserScores) -> list[Doc]:

@@ -1,8 +1,4 @@
-"""From words to the numbers that a published parser reads: of words, tags, characters and pieces.
-
-What stands before a sentence and behind it is read, too: rows are START, the words, and, where the
-parser has one, STOP.
-"""
+"""Numbers of words, tags, characters and pieces that a published parser reads."""
 
 from __future__ import annotations
 
@@ -20,19 +16,17 @@ from .sentence_pieces import Numbers, PieceReader, Pieces, PieceSettings, padded
 from .treebank_words import Text, benepar_text, replaced
 
 MOST_CHARACTERS = 1000
-"""Characters of a word: the original programs read all of it, however long that takes."""
+"""Most characters of a word; the original programs have no limit."""
 
 
 RowBatch = dict[str, Tensor]
-"""Sentences of N rows, padded together, without what the parser does not read.
-
-words, tags [B, N]; characters [W, C], lengths [W] of different words, and spelled [B, N], which of
-these a row is; of pieces as `PieceReader.batch` has them.
-"""
+"""Padded sentences of N rows (START, words and, in some parsers, STOP), for the inputs in use.
+words, tags: [B, N]. characters, lengths: [W, C] and [W] of different words. spelled: [B, N], the
+    word of each row. Pieces: see `PieceReader.batch`."""
 
 
 class SentenceNumbers(NamedTuple):
-    """A sentence of N rows; empty for what the parser does not read."""
+    """A sentence of N rows; empty for inputs that are not in use."""
 
     words: list[int]
     tags: list[int]
@@ -41,7 +35,7 @@ class SentenceNumbers(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How much there is to compute: pieces, or else rows."""
+        """Return the cost of the sentence: its pieces, else its rows."""
         if self.pieces is not None:
             return len(self.pieces.ids)
         return max(len(self.words), len(self.characters))
@@ -51,11 +45,11 @@ class SentenceNumbers(NamedTuple):
 class Table:
     """Numbers of words, tags or characters.
 
-    values: by number; None for one that no text has. unknown: of what is not among the values.
-    start, stop: the numbers around a sentence; stop is None if nothing stands behind it. lower:
-    read in lower case. escape: brackets are read as `BRACKETS`.
-    Of characters: around: what stands before those of a word and behind them. boundary: how many
-    times start and stop stand in their rows. most: of a word; None for all.
+    values: by number; None for one in no text. unknown: number for other values.
+    start, stop: numbers around a sentence; stop None for nothing behind it. lower: read lower case.
+    escape: brackets are read as `BRACKETS`.
+    around: numbers before and after each word's characters. boundary: repetitions of start and stop
+        in their rows of characters. most: most characters of a word; None for all.
     """
 
     values: Sequence[str | None]
@@ -80,26 +74,23 @@ class Table:
         return [word.lower() for word in read] if self.lower else read
 
     def rows(self, words: Sequence[str]) -> list[int]:
-        """A number for each row."""
+        """Return a number for each row."""
         behind = [] if self.stop is None else [self.stop]
         return [self.start, *self._numbers(self._read(words)), *behind]
 
     def spelled(self, words: Sequence[str]) -> list[tuple[int, ...]]:
-        """The characters of each row."""
+        """Return the characters of each row."""
         before, behind = self.around
         inside = [self._numbers(word[:MOST_CHARACTERS]) for word in self._read(words)]
         inside.insert(0, [self.start] * self.boundary)
         if self.stop is not None:
             inside.append([self.stop] * self.boundary)
-        # a word of nothing is unknown
+        # an empty word is unknown
         return [(*before, *row, *behind)[: self.most] or (self.unknown,) for row in inside]
 
 
 class SentenceReader:
-    """Reads sentences as a published parser does. settings, tokenizer: of its header.
-
-    benepar: words are read as benepar reads them.
-    """
+    """Reader of sentences as in a published parser. settings, tokenizer: parts of its header."""
 
     def __init__(self, settings: dict[str, Any], tokenizer: str | None) -> None:
         tables = {name: Table(**settings[name]) for name in TABLES if name in settings}
@@ -110,7 +101,7 @@ class SentenceReader:
             self.pieces = PieceReader(tokenizer, PieceSettings(**settings["pieces"]))
 
     def read(self, texts: Sequence[Text], *, escaped: bool = False) -> list[SentenceNumbers]:
-        """escaped: see `benepar_text`."""
+        """Return the numbers of sentences; escaped: see `benepar_text`."""
         if self.benepar:
             texts = [benepar_text(text, escaped=escaped) for text in texts]
         pieces = self.pieces.read(texts) if self.pieces else [None] * len(texts)
@@ -125,7 +116,7 @@ class SentenceReader:
         ]
 
     def batch(self, sentences: Sequence[SentenceNumbers], device: torch.device) -> RowBatch:
-        """Several sentences, padded together."""
+        """Return padded sentences."""
         found: dict[str, Numbers] = {}
         if self.words is not None:
             found["words"] = padded([sentence.words for sentence in sentences])
@@ -143,4 +134,4 @@ class SentenceReader:
 
 
 TABLES = ("words", "tags", "characters")
-"""What is numbered by a `Table`."""
+"""Inputs with a `Table` of numbers."""

@@ -1,12 +1,9 @@
-"""Reading what `torch.save` wrote, without running any of it.
+"""Reading of `torch.save` files without running any code in them.
 
-A .pt file holds a pickle, and a pickle may name any function to be called. This package loads
-none, with one exception, which is here: `spacy lal import` reads the checkpoints of others, once,
-to write them as safetensors. The unpickler knows tensors, plain containers and the class names that
-the caller lists, whose objects become `Inert` data: no constructor and no method of theirs is
-looked up. Every other name is refused, before anything is called. (`torch.load(weights_only=True)`
-refuses what such files have beside tensors: classes of programs that aren't here, functions of
-dill, and, in the format before PyTorch 1.6, all of it.)
+A pickle may name any function to be called. This unpickler of `spacy lal import` accepts tensors,
+plain containers and listed class names, whose objects become `Inert` data without constructor or
+methods, and refuses every other name before any call. (`torch.load(weights_only=True)` refuses
+classes of absent programs, functions of dill, and the format before PyTorch 1.6.)
 """
 
 from __future__ import annotations
@@ -38,23 +35,21 @@ STORAGES = {
     "torch.ByteStorage": torch.uint8,
     "torch.BoolStorage": torch.bool,
 }
-"""Storages of tensors, by the names that PyTorch's files have for them."""
+"""Tensor storages, by their names in PyTorch's files."""
 OLD_MODULES = {"__builtin__": "builtins", "copy_reg": "copyreg"}
-"""Names in pickles of protocol 2."""
+"""Modules renamed since protocol 2."""
 LEGACY = 0x1950A86A20F9469CFC6C
-"""The number that files of PyTorch before 1.6 begin with."""
+"""First number in files of PyTorch before 1.6."""
 Storage = Callable[..., Tensor]
 
 
 KEYS = {"supar": {"transform", "args"}, "lal-parser": {"spec"}, "benepar": {"config"}}
-"""Keys of a checkpoint beside its parameters, by whose it is."""
+"""Keys of checkpoints beside parameters, by program."""
 
 
 def looks_like(path: Path) -> str:
-    """Whose checkpoint a file is, or the folder of a release, by the strings in its pickle.
-
-    Raises ValueError, naming it, if it is none of those in `KEYS`.
-    """
+    """Return the program of a checkpoint file or release folder, by the strings in its pickle.
+    Raises ValueError, naming the file, if the keys of no program in `KEYS` are there."""
     if path.is_dir():
         return "benepar"
     strings = set[Any]()
@@ -80,7 +75,7 @@ def looks_like(path: Path) -> str:
 
 
 class Inert:
-    """An object of a class that is not here: its data as attributes."""
+    """Data of an object whose class is absent, as attributes."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Inert:
         return object.__new__(cls)
@@ -96,7 +91,7 @@ class Inert:
 
 
 class Absent(Inert):
-    """Stands where a function was. It takes whatever is done with it, and does nothing."""
+    """Stand-in for a function; it accepts any use and has no effect."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Absent:
         return self
@@ -111,7 +106,7 @@ class Absent(Inert):
 
 
 class _Maker:
-    """A function of ours, which a pickle may call and can't change."""
+    """Function that a pickle may call and can't change."""
 
     __slots__ = ("_make",)
 
@@ -126,18 +121,17 @@ class _Maker:
 
 
 class _Refused(pickle.UnpicklingError):
-    """A name that is not to be looked up."""
+    """Refused name in a pickle."""
 
 
 def read_checkpoint(
     path: str | Path, classes: Collection[str] = (), absent: Collection[str] = ()
 ) -> Any:
-    """What a .pt file holds, in the zip format or in that before PyTorch 1.6.
+    """Return the contents of a .pt file in the zip format or that before PyTorch 1.6.
 
-    classes: full names whose objects become `Inert` data. absent: names that only stand for
-    functions, or their beginnings if they end in a dot; `Absent` takes their place.
-    Raises ValueError, naming the file, if it is missing, truncated, damaged, or holds any other
-    name.
+    classes: full names whose objects become `Inert` data. absent: names of functions, or prefixes
+        that end in a dot, that become `Absent`.
+    Raises ValueError, naming the file, if it is missing, truncated, damaged, or has any other name.
     """
     path = Path(path)
     if not path.is_file():
@@ -166,7 +160,7 @@ class _Unpickler(pickle.Unpickler):
         super().__init__(file, encoding="utf-8")
         self._storage = storage
         self._absent = absent
-        # made for this file: what a pickle does to them ends with it
+        # made for each file, so that changes by a pickle end with it
         self._known: dict[str, Any] = {
             name: type(name.rpartition(".")[2], (Inert,), {}) for name in classes
         }
@@ -210,7 +204,7 @@ def _read_zip(path: Path, unpickler: Callable[..., _Unpickler]) -> Any:
 def _read_legacy(path: Path, unpickler: Callable[..., _Unpickler]) -> Any:
     size = path.stat().st_size
     with path.open("rb") as file:
-        # a file of another kind seldom is a pickle at all
+        # other files are seldom pickles
         if unpickler(file).load() != LEGACY:
             raise pickle.UnpicklingError("its beginning is not that of a file of torch.save")
         for _ in range(2):  # the protocol, the system
@@ -250,14 +244,14 @@ def _rebuild_tensor(
 
 
 def _rebuild_object(cls: Any, *_: Any) -> Any:
-    """What pickles of old begin an object with."""
+    """Start an object, in old pickles."""
     if not (isinstance(cls, type) and issubclass(cls, Inert)):
         raise pickle.UnpicklingError(f"it holds an object of {cls!r}, which is not expected")
     return cls()
 
 
 def _encode(text: str, encoding: str) -> bytes:
-    """How protocol 2 writes bytes."""
+    """Return bytes, as in protocol 2."""
     if encoding != "latin1":
         raise pickle.UnpicklingError(f"it holds bytes in the encoding {encoding!r}, not latin1")
     return text.encode("latin1")
@@ -279,4 +273,4 @@ PLAIN: dict[str, Any] = {
     "torch._utils._rebuild_tensor_v2": _Maker(_rebuild_tensor),
     "torch._utils._rebuild_parameter": _Maker(lambda tensor, *_: tensor),
 }
-"""What any checkpoint may name."""
+"""Names allowed in any checkpoint."""

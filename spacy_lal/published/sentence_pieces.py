@@ -1,4 +1,4 @@
-"""Sentences as the pieces of a published parser's transformer."""
+"""Sentences as pieces of a published parser's transformer."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ from .treebank_words import Text, lal_words
 Numbers = NDArray[numpy.int64]
 
 STRIDE = 256
-"""Pieces from one window to the next, of words that are cut apart."""
+"""Pieces from one window to the next, for words cut one by one."""
 SPACE = "▁"
-"""A space, in sentence pieces."""
+"""The mark of a space in sentence pieces."""
 
 
 @dataclass(frozen=True)
 class PieceSettings:
-    """How a transformer's pieces are read.
+    """Settings of a transformer's pieces.
 
-    running: a sentence is read as running text (benepar), and each word is the last piece that it
-    overlaps; otherwise words are cut into pieces one by one.
-    padding: the piece behind a text. window: most pieces that are read at once, special ones
-    included; None for any number. shift: states before that of the first piece (T5's decoder: 1).
+    running: read a sentence as running text (benepar), each word as the last piece that it
+        overlaps; otherwise words are cut one by one.
+    padding: number of the padding piece. window: most pieces read at once, special ones included;
+        None for no limit.
+    shift: number of states before the first piece's (T5's decoder: 1).
 
-    Of words one by one: before, behind: special pieces, each a row of its own. unknown: of a word
-    without pieces. most: of a word; None for all. plain: words are read as `lal_words`. space:
-    every word is read behind a space. commas: a comma is a piece of its own behind a digit, as
-    XLNet's own tokenizer has it, and its tokenizer.json has not. literal: a word that looks like a
-    special piece is none.
+    For words one by one:
+    before, behind: special pieces with a row each. unknown: piece of a word without pieces.
+    most: pieces of a word; None for all. plain: words are read as `lal_words`.
+    space: read every word after a space. commas: a comma after a digit is a piece of its own, as in
+        XLNet's own tokenizer, unlike its tokenizer.json. literal: words never match special pieces.
     """
 
     padding: int
@@ -53,11 +54,8 @@ class PieceSettings:
 
 
 class Pieces(NamedTuple):
-    """A sentence's pieces, and which of their states are its rows: from starts to ends [N].
-
-    Of running text, the state of the special piece before stands before those of ids, and the state
-    of the special piece behind stands behind them.
-    """
+    """Pieces of a sentence, and the range of states of each row: starts, ends [N]. Running text
+    also has states of the special pieces before and behind ids."""
 
     ids: list[int]
     starts: Numbers
@@ -65,7 +63,7 @@ class Pieces(NamedTuple):
 
 
 class PieceReader:
-    """Cuts sentences into pieces. tokenizer: the contents of a tokenizer.json."""
+    """Cuts sentences into pieces. tokenizer: contents of a tokenizer.json."""
 
     def __init__(self, tokenizer: str, settings: PieceSettings) -> None:
         self.settings = settings
@@ -111,7 +109,7 @@ class PieceReader:
         return ids[: self.settings.most] or [self.settings.unknown]
 
     def _apart(self, encoding: Encoding) -> list[int]:
-        """The pieces, of which none ends in a digit and a comma: what is before is read anew."""
+        """Return pieces, re-cut so that none ends in a digit and a comma."""
         numbers: list[int] = []
         for piece, number in zip(encoding.tokens, encoding.ids, strict=True):
             if not (piece[-1:] == "," and piece[-2:-1].isdigit()):
@@ -140,26 +138,23 @@ class PieceReader:
         return Pieces(encoding.ids, rows, rows + 1)
 
     def _cut(self, size: int) -> tuple[list[Window], Numbers]:
-        """Windows of so many pieces, and of each piece that whose state it has [size]."""
+        """Return windows of so many pieces, and the window state of each piece [size]."""
         limit = self.settings.window
         if self.settings.running:
             windows = [*overlapping(0, size, numpy.arange(size + 1), self._room)]
             return windows, deepest(windows, size)
         if limit is None or size <= limit:
             return [Window(0, size)], numpy.zeros(size, numpy.int64)
-        # each window begins a stride behind the one before, and its end is new
+        # each window starts a stride after the one before; only its end is new
         stride = min(STRIDE, limit)
         starts = range(0, size - limit + stride, stride)
         windows = [Window(start, min(start + limit, size)) for start in starts]
         return windows, numpy.maximum(0, (numpy.arange(size) - limit) // stride + 1)
 
     def batch(self, sentences: Sequence[Pieces]) -> dict[str, Numbers]:
-        """Several sentences, padded together.
-
-        pieces, types, mask [W, l]: of all windows. states [B, P]: where, over all windows with
-        l + shift states in each, those of a sentence are. starts, ends [B, N]: which of these are a
-        row.
-        """
+        """Return padded sentences.
+        pieces, types, mask: [W, l] of all windows. states: [B, P], places of a sentence's states
+            among l + shift states a window. starts, ends: [B, N], the states of each row."""
         before, behind, types_before, types_behind = self._special
         cuts = [self._cut(len(sentence.ids)) for sentence in sentences]
         b, e = len(before), len(behind)
@@ -193,7 +188,7 @@ class PieceReader:
 
 
 def padded(rows: Sequence[Sequence[int] | Numbers], padding: int = 0) -> Numbers:
-    """Rows of numbers, one below the other."""
+    """Return padded rows of numbers."""
     found = numpy.full((len(rows), max(map(len, rows))), padding, dtype=numpy.int64)
     for k, row in enumerate(rows):
         found[k, : len(row)] = row
@@ -201,12 +196,8 @@ def padded(rows: Sequence[Sequence[int] | Numbers], padding: int = 0) -> Numbers
 
 
 def _last_pieces(offsets: list[tuple[int, int]], starts: Numbers, ends: Numbers) -> Numbers:
-    """The last piece that ends within each word; of a word without, the one that reaches over it;
-    len(offsets) if there is no piece at all.
-
-    offsets: where pieces begin and end. starts, ends [n]: of words. Pieces without characters count
-    for nothing.
-    """
+    """Return the last piece ending in each word, else the one spanning it, else len(offsets).
+    offsets: borders of pieces; empty pieces are ignored. starts, ends: [n], borders of words."""
     borders = numpy.asarray(offsets, numpy.int64).reshape(-1, 2)
     kept = numpy.flatnonzero(borders[:, 0] != borders[:, 1])
     if not len(kept):

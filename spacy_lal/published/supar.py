@@ -1,5 +1,4 @@
-"""supar's parsers (`crf-constituency` of Zhang et al. 2020, `biaffine-dependency` of Dozat and
-Manning 2017), from the files that its `save` writes."""
+"""Parsers of supar: constituents (Zhang et al. 2020), heads (Dozat and Manning 2017)."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ FORMATS: dict[str, Format] = {
     "crf-constituency": "supar-constituency",
     "biaffine-dependency": "supar-dependency",
 }
-"""What can be read, by supar's names of its architectures."""
+"""Supported formats, by supar's architecture names."""
 CLASSES = [
     f"supar.utils.{name}"
     for name in (
@@ -38,7 +37,7 @@ FUNCTIONS = [
     *("dill.", "builtins.getattr", "transformers.", "tokenizers."),
     *("supar.utils.transform.__dict__", "supar.utils.transform.CoNLL.get_arcs"),
 ]
-"""What reads trees and text there; here something else does."""
+"""supar's functions on trees and text, unused here."""
 NAMES = {
     **lstm_names("char_embed"),
     r"word_embed\.(.+)": rf"{NAME}words.\1",
@@ -61,19 +60,17 @@ NAMES = {
 ABOVE = ("span_mlp_l.linear.weight", "arc_mlp_h.linear.weight")
 """Names of parameters that read the encoder's rows."""
 BINARISED = ("|<>", "*")
-"""Ends of labels of nothing."""
+"""Ends of labels that binarisation makes, which are read as empty."""
 NEVER = -1e4
-"""The score of the label that no span has: supar's are all among the others."""
+"""Score of the label "none", which supar lacks."""
 POSITIONS = 2
-"""A transformer's positions that supar leaves empty."""
+"""Positions of a transformer that supar leaves empty."""
 
 
 def read_supar(checkpoint: Path, encoder: Path | None = None, lang: str = "en") -> Imported:
-    """A pipeline with `lal_constituency` or `lal_dependency`, from a file of supar's.
-
-    encoder: the folder of config.json and tokenizer.json, of a model that has a transformer.
-    Raises ValueError, naming the file, if it is none, or one that can't be read as supar does.
-    """
+    """Return a pipeline with `lal_constituency` or `lal_dependency`, from a file of supar's.
+    encoder: folder with config.json and tokenizer.json of the model's transformer, if any.
+    Raises ValueError, naming the file, for another format or an unsupported model."""
     with converting("supar 1.1", checkpoint, encoder):
         state = dict(read_checkpoint(checkpoint, CLASSES, FUNCTIONS))
         name, args = state["name"], dict(vars(state["args"]))
@@ -93,7 +90,6 @@ def read_supar(checkpoint: Path, encoder: Path | None = None, lang: str = "en") 
 
 
 def _fields(transform: Inert) -> dict[str, Values]:
-    """The attributes of all fields, by their names."""
     found: dict[str, Values] = {}
     for value in vars(transform).values():
         for field in value if isinstance(value, (tuple, list)) else (value,):
@@ -105,7 +101,7 @@ def _fields(transform: Inert) -> dict[str, Values]:
 def _convert(
     checkpoint: Path, args: Values, fields: dict[str, Values], given: State, folder: Path | None
 ) -> Values:
-    """Arguments of `published_pipeline` that describe the input."""
+    """Return arguments of `published_pipeline` for the input."""
     kind = args["encoder"]
     if kind not in ("lstm", "bert"):
         raise ValueError(f"{checkpoint}: the encoder is {kind!r}, not 'lstm' or 'bert'")
@@ -157,10 +153,9 @@ def _convert(
 
 
 def _spans(state: State, given: State, fields: dict[str, Values], args: Values) -> Values:
-    """Arguments of `published_pipeline` that describe spans and labels."""
     labels = [label or "" for label in vars(fields["charts"]["vocab"])["itos"]]
     of_labels = given["label_attn.weight"]
-    # before all labels that of a span which has none
+    # the first label stands for none
     whole = torch.cat([torch.zeros_like(of_labels[:1]), of_labels])
     whole[0, -1, -1] = NEVER
     # [l;1]^T W r, and [l;1]^T W [r;1]
@@ -176,10 +171,9 @@ def _spans(state: State, given: State, fields: dict[str, Values], args: Values) 
 
 
 def _arcs(state: State, given: State, fields: dict[str, Values], args: Values) -> Values:
-    """Arguments of `published_pipeline` that describe heads and relations."""
     arcs, of_relations = given["arc_attn.weight"], given["rel_attn.weight"]
     arcs = arcs / arcs.shape[-1] ** args.get("scale", 0)
-    # supar's left side is the dependent, ours the head: [d;1]^T W h
+    # supar's left side is the dependent, here the head: [d;1]^T W h
     state = state | biaffine("dependencies.arc", F.pad(arcs, (0, 1)).transpose(1, 2))
     state |= biaffine("dependencies.relation", of_relations.transpose(1, 2))
     arc_width, width = (len(given[f"{kind}_mlp_h.linear.bias"]) for kind in ("arc", "rel"))
@@ -193,7 +187,7 @@ def _arcs(state: State, given: State, fields: dict[str, Values], args: Values) -
 
 
 def _table(field: Values) -> Values:
-    """A field's vocabulary, as `Table` has it."""
+    """Return a field's vocabulary as settings of a `Table`."""
     vocabulary = vars(field["vocab"])
     values = list(vocabulary["itos"])
     return {
@@ -206,7 +200,7 @@ def _table(field: Values) -> Values:
 
 
 def _same_pieces(checkpoint: Path, vocabulary: dict[str, int], encoder: EncoderFolder) -> None:
-    """Raise ValueError if the folder's tokenizer has another vocabulary than the checkpoint."""
+    """Raise ValueError if the folder's vocabulary differs from the checkpoint's."""
     found = encoder.pieces
     if found != vocabulary:
         differs = sorted(found.items() ^ vocabulary.items(), key=str)

@@ -1,4 +1,4 @@
-"""The transformer inside a published checkpoint, and the folder that brings its tokenizer."""
+"""The transformer of a published checkpoint, and the folder of its tokenizer."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ FAST = "tokenizer.json"
 SENTENCE_PIECES = ("spiece.model", "sentencepiece.bpe.model")
 """Files of sentence pieces."""
 OLD = ("vocab.txt", *SENTENCE_PIECES, "vocab.json")
-"""Files of folders that were written before there was a tokenizer.json."""
+"""Tokenizer files older than tokenizer.json."""
 OF_PIECES = {"sentencepiece": "sentencepiece", "protobuf": "google.protobuf"}
-"""Packages that read sentence pieces, and their modules."""
+"""Modules of the packages that read sentence pieces."""
 Json = dict[str, Any]
 
 
 class EncoderFolder(NamedTuple):
-    """The contents of config.json and tokenizer.json, and where they were."""
+    """Contents of config.json and tokenizer.json, and their folder."""
 
     config: Json
     tokenizer: str
@@ -37,11 +37,11 @@ class EncoderFolder(NamedTuple):
 
     @property
     def pieces(self) -> dict[str, int]:
-        """The number of each piece."""
+        """Return the number of each piece."""
         return Tokenizer.from_str(self.tokenizer).get_vocab(with_added_tokens=True)
 
     def number(self, piece: str) -> int:
-        """The number of a special piece. Raises ValueError if the tokenizer has none."""
+        """Return the number of a special piece. Raises ValueError if there is none."""
         number = Tokenizer.from_str(self.tokenizer).token_to_id(piece)
         if number is None:
             raise ValueError(f"{self.path / FAST}: it has no piece {piece!r}")
@@ -49,7 +49,7 @@ class EncoderFolder(NamedTuple):
 
 
 def read_json(path: Path) -> Json:
-    """The object in a file of JSON. Raises OSError or ValueError, naming the file."""
+    """Return the object in a JSON file. Raises OSError or ValueError, naming the file."""
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")
     try:
@@ -62,11 +62,7 @@ def read_json(path: Path) -> Json:
 
 
 def read_encoder(checkpoint: Path, folder: Path | None) -> EncoderFolder:
-    """Configuration and tokenizer of the transformer whose parameters are in a checkpoint.
-
-    Raises ValueError or OSError if there is no folder, a file of it is missing or not as it should
-    be.
-    """
+    """Return config and tokenizer of a checkpoint; ValueError or OSError without usable files."""
     if folder is None:
         raise ValueError(
             f"{checkpoint}: it has the parameters of a transformer, and neither its configuration "
@@ -82,11 +78,9 @@ def read_encoder(checkpoint: Path, folder: Path | None) -> EncoderFolder:
 
 
 def read_tokenizer(folder: Path) -> str:
-    """The contents of a tokenizer.json, of the folder or made of its older files.
-
-    Making one needs transformers, and of sentence pieces sentencepiece and protobuf. Raises
-    ImportError if one is missing, ValueError if there is nothing to read; both name the file.
-    """
+    """Return a folder's tokenizer.json, or one converted from its older files. The conversion needs
+    transformers; of sentence pieces, also sentencepiece and protobuf. Raises ImportError if one is
+    missing, ValueError without any files, both naming the file."""
     path = folder / FAST
     if path.is_file():
         return path.read_text("utf-8")
@@ -106,7 +100,7 @@ def read_tokenizer(folder: Path) -> str:
         made: str = tokenizer.backend_tokenizer.to_str()
     except ImportError:
         raise
-    except Exception as error:  # each of its converters fails in its own way
+    except Exception as error:  # each converter fails in its own way
         raise ValueError(f"{folder}: no tokenizer that can be read: {error}") from error
     return made
 
@@ -114,18 +108,15 @@ def read_tokenizer(folder: Path) -> str:
 def _is_there(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ModuleNotFoundError:  # of the package that it is in
+    except ModuleNotFoundError:  # its parent package is missing
         return False
 
 
 def transformer_state(
     given: Mapping[str, Tensor], prefix: str, encoder: EncoderFolder, checkpoint: Path
 ) -> dict[str, Tensor]:
-    """The parameters of `build_transformer`, from those whose names begin with `prefix`.
-
-    Raises ValueError, naming the file, if they are not those of the folder's config.json, or if the
-    tokenizer has a piece without a vector.
-    """
+    """Return the parameters of `build_transformer`, from those whose names begin with `prefix`.
+    Raises ValueError, naming the file, if they don't fit config.json or a piece has no vector."""
     try:
         with torch.device("meta"), WithoutFirstValues():
             built = build_transformer(encoder.config)

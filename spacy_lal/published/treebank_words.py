@@ -1,4 +1,4 @@
-"""Words as published parsers read them: with brackets as treebanks escape them, or as written."""
+"""Words in the form that published parsers read: escaped as in treebanks, or as written."""
 
 from __future__ import annotations
 
@@ -11,27 +11,26 @@ from ..batching.sentences import Sentence
 from ..trees.brackets import STRAIGHT_QUOTES, UNBRACKETS
 
 DASHES = {"–": "--", "—": "--"}
-"""Dashes of typesetters, as treebanks have them."""
+"""Typographic dashes and their treebank forms."""
 PLAIN = UNBRACKETS | STRAIGHT_QUOTES | DASHES | {"``": '"', "''": '"', "`": "'"}
-"""Words as the transformer of the LAL parser knows them."""
+"""Words and the forms in which the LAL parser's transformer reads them."""
 OF_BENEPAR = STRAIGHT_QUOTES | {"`": "'", "—": "--"}
-"""Tokens in whose place benepar's spaCy plug-in puts others."""
+"""Tokens that benepar's spaCy plug-in replaces."""
 INSIDE = {"\\/": "/", "\\*": "*", **UNBRACKETS, "``": '"', "`": "'", "''": '"'}
-"""Escapes within words, which benepar replaces in this order."""
+"""Escapes within words that benepar replaces, in this order."""
 
 OPENING = ("-LRB-", "-LCB-", "-LSB-", "``", "`", "$", "#")
-"""Ends of words that no space follows."""
+"""Ends of words without a space after them."""
 CLOSING = ("-RRB-", "-RCB-", "-RSB-", "''", *"%.,!?:;")
-"""Beginnings of words that no space precedes."""
+"""Beginnings of words without a space before them."""
 NO_HYPHENS = (*UNBRACKETS, "--")
-"""Beginnings and ends that have a dash and are no part of a word."""
+"""Beginnings and ends that contain a dash and belong to no word."""
 CLITICS = frozenset(["'", "'s", "'ll", "'re", "'d", "'m", "'ve", "n't"])
-"""Words that no space precedes."""
+"""Words without a space before them."""
 
 
 class Text(NamedTuple):
-    """The words of a sentence [n], whether a space stands behind each [n], and their tags, "" for
-    none."""
+    """Words of a sentence [n], whether a space follows each [n], and tags, "" for none."""
 
     words: Sequence[str]
     spaces: Sequence[bool] = ()
@@ -39,7 +38,7 @@ class Text(NamedTuple):
 
 
 def text_of(doc: Doc, sentence: Sentence) -> Text:
-    """A sentence as it is. Whitespace tokens are no words; a word before one has a space behind."""
+    """Return a sentence without whitespace tokens, which become spaces after words."""
     tokens = [doc[int(i)] for i in sentence.words]
     return Text(
         [token.text for token in tokens],
@@ -52,16 +51,15 @@ def text_of(doc: Doc, sentence: Sentence) -> Text:
 
 
 def benepar_text(text: Text, *, escaped: bool) -> Text:
-    """A sentence as benepar reads it. escaped: tokens are written as treebanks write them ("-LRB-",
-    "``"), and spaces between them are guessed."""
+    """Return a sentence as benepar reads it; escaped: in treebank form, so spaces are guessed."""
     if escaped:
         return Text(unescaped(text.words), guessed_spaces(text.words), text.tags)
     return text._replace(words=replaced(text.words, OF_BENEPAR))
 
 
 def lal_words(words: Sequence[str]) -> list[str]:
-    """Words as the released LAL parser gives them to its transformer; "n't" is "n", which belongs
-    to the word before, and "'t"."""
+    """Return words as the LAL parser's transformer reads them, such as "do", "n't" as "don",
+    "'t"."""
     read = replaced(words, PLAIN)
     for k in range(1, len(read)):
         if read[k] == "n't":
@@ -70,12 +68,12 @@ def lal_words(words: Sequence[str]) -> list[str]:
 
 
 def replaced(words: Sequence[str], table: Mapping[str, str]) -> list[str]:
-    """The words, or what the table has in their place."""
+    """Return the words with the table's replacements."""
     return [table.get(word, word) for word in words]
 
 
 def unescaped(words: Sequence[str]) -> list[str]:
-    """The words as they were written before a treebank escaped them (benepar's rules)."""
+    """Return words as before a treebank escaped them (benepar's rules)."""
     written = []
     for word in replaced(words, STRAIGHT_QUOTES | DASHES):
         for escape, character in INSIDE.items():
@@ -85,8 +83,7 @@ def unescaped(words: Sequence[str]) -> list[str]:
 
 
 def guessed_spaces(words: Sequence[str]) -> list[bool]:
-    """Whether a space stood behind each of these words of English, escaped as in treebanks
-    (benepar's rules)."""
+    """Return whether a space follows each of these escaped English words (benepar's rules)."""
     after = [
         not word.endswith(OPENING) and (not word.endswith("-") or word.endswith(NO_HYPHENS))
         for word in words

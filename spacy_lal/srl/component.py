@@ -1,4 +1,4 @@
-"""`lisa_srl`: semantic roles by LISA (Strubell et al. 2018), and tags and heads on the way."""
+"""`lisa_srl`: semantic roles by LISA (Strubell et al. 2018), with tags and heads."""
 
 from __future__ import annotations
 
@@ -59,42 +59,37 @@ CHOICES = {
     "predicate_source": get_args(Source),
     "decoder": get_args(RoleDecoding),
 }
-"""Attributes that take one of a few values, whenever they are set."""
+"""Allowed values of settings that are checked whenever they are set."""
 
 
 class LisaSRL(ParserPipe):
     """`lisa_srl`: writes `doc.spans[spans_key]`, and tags and heads where there are none.
 
-    model: maps a `LisaInput` to `LisaScores`. spans_key: name of the span group with the frames.
-    parse_source: what the syntactic head attends to: "model", the model's own parse; "doc", the
-        heads that the Doc already has, from an earlier parser or gold ones. If a word or a Doc has
-        no head, the model's are used.
-    predicate_source: "model" finds predicates; "doc" takes those of the frames that are already in
-        doc.spans[spans_key], with their rolesets. If a Doc has no such group, the model's are
-        used. parse_source and predicate_source are attributes; change them at any time. A pipeline
-        that is saved keeps those of its config.
-    decoder: how role labels are chosen: "valid", the best sequence that is valid BIO;
-        "probabilities", the same with the transition probabilities of the training data added to
-        the scores, as in the paper's program; "viterbi", with the logarithms of the transition
-        probabilities added; "greedy", each word's best label.
-    unique_core_roles: whether a core role (ARG0 to ARG5, ARGA) may occur only once in a frame; its
-        continuations and references (C-ARG1, R-ARG1) don't count. The paper has no such rule.
-        "greedy" ignores it.
-    joint_weight, arc_weight, relation_weight, role_weight: weights of the losses (eq. 7 has two, on
-        arcs and relations). tag_weight: weight of the loss of the tags that a BiLSTM below
-        predicts. label_smoothing: label smoothing of the role labels.
+    model: maps a `LisaInput` to `LisaScores`. spans_key: the span group of the frames.
+    parse_source: the heads for syntactic attention: "model", the model's own; "doc", those already
+        in the Doc (parsed or gold), the model's where a word or Doc has none.
+    predicate_source: "model" finds predicates; "doc" takes those of the frames already in
+        doc.spans[spans_key], with their rolesets, the model's without such a group. Both are
+        attributes and may change at any time; a saved pipeline keeps those of its config.
+    decoder: "valid", the best sequence of role labels that is valid BIO; "probabilities", the same
+        with the transition probabilities of the training data added to the scores, as in the
+        paper's program; "viterbi", with their logarithms added; "greedy", each word's best label.
+    unique_core_roles: whether a core role (ARG0 to ARG5, ARGA) may occur only once in a frame;
+        continuations and references (C-ARG1, R-ARG1) don't count. Not in the paper; ignored by
+        "greedy".
+    joint_weight, arc_weight, relation_weight, role_weight: weights of the losses (eq. 7 has two, of
+        arcs and relations). tag_weight: weight of the loss of the lower BiLSTM's tags.
+    label_smoothing: label smoothing of the role labels.
     predicted_path_rate: in a model with `role_paths`, the share of training sentences whose paths
-        follow the heads that the model finds, as in prediction, instead of gold heads.
+        follow predicted instead of gold heads.
     overwrite_heads: write the model's own heads also to Docs that have some.
-    overwrite_parser: a number: overwrite the tags and the heads that `lal_constituency` has just
-        written, but none that the Doc had before. The number says how much these heads count: it is
-        added to the logarithms of their probabilities, and of those of their relations.
-    nonconstituent_penalty: what an argument of several words loses if it is no constituent of
-        doc.spans["constituents"], in the units of the scores of roles. 0: any words may be an
-        argument, as in the paper. Only the decoder "valid" reads it, and only where a Doc has
-        constituents.
-    sentences, max_sentence_length, long_sentences: see `Reading`; a sentence that is too long to be
-        read ("flat") has no frames.
+    overwrite_parser: a number: overwrite tags and heads written by `lal_constituency`, but none
+        that the Doc had before. The number weights the logarithms of the probabilities of these
+        heads and of their relations, which are added to the scores.
+    nonconstituent_penalty: score lost by an argument of several words that is no constituent of
+        doc.spans["constituents"]; 0, as in the paper, for none. Read by the decoder "valid" where a
+        Doc has constituents.
+    sentences, max_sentence_length, long_sentences: see `Reading`; a "flat" sentence has no frames.
 
     `cfg["transitions"]` has [previous, following, count] of role labels in the training data, with
     -1 before the first word.
@@ -198,8 +193,6 @@ class LisaSRL(ParserPipe):
         names = dict.fromkeys(label.partition("-")[2] for label in self.cfg["roles"])
         return tuple(name for name in names if name and name != PREDICATE)
 
-    # Training
-
     def _readers(self) -> list[Reader]:
         return [read_frames(self.spans_key)]
 
@@ -271,12 +264,9 @@ class LisaSRL(ParserPipe):
     def get_loss(  # type: ignore[override]
         self, examples: Iterable[Example], scores: LisaPrediction
     ) -> tuple[float, LisaPrediction]:
-        """The weighted losses (eq. 7) and their gradient with respect to every score.
-
-        That of roles is a mean of pairs of predicate and word, the others are sums divided by the
-        number of all words. What has no gold does not count: a sentence without frames or heads, a
-        word without a tag, a label that was not there at initialisation.
-        """
+        """Return the weighted losses (eq. 7) and their gradient with respect to every score. The
+        loss of roles is a mean over pairs of predicate and word; the others are sums divided by the
+        number of all words. Missing gold (frames, heads, tags) and unknown labels don't count."""
         examples = list(examples)
         validate_examples(examples, f"{self.name}.get_loss")
         gold = LisaGold(self.cfg, self.spans_key, examples)
@@ -321,16 +311,14 @@ class LisaSRL(ParserPipe):
     def _heads_of_paths(
         self, scores: LisaScores, lengths: torch.Tensor, gold: torch.Tensor | None
     ) -> torch.Tensor:
-        """Of each sentence gold heads or, at the rate of `predicted_path_rate`, the model's own."""
+        """Return the gold heads of each sentence or, at `predicted_path_rate`, the model's."""
         if gold is not None:
             own = torch.rand(len(gold), 1) < self.predicted_path_rate
             gold = gold.masked_fill(own.to(gold.device), -1)
         return scores.likely_heads(lengths, gold)
 
-    # Annotations
-
     def predict(self, docs: Iterable[Doc]) -> Parses:
-        """Sentences of all docs, and the `LisaParse` of those that were parsed, by their index."""
+        """Return all sentences and, by sentence index, each `LisaParse`."""
         docs = list(docs)
         self._check_initialised()
         self._check_indicator()
@@ -364,7 +352,7 @@ class LisaSRL(ParserPipe):
     def _given(
         self, docs: list[Doc], sentences: list[Sentence], predicates: list[set[int] | None]
     ) -> Callable[[int], Given]:
-        """What Docs have for each of their sentences, as far as settings have it count."""
+        """Return the annotations of a Doc's sentence, by its index, that settings select."""
         number = {relation: k for k, relation in enumerate(self.relations)}
         heads = [
             token_heads(doc) if self.overwrite_parser and "heads" in _written(doc) else None
@@ -408,8 +396,7 @@ class LisaSRL(ParserPipe):
         )
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
-        """Write frames; tags, sentence starts and heads to Docs that have none, or, with
-        `overwrite_parser`, that have those of a parser before it."""
+        """Write frames, and tags, sentence starts and heads as settings allow."""
         docs = list(docs)
         self._write_frames(docs, scores)
         super().set_annotations(docs, scores)
@@ -419,7 +406,7 @@ class LisaSRL(ParserPipe):
                     group.attrs.pop(WROTE, None)
 
     def _write_frames(self, docs: list[Doc], found: Parses) -> None:
-        """Write frames, with the rolesets of those that were there if these gave predicates."""
+        """Write frames, with the rolesets of given predicates."""
         sentences, parses = found
         keep = self.predicate_source == "doc"
         known = [get_frames(doc, self.spans_key) if keep else [] for doc in docs]
@@ -445,7 +432,7 @@ class LisaSRL(ParserPipe):
         return tags, [self.overwrite_heads or "heads" in layers for layers in written]
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
-        """The scorer's scores, `tag_acc`, and `dep_uas` and `dep_las` with syntax."""
+        """Return the scorer's scores, `tag_acc` and, with syntax, `dep_uas` and `dep_las`."""
         examples = list(examples)
         scores = super().score(examples, **kwargs) | Scorer.score_token_attr(examples, "tag")
         if self.relations:
@@ -455,7 +442,7 @@ class LisaSRL(ParserPipe):
 
 
 def _written(doc: Doc) -> set[str]:
-    """The layers that a parser of constituents wrote before."""
+    """Return the layers that a constituency parser wrote."""
     return {layer for group in doc.spans.values() for layer in group.attrs.get(WROTE, ())}
 
 
@@ -485,15 +472,12 @@ make_lisa_srl = register_factory(
 
 
 def use_heads_of_docs(nlp: Language) -> Language:
-    """Set every `lisa_srl` to `parse_source = "doc"`, also in the pipeline's config.
-
-    `spacy assemble` takes a component with the settings of the pipeline that it was trained in.
-    There it had no parser in front of it.
-    """
-    # those that are disabled too, as the ones that `spacy assemble` takes are while it initializes
+    """Set every `lisa_srl` to `parse_source = "doc"`, also in the config, where `spacy assemble`
+    keeps settings of training pipelines without an earlier parser."""
+    # also disabled ones, as assembled components are during initialisation
     for name, pipe in nlp.components:
         if isinstance(pipe, LisaSRL):
-            # the config that spaCy keeps, no copy
+            # spaCy's own config, not a copy
             nlp.get_pipe_config(name)["parse_source"] = pipe.parse_source = "doc"
     return nlp
 

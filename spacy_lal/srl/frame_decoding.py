@@ -1,4 +1,4 @@
-"""From LISA's scores to tags, predicates, roles and heads."""
+"""Decoding of LISA's scores to tags, predicates, roles and heads."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from .network import LisaBatch, LisaScores, from_self_loops, to_self_loops
 RoleDecoding = Literal["probabilities", "viterbi", "valid", "greedy"]
 
 CONTINUED = f"C-{PREDICATE}"
-"""The label of a predicate's later piece."""
+"""The label of a predicate's later pieces."""
 CORE = re.compile(r"B-A(RG)?[0-5A]")
-"""Where a core role begins: ARG0 to ARG5 and ARGA, in CoNLL-2005 A0 to A5 and AA."""
+"""Label at the start of a core role: ARG0 to ARG5 and ARGA, in CoNLL-2005 A0 to A5 and AA."""
 SMOOTHING = 0.1
-"""Added to the counts of transitions: one that was not seen is unlikely, not impossible."""
+"""Added to counts of transitions: unseen ones are unlikely, not impossible."""
 
 
 @dataclass
 class FoundFrame:
-    """A predicate by the sentence's words, its spans (one is labelled V), and their scores."""
+    """A predicate by the sentence's words, its spans (one labelled V), and their scores."""
 
     predicate: int
     spans: list[LabelledSpan]
@@ -49,21 +49,16 @@ class FoundFrame:
 
 @dataclass
 class LisaParse(SentenceParse):
-    """A `SentenceParse` without constituents and with frames, in order of their predicates.
-
-    predicate_probabilities: that each word is a predicate [n].
-    """
+    """`SentenceParse` with frames by predicate; predicate_probabilities: [n], of each word."""
 
     frames: list[FoundFrame] = field(default_factory=list)
     predicate_probabilities: numpy.ndarray | None = None
 
 
 class Given(NamedTuple):
-    """Annotations that a sentence has before it is decoded, by its words; None: not known.
-
+    """Annotations of a sentence before decoding, by its words; None: not known.
     predicates: the only words with frames. heads, relations: of an earlier parser, 0 the root and k
-    word k, and numbers of relations, -1 where they aren't known. constituents: (start, end).
-    """
+        word k, and relation numbers; -1 not known. constituents: (start, end)."""
 
     predicates: Sequence[int] | None = None
     heads: Sequence[int] | None = None
@@ -72,15 +67,14 @@ class Given(NamedTuple):
 
 
 class RoleDecoder:
-    """The best sequence of role labels for each predicate.
+    """Decoder of the best sequence of role labels for each predicate.
 
-    labels: BIO labels. transitions [L,L] and start [L] are added to scores, as probabilities or
-    their logarithms (Strubell et al. 2018, section 2.4). Sequences that are no BIO, and such in
-    which the predicate is no part of V, are impossible whatever these say. With unique, so are
-    those with a core role twice; its continuations and references (C-ARG1, R-ARG1) are other roles.
-    With greedy, each word's best label is taken whatever the others'.
-
-    nonconstituent_penalty: what an argument loses that is no constituent, where these are known.
+    labels: BIO labels. transitions, start: [L,L] and [L], added to scores, as probabilities or
+        their logarithms (Strubell et al. 2018, section 2.4). Sequences that are not BIO or have the
+        predicate outside V are impossible.
+    unique: forbid a core role twice; C-ARG1 and R-ARG1 are roles of their own.
+    greedy: take each word's best label independently.
+    nonconstituent_penalty: score lost by an argument that is not among known constituents.
     """
 
     def __init__(
@@ -113,10 +107,8 @@ class RoleDecoder:
         lengths: Tensor,
         constituents: Tensor | None = None,
     ) -> Tensor:
-        """scores [P,n,L], predicates [P], lengths [P] of their sentences -> labels [P,n].
-
-        constituents: [P,n,n], whether the words i to j are one.
-        """
+        """Return labels [P,n] from scores [P,n,L], predicates [P] and sentence lengths [P].
+        constituents: [P,n,n], whether the words i to j are one."""
         if self.greedy:
             return scores.argmax(-1)
         if not self.elsewhere.all():
@@ -128,7 +120,7 @@ class RoleDecoder:
             )
         labels = unique_viterbi(scores, lengths, self.transitions, self.start, self.unique).labels
         if constituents is not None:
-            # the best sequence is the best still if it loses nothing
+            # a best sequence without penalty stays the best
             rows = torch.tensor(self._losing(labels, lengths, constituents), dtype=torch.long)
             rows = rows.to(labels.device)
             if len(rows):
@@ -136,7 +128,7 @@ class RoleDecoder:
         return labels
 
     def _losing(self, labels: Tensor, lengths: Tensor, constituents: Tensor) -> list[int]:
-        """Which sequences have an argument that is no constituent."""
+        """Return the sequences with an argument that is no constituent."""
         rows = []
         for row, (of_row, n) in enumerate(zip(labels.tolist(), lengths.tolist(), strict=True)):
             spans = bio_to_spans([self.labels[k] for k in of_row[:n]])
@@ -149,7 +141,7 @@ class RoleDecoder:
         return rows
 
     def _of_spans(self, scores: Tensor, lengths: Tensor, constituents: Tensor) -> Tensor:
-        """The same without transitions, as spans that may be constituents."""
+        """Decode without transitions, over spans that may be constituents."""
         number = {label: k for k, label in enumerate(self.labels)}
         begin = [k for k, label in enumerate(self.labels) if label.startswith("B-")]
         inside = [number.get(f"I-{self.labels[k][2:]}", -1) for k in begin]
@@ -181,10 +173,7 @@ def make_role_decoder(
     unique: bool,
     nonconstituent_penalty: float,
 ) -> RoleDecoder:
-    """The decoder of that name; see `LisaSRL`.
-
-    transitions: [previous, following, count] of labels in the training data, -1 before the first.
-    """
+    """Return the decoder `how`; transitions: [previous, following, count], -1 at the start."""
     counts = torch.zeros(len(labels) + 1, len(labels))
     for before, after, count in transitions:
         counts[before, after] = count
@@ -216,21 +205,19 @@ def decode_frames(
     heads_weight: float = 0.0,
     root: int | None = None,
 ) -> dict[int, LisaParse]:
-    """Tags, frames and, with a decoder for them, heads of every parsed sentence, by its index.
-
-    given: of the sentence of that index. heads_weight: added to the scores of given heads and,
-    where such a head is chosen, of its relation; all are logarithms of probabilities. root: the
-    relation to the root, which words don't have to words.
-    """
+    """Return tags, frames and, with a decoder, heads of every parsed sentence, by its index.
+    given: annotations of a sentence by its index. heads_weight: weight of the log-probabilities
+        added to given heads and to their relations. root: the root relation, never between
+        words."""
     allowed = allowed_joint_labels(joint, tags)
-    # [J, T] and [J]: which tag a joint label has, and whether it is of a predicate
+    # [J, T] and [J]: the tag of a joint label, and whether it marks a predicate
     has_tag, is_predicate = allowed[:-1, -1].T.float(), allowed[-1, 1].float()
     parses: dict[int, LisaParse] = {}
     for batch in scores.batches:
         known = [given(member) for member in batch.members]
         device = batch.scores.joint.device
         lengths = batch.lengths.to(device)
-        # marginal probabilities of tags and of being a predicate
+        # marginal probabilities of tags and predicates
         probabilities = torch.softmax(batch.scores.joint, -1)
         tag_probabilities = (
             probabilities @ has_tag.to(device) if tags else torch.zeros_like(probabilities)
@@ -265,12 +252,12 @@ def decode_frames(
 def _predicates(
     batch: SentenceBatch[LisaScores], certainty: Tensor, known: Sequence[Given]
 ) -> Tensor:
-    """Which words are predicates [B,n], found or given; those given become certain [B,n]."""
+    """Return the predicates [B,n], found or given; the certainty of given ones becomes 1."""
     words = torch.arange(certainty.shape[1], device=certainty.device)
     found = (certainty > 0.5) & (words < batch.lengths.to(words.device).unsqueeze(1))
     given = [of.predicates for of in known]
     if isinstance(batch, LisaBatch) and batch.predicates is not None:
-        # of a model with an indicator: other predicates have rows of their own
+        # a model with an indicator has one row for each predicate
         given = [[word] if word >= 0 else [] for word in batch.predicates.tolist()]
     for row, predicates in enumerate(given):
         if predicates is not None:
@@ -288,7 +275,7 @@ def _frames(
     lengths: Tensor,
     known: Sequence[Given],
 ) -> list[FoundFrame]:
-    """The frames of P predicates: words predicates [P] of the rows [P], of so many words [P]."""
+    """Return the frames of P predicates: words predicates [P] of rows [P] with lengths [P]."""
     scores = batch.scores
     heads = None
     if scores.paths is not None:
@@ -307,15 +294,14 @@ def _frames(
     ):
         spans = bio_to_spans([roles.labels[label] for label in numbers[:n]])
         spans = with_one_predicate(spans, predicate)
-        # a span is as probable as its words on average (geometric mean)
+        # a span's probability is the geometric mean of its words'
         probable = [float(numpy.exp(values[k, start:end].mean())) for start, end, _ in spans]
         frames.append(FoundFrame(predicate, spans, probable))
     return frames
 
 
 def _constituents(known: Sequence[Given], n: int) -> Tensor:
-    """Whether the words i to j may be an argument for nothing [B,n,n]: a word, a constituent, or
-    anything where these are not known."""
+    """Return whether words i to j may be an argument without penalty [B,n,n]."""
     whole = torch.eye(n, dtype=torch.bool).repeat(len(known), 1, 1)
     for row, of in enumerate(known):
         if of.constituents is None:
@@ -326,11 +312,8 @@ def _constituents(known: Sequence[Given], n: int) -> Tensor:
 
 
 def with_one_predicate(spans: list[LabelledSpan], predicate: int) -> list[LabelledSpan]:
-    """Spans of which exactly one is labelled V: the one at the predicate, or the last before it.
-
-    Others labelled V continue it (C-V). Where there is none, C-V at the predicate becomes V; where
-    there is not that either, which no valid sequence has, the predicate itself does.
-    """
+    """Return spans with one V: that at the predicate, or the last before it; others become C-V.
+    Without V, C-V at the predicate becomes V; without both, the predicate does."""
     here = [span for span in spans if span[0] <= predicate < span[1]]
     if not here or here[0][2] not in (PREDICATE, CONTINUED):
         rest = [span for span in spans if span not in here and span[2] != PREDICATE]
@@ -352,11 +335,11 @@ def _parse(
     weight: float,
     root: int | None,
 ) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]:
-    """Heads [B,n], 0 the root and k word k, their relations [B,n] and both's probability [B,n]."""
+    """Return heads [B,n] (0 the root, k word k), relations [B,n] and joint probabilities [B,n]."""
     assert batch.scores.arcs is not None
     arcs = from_self_loops(batch.scores.arcs)
     earlier = _padded([of.heads for of in known], arcs)
-    # one head a word: what is the same for all of a word's arcs changes no tree
+    # one arc a word: a constant over all arcs of a word would not change the tree
     arcs = _raised(arcs, earlier, weight * (earlier >= 0))
     heads = decoder(arcs, batch.lengths.to(arcs.device))
     names = _padded([of.relations for of in known], arcs)
@@ -371,11 +354,11 @@ def _parse(
 
 
 def _padded(rows: Sequence[Sequence[int] | None], like: Tensor) -> Tensor:
-    """Numbers of words [B,n], -1 where there are none."""
+    """Return padded word numbers [B,n], -1 for none."""
     return padded(like, (row if row is not None else () for row in rows))
 
 
 def _raised(scores: Tensor, choices: Tensor, values: Tensor) -> Tensor:
-    """Scores [B,n,C] with the value [B,n] added to that of each word's choice [B,n]."""
+    """Return scores [B,n,C] with values [B,n] added to the choices [B,n]."""
     added = values.to(scores.dtype).unsqueeze(-1)
     return scores.scatter_add(-1, choices.clamp(min=0).unsqueeze(-1), added)

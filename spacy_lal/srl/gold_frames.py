@@ -1,4 +1,4 @@
-"""Gold frames of training examples, in the predicted Doc's tokens and as tensors."""
+"""Gold frames of training examples, aligned to the predicted Doc, as tensors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OUTSIDE = "O"
 
 
 def read_frames(key: str) -> Reader:
-    """BIO labels of roles, which of them follow each other, and joint labels of words."""
+    """Return a reader of role BIO labels, their transitions, and joint labels of words."""
 
     def read(doc: Doc, counts: Counts) -> None:
         if key not in doc.spans:
@@ -51,18 +51,14 @@ def read_frames(key: str) -> Reader:
 
 
 class GoldFrame(NamedTuple):
-    """predicate: a token. spans: (start, end, label, exact) of V and the arguments; see
-    `project_constituents` for "exact"."""
+    """predicate: a token. spans: (start, end, label, exact), V and arguments."""
 
     predicate: int
     spans: list[tuple[int, int, str, bool]]
 
 
 def gold_frames(example: Example, key: str) -> list[GoldFrame] | None:
-    """Frames in predicted tokens; None if the reference has no such span group.
-
-    Predicates without a counterpart are left out.
-    """
+    """Return frames with a predicate in predicted tokens; None without a span group."""
     if key not in example.reference.spans:
         return None
     same = same_tokens(example)
@@ -78,11 +74,8 @@ def gold_frames(example: Example, key: str) -> list[GoldFrame] | None:
 
 
 def role_labels(frame: GoldFrame, sentence: Sentence, labels: dict[str, int]) -> list[int]:
-    """The number of each word's BIO label for one predicate.
-
-    -1 for words of an argument whose borders are no token borders, which goes on in another
-    sentence, or whose label is not among `labels`; 0 is "O".
-    """
+    """Return the number of each word's BIO label for one predicate; 0 is "O". -1 marks words of
+    arguments with borders inside tokens, in several sentences, or of unknown labels."""
     numbers = [0] * len(sentence.words)
     for start, end, label, exact in frame.spans:
         whole = exact and sentence.start <= start and end <= sentence.end
@@ -95,14 +88,14 @@ def role_labels(frame: GoldFrame, sentence: Sentence, labels: dict[str, int]) ->
 
 
 class LisaGold(WordGold):
-    """Gold tags, heads and frames of a batch of examples; cfg: the component's names by kind."""
+    """Gold tags, heads and frames of examples; cfg: the component's names by kind."""
 
     def __init__(self, cfg: dict[str, Any], spans_key: str, examples: list[Example]) -> None:
         super().__init__(cfg, examples)
         self.roles = {name: k for k, name in enumerate(cfg["roles"])}
         self.allowed = allowed_joint_labels(cfg["joint"], cfg["tags"])
         found = [gold_frames(example, spans_key) for example in examples]
-        # the BIO labels of first words
+        # BIO labels of first words
         self.role_counts = Counter(
             f"B-{label}"
             for frames in found
@@ -117,7 +110,7 @@ class LisaGold(WordGold):
     def frames(
         self, members: list[Sentence], like: Tensor, predicates: Tensor | None
     ) -> GoldFrames:
-        """predicates [B]: the only one of each row that counts; None: all do."""
+        """Return gold frames; predicates [B]: the only counted one of each row, None for all."""
         only = None if predicates is None else predicates.tolist()
         found = [
             (row, i, role_labels(known[int(sentence.words[i])], sentence, self.roles))
@@ -132,7 +125,7 @@ class LisaGold(WordGold):
         return GoldFrames(rows, words, roles)
 
     def words(self, members: list[Sentence], like: Tensor) -> tuple[Tensor, Tensor]:
-        """Tags [B,n] and the joint labels that may be right [B,n,J]."""
+        """Return tags [B,n] and the possible joint labels [B,n,J]."""
         tags = self.numbers("tags", members, like)
         known = (self.by_predicate[sentence.doc] for sentence in members)
         is_predicate = (

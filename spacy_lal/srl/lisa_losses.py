@@ -1,4 +1,4 @@
-"""LISA's losses: one cross-entropy a task (Strubell et al. 2018, eq. 7)."""
+"""LISA's losses: one cross-entropy for each task (Strubell et al. 2018, eq. 7)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .network import LisaScores, mask_words
 
 
 class GoldFrames(NamedTuple):
-    """The predicates of a padded batch: word predicates[k] of sentence sentences[k] [P], and the
-    role label of every word for each of them [P,n], -1 where it is not known."""
+    """Predicates of a padded batch: word predicates[k] of sentence sentences[k] [P], with role
+    labels [P,n] of all words, -1 if unknown."""
 
     sentences: Tensor
     predicates: Tensor
@@ -23,7 +23,7 @@ class GoldFrames(NamedTuple):
 
 
 def joint_label(tag: str, is_predicate: bool) -> str:
-    """The label of a word's tag and whether it is a predicate, as "VBD/True"."""
+    """Return the joint label of a tag and whether it is a predicate's, such as "VBD/True"."""
     return f"{tag}/{is_predicate}"
 
 
@@ -34,11 +34,8 @@ def split_joint_label(label: str) -> tuple[str, bool]:
 
 
 def allowed_joint_labels(joint: Sequence[str], tags: Sequence[str]) -> Tensor:
-    """Which joint labels agree with what is known of a word: [T + 1, 3, J].
-
-    The first index is a word's tag, the second whether it is a predicate (0 or 1); -1, the last
-    row of each, says that this is not known.
-    """
+    """Return the joint labels that agree with known annotation [T + 1, 3, J]. Indices: a word's
+    tag, and whether it is a predicate (0 or 1); the last row of each, -1, stands for unknown."""
     pairs = [split_joint_label(label) for label in joint]
     agrees = [[tag == known for tag, _ in pairs] for known in tags]
     tag_agrees = torch.tensor(agrees, dtype=torch.bool).view(len(tags), len(joint))
@@ -49,12 +46,9 @@ def allowed_joint_labels(joint: Sequence[str], tags: Sequence[str]) -> Tensor:
 
 
 def joint_loss(joint: Tensor, allowed: Tensor) -> Tensor:
-    """-log P(one of the labels that agree with gold), summed over words.
-
-    joint [B,n,J], allowed [B,n,J]. With tag and predicate known that is cross-entropy, the paper's
-    (section 2.3), whose gold labels are always whole. Words of which nothing is known, or which
-    nothing agrees with, do not count.
-    """
+    """Return -log P(one of the labels that agree with gold), summed over words.
+    joint, allowed: [B,n,J]. With tag and predicate known, this is the paper's cross-entropy
+        (section 2.3). Words without gold or without an agreeing label don't count."""
     known = allowed.any(-1) & ~allowed.all(-1)
     joint, allowed = joint[known], allowed[known]
     agreeing = joint.masked_fill(~allowed, -torch.inf).logsumexp(-1)
@@ -64,11 +58,8 @@ def joint_loss(joint: Tensor, allowed: Tensor) -> Tensor:
 def parse_loss(
     scores: LisaScores, heads: Tensor, labels: Tensor, lengths: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Cross-entropy of heads and of the relations to gold heads, each summed over words.
-
-    heads [B,n] by words counted from 0, a root its own head, and labels [B,n]; -1 where there is
-    no gold. Padding is nobody's head.
-    """
+    """Return the cross-entropies of heads and of relations to gold heads, summed over words.
+    heads: [B,n], words from 0, a root its own head. labels: [B,n]. -1 marks missing gold."""
     assert scores.arcs is not None
     known = heads >= 0
     arcs = mask_words(scores.arcs, lengths)[known]
@@ -81,10 +72,7 @@ def parse_loss(
 def role_loss(
     scores: LisaScores, gold: GoldFrames, smoothing: float, heads: Tensor | None = None
 ) -> Tensor:
-    """Cross-entropy of role labels with label smoothing, summed over predicates and words.
-
-    heads: see `LisaScores.roles_of`.
-    """
+    """Return the smoothed cross-entropy of role labels, summed over predicates and words."""
     role_scores = scores.roles_of(gold.sentences, gold.predicates, heads)
     known = gold.roles >= 0
     return F.cross_entropy(

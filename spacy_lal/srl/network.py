@@ -1,4 +1,4 @@
-"""LISA's network, and its Thinc model: from Docs, and heads given with them, to scores."""
+"""LISA's network, and its Thinc model from Docs with given heads to scores."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -36,21 +36,21 @@ from ..parsing.settings import Abilities
 from ..structure.paths import dependency_paths
 
 NAMES = ("joint", "roles", "tags", "relations")
-"""What the model has outputs for, in the header and in the component's `cfg`."""
+"""Kinds of names with one output each, in the header and the component's `cfg`."""
 
 
 @dataclass(frozen=True)
 class LisaSettings(RoleScorerSettings, LisaEncoderSettings, Abilities):
-    """Settings of `LisaNetwork`; the others are in `LisaEncoderSettings` and `RoleScorerSettings`.
+    """Settings of `LisaNetwork`, beside `LisaEncoderSettings` and `RoleScorerSettings`.
 
-    input_encoder: a BiLSTM over the word vectors (`spacy-lal.BiLSTMRows.v1`), which the paper
-    doesn't have; self-attention reads its states and the word vectors. null leaves it out; then
-    sinusoids encode positions. tag_width: of the perceptron before tags and predicates (200).
-    indicator_width: encode a sentence once for each predicate, which must be given
-    (predicate_source = "doc") and is marked by an embedding of this width, as for the paper's gold
-    predicates; null: encode a sentence once for all predicates. role_paths: let roles also depend
-    on the dependency path from the word to the predicate (not in the paper; see `RolePaths`), which
-    can be learned from less data. Needs a syntax_layer.
+    input_encoder: a BiLSTM over word vectors (`spacy-lal.BiLSTMRows.v1`), not in the paper;
+        self-attention reads its states and the word vectors. null: sinusoids encode positions.
+    tag_width: width of the perceptron before tags and predicates (200).
+    indicator_width: width of an embedding that marks a given predicate (predicate_source = "doc");
+        a sentence is encoded once a predicate, as with the paper's gold predicates. null: a
+        sentence is encoded once for all predicates.
+    role_paths: let roles also depend on the dependency path from word to predicate (not in the
+        paper; see `RolePaths`), which less data suffices to learn. Needs a syntax_layer.
     """
 
     name: ClassVar[str] = "lisa"
@@ -68,12 +68,11 @@ class LisaSettings(RoleScorerSettings, LisaEncoderSettings, Abilities):
 class LisaScores(NamedTuple):
     """Scores of n padded words; None where the network has no such scorer.
 
-    joint [B,n,J]: part-of-speech tag and whether the word is a predicate, in one label;
-    predicate, role and role_weight: the factors of `roles`; tags [B,n,T] of the BiLSTM below;
-    arcs [B,n,n], the score of word j as the head of word i at [i,j], a root its own head;
-    dependent, head and relation_weight: the factors of `relations`.
-    paths [K,d]: the table of `path_vectors`.
-    Weights are parameters; among the outputs, their gradients come back the way all others do.
+    joint: [B,n,J], of part-of-speech tag and predicate in one label.
+    predicate, role, role_weight: factors of `roles`. tags: [B,n,T] of the lower BiLSTM.
+    arcs: [B,n,n]; [i,j] scores word j as head of word i; a root is its own head.
+    dependent, head, relation_weight: factors of `relations`. paths: [K,d], see `path_vectors`.
+        Weights are parameters; as outputs, their gradients return as all others do.
     """
 
     joint: Tensor
@@ -94,19 +93,19 @@ class LisaScores(NamedTuple):
 
     @property
     def relations(self) -> LabelFactors:
-        """Factors for `label_scores` of dependent and head; ValueError without syntax."""
+        """Factors for `label_scores` of dependent and head. Raises ValueError without syntax."""
         if self.dependent is None or self.head is None or self.relation_weight is None:
             raise ValueError(_NO_HEADS)
         return LabelFactors(self.dependent, self.head, self.relation_weight)
 
     def relations_of(self, heads: Tensor) -> Tensor:
-        """Scores [B,n,R] of the relations of all words to their heads [B,n]."""
+        """Return relation scores [B,n,R] of all words to their heads [B,n]."""
         rows, at = torch.ones_like(heads, dtype=torch.bool).nonzero(as_tuple=True)
         return label_scores(self.relations, rows, at, heads[rows, at]).view(*heads.shape, -1)
 
     @torch.no_grad()
     def likely_heads(self, lengths: Tensor, given: Tensor | None = None) -> Tensor:
-        """Each word's most probable head [B,n], or the one given, if it is not -1."""
+        """Return each word's most probable head [B,n], or the given one if it is not -1."""
         if self.arcs is None:
             raise ValueError(_NO_HEADS)
         heads = mask_words(self.arcs, lengths).argmax(-1)
@@ -115,10 +114,7 @@ class LisaScores(NamedTuple):
     def roles_of(
         self, sentences: Tensor, predicates: Tensor, heads: Tensor | None = None
     ) -> Tensor:
-        """Scores [P,n,L] of the role labels of all words; see `role_scores`.
-
-        heads [B,n]: for a model with paths, which go by them and the model's relations of them.
-        """
+        """Return role scores [P,n,L] of all words (see `role_scores`); heads [B,n]: for paths."""
         added = None
         if self.paths is not None:
             if heads is None:
@@ -134,20 +130,19 @@ _NO_HEADS = "this model finds no heads (syntax_layer = null), so it has no score
 
 
 def mask_words(arcs: Tensor, lengths: Tensor) -> Tensor:
-    """Arc scores [B,n,n] with -inf for heads past the sentence's end."""
+    """Return arc scores [B,n,n] with -inf for heads in the padding."""
     words = torch.arange(arcs.shape[1], device=arcs.device)
     return arcs.masked_fill(words >= lengths.to(arcs.device).view(-1, 1, 1), -torch.inf)
 
 
 def to_self_loops(heads: Tensor) -> Tensor:
-    """Heads [B,n], 0 the root and k word k, as the layers have them: words count from 0, and a root
-    is its own head; -1, not known, stays."""
+    """Convert heads [B,n] from 0 the root, k word k to words from 0, roots their own heads."""
     own = torch.arange(heads.shape[1], device=heads.device).expand_as(heads)
     return torch.where(heads == 0, own, heads.clamp(min=0) - 1)
 
 
 def from_self_loops(arcs: Tensor) -> Tensor:
-    """Arc scores [B,n,n], a root its own head, as [B,n,n+1] with the root as head 0."""
+    """Return arc scores [B,n,n+1] with the root as head 0, from roots on the diagonal [B,n,n]."""
     diagonal = arcs.diagonal(dim1=1, dim2=2).unsqueeze(-1)
     own = torch.eye(arcs.shape[1], dtype=torch.bool, device=arcs.device)
     return torch.cat([diagonal, arcs.masked_fill(own, -torch.inf)], -1)
@@ -156,11 +151,10 @@ def from_self_loops(arcs: Tensor) -> Tensor:
 class LisaNetwork(nn.Module):
     """Word vectors [B,n,d_in], lengths [B] -> `LisaScores` (Strubell et al. 2018, figure 1).
 
-    A BiLSTM, if the settings have one, stands below the encoder, which reads its states beside the
-    word vectors. The joint tags are read by a linear classifier (section 2.3) of leaky
-    ReLUs (A.4). heads [B,n]: see `LisaEncoder`. An indicator is an embedding that tells each row's
-    predicate, predicates [B], from its other words (-1: none); without one, rows are encoded for
-    all predicates.
+    The encoder reads word vectors and the states of a BiLSTM, if there is one. A linear classifier
+    of leaky ReLUs (A.4) scores joint tags (section 2.3). heads [B,n]: see `LisaEncoder`. An
+    indicator embedding marks each row's predicate, predicates [B] (-1: none); without it, rows are
+    encoded for all predicates.
     """
 
     def __init__(
@@ -173,7 +167,7 @@ class LisaNetwork(nn.Module):
         tags: int,
         relations: int,
     ) -> None:
-        """joint, roles, tags, relations: how many names there are of each."""
+        """joint, roles, tags, relations: number of names of each kind."""
         super().__init__()
         self.input_encoder: BiLSTMInputEncoder | None = None
         if settings.input_encoder is not None:
@@ -205,7 +199,7 @@ class LisaNetwork(nn.Module):
         words = self.dropout(x)
         if self.input_encoder is not None:
             rows, tags = self.input_encoder(x, lengths)
-            # roles depend on what words mean, of which a BiLSTM trained for trees need keep little
+            # roles depend on word meaning, which a BiLSTM trained for trees may lose
             words = torch.cat([words, rows[:, 1:-1]], -1)
         x = words
         positions = torch.arange(x.shape[1], device=x.device)
@@ -223,21 +217,15 @@ class LisaNetwork(nn.Module):
 
 
 def build_network(header: Header) -> LisaNetwork:
-    """The network of a header: d_in, `settings`, and the names of its outputs."""
+    """Return the network of a header: d_in, `settings`, and the names of its outputs."""
     sizes = {name: max(1, len(header[name])) for name in NAMES}
     return LisaNetwork(LisaSettings.from_json(header["settings"]), header["d_in"], **sizes)
 
 
-# The Thinc model
-
-
 class LisaInput(NamedTuple):
-    """Docs and, for each, what to attend to in the place of predicted heads.
-
-    heads: of every token the index of its head in the Doc, itself for a root, -1 where it is to be
-    predicted; None for a Doc without. predicates: tokens, which only a model with an indicator
-    reads.
-    """
+    """Docs, and heads and predicates given with them.
+    heads: index in the Doc of each token's head, itself for a root, -1 to predict; None for a Doc
+        without. predicates: tokens, read only by a model with an indicator."""
 
     docs: list[Doc]
     heads: Sequence[numpy.ndarray | None]
@@ -249,9 +237,8 @@ LisaPrediction = ParserScores[LisaScores]
 
 @dataclass
 class LisaBatch(SentenceBatch[LisaScores]):
-    """predicates: of a model with an indicator, the word that each row is encoded for [B], -1 in
-    sentences without; a sentence has as many rows as predicates. heads: those given [B,n] (see
-    `to_self_loops`), -1 where there is none."""
+    """predicates: word that each row is encoded for [B], -1 for none; with an indicator, a sentence
+    has one row a predicate. heads: given ones [B,n] (see `to_self_loops`), -1 for none."""
 
     predicates: Tensor | None = None
     heads: Tensor | None = None
@@ -264,8 +251,8 @@ def build_lisa_v1(
     """Linguistically-informed self-attention (Strubell et al. 2018): a Thinc model.
 
     tok2vec: word vectors of the Docs' tokens; a listener or any other Tok2Vec model.
-    max_batch_spans: sentences are padded together as long as they have no more than twice this
-    number of pairs of words. settings: see `LisaSettings`.
+    max_batch_spans: half the most pairs of words in sentences that are padded together.
+    settings: see `LisaSettings`.
     """
     return Model(
         "lisa",
@@ -337,7 +324,7 @@ def _forward(
 def _by_predicate(
     sentences: list[Sentence], predicates: Sequence[Collection[int]]
 ) -> tuple[list[int], Tensor]:
-    """The sentence of each row, and which of its words the row is for, -1 for none."""
+    """Return the sentence of each row, and the row's predicate word, -1 for none."""
     rows, words = [], []
     for row, sentence in enumerate(sentences):
         doc_predicates = predicates[sentence.doc] if predicates else ()
@@ -348,7 +335,7 @@ def _by_predicate(
 
 
 def places(tokens: Collection[int], sentence: Sentence) -> list[int]:
-    """The words of a sentence that are among a Doc's tokens."""
+    """Return the words of a sentence that are among a Doc's tokens."""
     return [i for i, token in enumerate(sentence.words.tolist()) if token in tokens]
 
 

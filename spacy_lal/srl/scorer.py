@@ -34,20 +34,19 @@ def score_frames(
 ) -> dict[str, Any]:
     """Compare predicted with gold frames, both read from `doc.spans[spans_key]`.
 
-    - `srl_{p,r,f}`, `srl_per_type`: arguments by the rules of CoNLL-2005 (see `srl_eval`), without
-      V, but end to end: all arguments of a predicate that isn't one are wrong. With gold predicates
-      given to the component they are what srl-eval.pl computes.
-    - `spans_srl_{p,r,f}`, `spans_srl_per_type` (named after `spans_key`): the same, by the names
+    - `srl_{p,r,f}`, `srl_per_type`: arguments without V by the rules of CoNLL-2005 (`srl_eval`),
+      but end to end: all arguments of a wrong predicate are wrong. With gold predicates given to
+      the component they equal srl-eval.pl's.
+    - `spans_srl_{p,r,f}`, `spans_srl_per_type` (named after `spans_key`): the same, under names
       that `spacy evaluate --spans-key srl` prints.
-    - `srl_pred_{p,r,f}`: predicates, as tokens. Rolesets aren't compared.
+    - `srl_pred_{p,r,f}`: predicates, as tokens, without rolesets.
 
     ignored_rolesets: gold frames with one of these, such as `AUXILIARIES`, aren't scored, nor are
         predicted ones of the same tokens.
 
-    Only gold Docs with such a span group are scored; without any, all are None. Where tokens
-    differ, predicted frames are mapped to gold tokens: a predicate that is not the same token there
-    is wrong, and so is an argument whose borders are no gold token borders. Whitespace tokens don't
-    count.
+    Only gold Docs with the span group are scored; without any, all are None. Predicted frames are
+    mapped to gold tokens; predicates that are no gold token and arguments whose borders are no gold
+    token borders are wrong. Whitespace tokens don't count.
     """
     arguments = SrlReport()
     predicates = PRFScore()
@@ -84,7 +83,7 @@ def _prf_score(counts: Counts) -> PRFScore:
     return PRFScore(tp=counts.correct, fp=counts.excess, fn=counts.missed)
 
 
-# Rolesets stay empty: by theirs, predicates would be compared as if they were other words.
+# Rolesets stay empty; predicates with different ones would count as different.
 
 
 def _gold(example: Example, key: str) -> Iterator[FrameSpans]:
@@ -97,7 +96,6 @@ def _gold(example: Example, key: str) -> Iterator[FrameSpans]:
 
 
 def _in_gold_tokens(example: Example, key: str) -> Iterator[FrameSpans]:
-    """Predicted frames, by the same tokens and words as gold ones."""
     word = WordIndex(example.reference).before
     x2y, y2x = example.alignment.x2y, example.alignment.y2x
     for frame in get_frames(example.predicted, key):

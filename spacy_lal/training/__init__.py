@@ -1,1 +1,1 @@
-"""What a training config names: optimisers, schedules, the corpus reader, augmenters."""
+"""Optimisers, schedules, corpus readers and augmenters for training configs."""

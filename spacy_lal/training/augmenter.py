@@ -15,20 +15,18 @@ from ..artificial_errors.error_model import ErrorModel
 
 
 class CorruptAugmenter:
-    """Examples with errors in `reference.spans["errors"]`, made of those without that group.
+    """Examples with errors in `reference.spans["errors"]`, made from those without that group.
 
     model: path of an error model's JSON. rate: expected share of tokens that are errors.
-    level: share of examples that get errors. The others are yielded with the group empty, as
-    correct text; so the corpus has to be correct where it has no labels.
-    Examples with the group, even an empty one, are yielded as they are. Of a corrupted Doc only the
-    words, whitespace and sentence starts are kept: tags, heads, trees and the like don't fit it.
-    The Doc to be predicted has the reference's words, and its sentence starts if it had any.
+    level: share of examples that get errors. The others get an empty group, as correct text, so
+        unlabelled text has to be correct.
 
-    Errors depend on `seed`, on the example's words and on how often the same words have come by,
-    not on the order of examples: every reading of a corpus makes new ones. spaCy reads it anew for
-    each epoch only with `max_epochs = -1`, and then initialises with 100 examples; otherwise all
-    epochs have the errors of one reading.
-    Raises ValueError for a malformed model, and for a rate or level that isn't from 0 to 1.
+    Examples with the group, even an empty one, stay as they are. A corrupted Doc keeps only words,
+    whitespace and sentence starts; the Doc to be predicted has the same words and sentence starts.
+    Errors depend on `seed`, on the example's words and on the number of earlier occurrences of
+    these words, not on the order of examples. Every reading makes new ones, but spaCy reads a
+    corpus anew for each epoch only with `max_epochs = -1`, which initialises with 100 examples.
+    Raises ValueError for a malformed model, and for a rate or level outside 0 to 1.
     """
 
     def __init__(self, model: str | Path, rate: float, level: float, seed: int) -> None:
@@ -50,9 +48,9 @@ class CorruptAugmenter:
         key = blake2b("\n".join(words).encode("utf8", "surrogatepass"), digest_size=12).digest()
         round = self._seen[key]
         self._seen[key] += 1
-        # of the whole Doc: apart from the generators of its sentences, even if it has only one
+        # of the whole Doc, apart from the generators of its sentences, even if it has only one
         if sentence_random(self.seed, ["", *words], round).random() >= self.level:
-            # not the example's own Doc, which may come again in the next epoch
+            # the example's own Doc may return in the next epoch
             correct = reference.copy()
             set_errors(correct, [CORRECT] * len(correct))
             yield Example(example.predicted, correct)

@@ -1,4 +1,4 @@
-"""One file from which training goes on: tensors, and everything else as JSON."""
+"""Checkpoints of training: one file of tensors, with everything else as JSON."""
 
 from __future__ import annotations
 
@@ -31,30 +31,24 @@ from .parameters import (
 
 T = TypeVar("T")
 Batches = Iterator[tuple[int, list[Example]]]
-"""Each with the number of its epoch."""
+"""Batches with their epoch numbers."""
 RandomState = dict[str, Any]
-"""States of the generators of Python, NumPy (the global one) and PyTorch, by their names; "cuda":
-PyTorch's of every GPU, empty where none is used. CuPy doesn't say where its generator stands."""
+"""States of the random generators of Python, NumPy (global) and PyTorch by name; "cuda": PyTorch's
+of every GPU in use. CuPy doesn't expose its generator's state."""
 
 CHECKPOINT = "checkpoint.safetensors"
-"""The file's name in the folder that training writes to."""
+"""The file's name in the output folder of training."""
 
 
 def write_checkpoint(folder: Path, tensors: dict[str, Tensor], state: dict[str, Any]) -> None:
-    """Write both to `folder`, in the place of what was written before.
-
-    Whenever the process or the machine stops, there is either the old checkpoint or the new one.
-    """
+    """Write tensors and state to `folder`, atomically replacing the earlier checkpoint."""
     with whole_file(folder / CHECKPOINT) as path:
         text = json.dumps(state, default=lambda value: value.tolist())
         safetensors.torch.save_file(_apart(tensors), path, {"state": text})
 
 
 def read_state(folder: Path) -> dict[str, Any] | None:
-    """What `write_checkpoint` got as `state`; None if there is no checkpoint.
-
-    Raises CheckpointError, naming the file, if it is none.
-    """
+    """Return the state, None without a checkpoint; CheckpointError names a malformed file."""
     path = folder / CHECKPOINT
     if not path.exists():
         return None
@@ -66,12 +60,12 @@ def read_state(folder: Path) -> dict[str, Any] | None:
 
 
 def read_tensors(folder: Path) -> dict[str, Tensor]:
-    """What `write_checkpoint` got as `tensors`."""
+    """Return the `tensors` of `write_checkpoint`."""
     return safetensors.torch.load_file(folder / CHECKPOINT)
 
 
 def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The same values; what shares memory, which the format doesn't know, is copied."""
+    """Copy tensors that share memory, which safetensors can't store."""
     seen: set[int] = set()
     apart = {}
     for name, tensor in tensors.items():
@@ -84,12 +78,13 @@ def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 @dataclass
 class Progress:
-    """How far training is.
+    """Progress of a training.
 
-    steps: updates made. words: in their batches. seconds: that they took. losses: since the last
-    evaluation, by component. results: score and number of the step, from 0, of each evaluation.
-    performance: what goes to meta.json. exhausted: all epochs were read. finished: training is
-    over, and its results are written.
+    steps: updates made. words: words in their batches. seconds: duration of updates.
+    losses: by component, since the last evaluation. results: score and step, from 0, of each
+        evaluation.
+    performance: goes to meta.json. exhausted: all epochs were read. finished: training is over and
+        its results are written.
     """
 
     steps: int = 0
@@ -102,7 +97,7 @@ class Progress:
     finished: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        # a sum in 32 bits goes on in 32 bits
+        # a 32-bit sum stays one
         kinds = {name: getattr(loss, "dtype", None) for name, loss in self.losses.items()}
         losses = {
             name: [float(loss), kinds[name] and str(kinds[name])]
@@ -121,7 +116,7 @@ class Progress:
         return cls(**values | {"results": results, "losses": losses})
 
     def over(self, max_steps: int, patience: int) -> bool:
-        """Whether training stops here; in spaCy's counting, which has max_steps + 1 updates."""
+        """Return whether training stops; as in spaCy, after max_steps + 1 updates."""
         if self.exhausted or not self.results:
             return self.exhausted
         last = self.steps - 1
@@ -131,11 +126,9 @@ class Progress:
 
 @dataclass
 class Saved:
-    """All that a checkpoint keeps.
-
-    frozen: components that don't change. run: what this is a training of. begins: digests of the
-    components before the first update. data_random: the random numbers that the data began with.
-    """
+    """Everything that a checkpoint keeps.
+    frozen: components that don't change. run: description of the training. begins: digests of the
+        components before the first update. data_random: the data's initial random state."""
 
     nlp: Language
     optimizer: Optimizer
@@ -146,7 +139,7 @@ class Saved:
     progress: Progress = field(default_factory=Progress)
 
     def write(self, output: Path) -> None:
-        """Write the checkpoint of a folder."""
+        """Write the checkpoint to a folder."""
         weights, graded = read_weights(self.nlp, self.frozen)
         moments, numbers = read_optimizer(self.nlp, self.optimizer)
         self.progress.performance = self.nlp.meta.get("performance", {})
@@ -170,11 +163,9 @@ class Saved:
         batches: Batches,
         dev: Callable[[], Iterable[Example]],
     ) -> None:
-        """Undo `write`. state: of the checkpoint. batches: from the first, which are skipped. dev:
-        the examples of an evaluation, read as often as there were evaluations.
-
-        Raises CheckpointError if it doesn't fit the pipeline or the data.
-        """
+        """Undo `write`. Raises CheckpointError if the state doesn't fit the pipeline or the data.
+        state: of the checkpoint. batches: from the first; trained ones are skipped. dev: examples
+            of an evaluation, read as often as there were evaluations."""
         for name, digest in self.begins.items():
             if state["begins"].get(name) != digest:
                 raise CheckpointError(
@@ -194,12 +185,12 @@ class Saved:
         set_optimizer(self.nlp, self.optimizer, tensors["optimizer"], state["optimizer"])
         self.nlp.meta["performance"] = progress.performance
         progress.finished = False
-        # the last, for what is above may draw
+        # last, since the code above may draw
         set_random_state(state["random"])
 
 
 def _skip(batches: Batches, progress: Progress) -> None:
-    """Read what was trained on. Raises CheckpointError if it isn't what it was."""
+    """Read batches that were trained on. Raises CheckpointError if they changed."""
     words = 0
     for _ in range(progress.steps):
         _, batch = next(batches, (0, []))
@@ -211,12 +202,9 @@ def _skip(batches: Batches, progress: Progress) -> None:
         )
 
 
-# Random numbers
-
-
 def random_state(gpus: bool = True) -> RandomState:
-    """The state of all generators that training draws from. gpus: those too, which takes time."""
-    # to ask a GPU that nobody uses would take some of its memory
+    """Return the state of all generators of training; gpus: including GPUs', which is slow."""
+    # a query to an unused GPU would take some of its memory
     cuda = torch.cuda.get_rng_state_all() if gpus and torch.cuda.is_initialized() else []
     return {
         "python": random.getstate(),
@@ -227,7 +215,7 @@ def random_state(gpus: bool = True) -> RandomState:
 
 
 def set_random_state(state: RandomState) -> None:
-    """Undo `random_state`, also of what was JSON meanwhile."""
+    """Undo `random_state`, also after a round trip through JSON."""
     version, numbers, gauss = state["python"]
     random.setstate((version, tuple(numbers), gauss))
     np.random.set_state(tuple(state["numpy"]))
@@ -238,10 +226,7 @@ def set_random_state(state: RandomState) -> None:
 
 
 def with_own_random(items: Iterable[T], state: RandomState) -> Iterator[T]:
-    """The items, whose making draws random numbers from `state` on, and never from others' state.
-
-    So the items don't depend on what is drawn between them.
-    """
+    """Yield items that draw random numbers from `state`, whatever is drawn between them."""
     iterator = iter(items)
     while True:
         outside = random_state(gpus=False)

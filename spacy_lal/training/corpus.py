@@ -1,5 +1,4 @@
-"""`spacy-lal.Corpus.v1`: training Docs with their span groups and sentence starts; and
-`spacy-lal.Mix.v1`: several corpora in given shares, streamed."""
+"""Readers of Docs with span groups: `spacy-lal.Corpus.v1`; several mixed: `spacy-lal.Mix.v1`."""
 
 import random
 from collections.abc import Callable, Iterable, Iterator
@@ -21,15 +20,15 @@ Reader = Callable[[Language], Iterable[Example]]
 class Corpus:
     """Read the Docs of `.spacy` files as training examples.
 
-    With `max_length` or `gold_preproc`, spaCy's own reader cuts sentences out with
-    `Span.as_doc()`, which loses span groups, where constituents and frames live. This one keeps
-    Docs whole (`spacy lal convert` writes one sentence a Doc). The Doc to be predicted gets the
-    gold words and sentence starts, nothing else.
+    Unlike spaCy's reader with `max_length` or `gold_preproc`, which loses span groups
+    (constituents, frames) in `Span.as_doc()`, this one keeps Docs whole. The Doc to be predicted
+    gets the gold words and sentence starts.
 
-    path: a `.spacy` file or a directory of them. max_length: longer Docs are left out, 0 for no
-    limit. limit: read no more than so many Docs, 0 for all. shuffle: in a new order every time.
-    Raises ValueError, when read, for a file that is no `.spacy` file, and where there are no Docs.
-    augmenter: makes of every example one or more others, as `spacy-lal.corrupt.v1`.
+    path: a `.spacy` file or a directory of them. max_length: most tokens of a Doc; longer ones are
+        left out; 0 for no limit.
+    limit: most Docs to read, 0 for all. shuffle: in a new order every time.
+    augmenter: makes one or more examples of each, such as `spacy-lal.corrupt.v1`.
+    Raises ValueError, when read, for a malformed file, and where there are no Docs.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class Corpus:
                 yield from self.augmenter(nlp, example)
 
     def docs(self, nlp: Language) -> Iterator[Doc]:
-        """The gold Docs alone, in the files' order."""
+        """Yield the gold Docs in the files' order."""
         if not self.path.exists():
             raise FileNotFoundError(f"no corpus at {self.path}: no such file or directory")
         paths = walk_corpus(self.path, ".spacy") if self.path.is_dir() else [self.path]
@@ -84,19 +83,17 @@ class Corpus:
 class Mix:
     """Read several corpora at once, so that each has its share of the words.
 
-    The next example is always of the corpus whose words so far are furthest below its share, so the
-    order depends on the corpora's alone. A corpus that ends begins anew. No more is in memory than
-    the corpora keep.
+    The next example comes from the corpus whose words are furthest below its share, so the order is
+    deterministic. A corpus that ends starts again. Only the readers' own data stays in memory.
 
-    corpora: readers by name. shares: of words, by the same names; only their proportions matter.
-    epoch_words: an epoch is over after so many words; the next goes on where it stopped. With
-    `max_epochs = -1` all of the corpora are read in turn, with other values spaCy keeps the first
-    epoch and repeats that.
-    Raises ValueError for shares that aren't positive, or of other names; when read, if a corpus
+    corpora: readers by name. shares: proportions of words, by the same names.
+    epoch_words: words of an epoch; the next continues where it stopped. With `max_epochs = -1` all
+        of the corpora are read in turn; otherwise spaCy keeps and repeats the first epoch.
+    Raises ValueError for shares that aren't positive or have other names; when read, if a corpus
     has no words.
     """
 
-    # Any: configs are checked when what is in a dict is no `Reader` yet
+    # Any: configs are validated before the values of a dict are `Reader`s
     def __init__(self, corpora: dict[str, Any], shares: dict[str, float], epoch_words: int) -> None:
         if set(corpora) != set(shares):
             raise ValueError(

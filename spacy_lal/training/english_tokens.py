@@ -1,8 +1,4 @@
-"""English tokens as web treebanks have them, by rules that spaCy's own tokenizer stores.
-
-EWT and its kin follow the Penn Treebank, but split at hyphens, except behind prefixes. spaCy's
-English rules come near; here is where they differ.
-"""
+"""English tokens of web treebanks (EWT): as in the Penn Treebank, but also split at hyphens."""
 
 from __future__ import annotations
 
@@ -20,29 +16,29 @@ PREFIXES = (
     "non", "over", "pan", "para", "peri", "post", "pre", "pro", "pseudo", "quasi", "re", "semi",
     "sub", "super", "tri", "ultra", "un", "uni", "vice",
 )  # fmt: skip
-"""What a hyphen doesn't cut off a word."""
+"""Prefixes that stay attached before a hyphen."""
 
 WHOLE = (
-    # marks of one kind
+    # repeated marks
     *(r"\.?[!?]{2,}", r"([*_=<>$#~^+])\1+"),
     # telephone numbers and years
     *(r"(?:1-)?(?:\d{3}-)?\d{3}-\d{4}", r"x?\d-\d{4}", r"'?\d+'s", r"'\d\d"),
-    # addresses, marks of topics and files
+    # addresses, hashtags and files
     *(r"[\w.+-]+@[\w-]+(?:\.\w+)*\w", r"#[A-Za-z]\w+"),
     r"[\w#.-]+\.(?i:docx?|xlsx?|pdf|ppt|jpe?g|gif|vcf|txt|html?|zip)",
     # abbreviations
     *(r"(?:etc|Ft|Lt|Attn|Capt|[Ee]xt|[Aa]rrv|Mon|Tues?|Weds?|Thu|Thurs?|Fri|Sat|Sun)\.", "[bl]/c"),
 )
-"""What is one token."""
+"""Patterns of single tokens."""
 
 RUNS = (r"\.?[!?]{2,}", r"\*{2,}", "_{2,}", "={2,}", "<{2,}", ">{2,}", "~{2,}", r"\${2,}")
-"""Marks that leave a word together."""
+"""Runs of marks that are split from a word together."""
 
 _LETTER = "[^\\W\\d_]"
 _PREFIXED = "".join(rf"(?<!\b(?i:{prefix}))" for prefix in PREFIXES)
 
 BETWEEN_LETTERS = rf"(?<={_LETTER}){_PREFIXED}(?:-|~)(?={_LETTER})"
-"""Instead of spaCy's rule for hyphens within words."""
+"""Replacement of spaCy's rule for hyphens within words."""
 
 INFIXES = (
     *("-{2,}", "[—–]", rf"(?<=\d)-(?={_LETTER})", r"(?<=[A-Z])-(?=\d)"),
@@ -51,17 +47,17 @@ INFIXES = (
     *(rf"(?<={_LETTER})[()](?={_LETTER})", r"(?<=\w)\)(?=\()", r"(?<=\))\((?=\w)"),
     *(r'"(?=<)', r'(?<=")<'),
 )
-"""Where words come apart besides."""
+"""Further split points within words."""
 
 PREFIX_RULES = (r"-(?=[$\d])", r"'\d\d(?!\d)s?", *RUNS, rf"/(?={_LETTER}+$)", rf"-(?={_LETTER}+$)")
-"""What is split off the beginning of a word, beside spaCy's own rules."""
+"""Splits at the beginning of a word, beside spaCy's own rules."""
 SUFFIX_RULES = (
     *RUNS,
     "-{2,}",
     rf"(?<={_LETTER}{{2}})-",
     r"(?<=\d)(?:k|[AaPp]\.?[Mm]\.?)",
 )
-"""What is split off the end of a word, beside spaCy's own rules."""
+"""Splits at the end of a word, beside spaCy's own rules."""
 SPECIAL = {
     "alot": ("a", "lot"),
     "CANT": ("CA", "NT"),
@@ -71,17 +67,14 @@ SPECIAL = {
     "wanna": ("wan", "na"),
     "Wanna": ("Wan", "na"),
 }
-"""Words that fall apart."""
+"""Words that are split."""
 
 UNSPECIAL = ("and/or", "):")
-"""Exceptions of spaCy's that are none."""
+"""spaCy's exceptions that are dropped."""
 
 
 def use_treebank_tokens(nlp: Language) -> Language:
-    """Give an English pipeline the tokens of web treebanks; it keeps them when it is saved.
-
-    Raises ValueError for a tokenizer without spaCy's rules of English.
-    """
+    """Give an English pipeline treebank tokens. Raises ValueError without spaCy's English rules."""
     tokenizer = nlp.tokenizer
     infixes = [rule for rule in nlp.Defaults.infixes or [] if isinstance(rule, str)]
     others = [rule for rule in infixes if "(?:-|" not in rule]

@@ -1,4 +1,4 @@
-"""Training as `spacy train` does it, which goes on where it was killed."""
+"""Training as in `spacy train`, resumable after a crash."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Batch = list[Example]
 
 
 class CorpusError(ValueError):
-    """Development data that can't be read, in words of their reader."""
+    """Unreadable development data, with the reader's message."""
 
 
 def train(
@@ -46,15 +46,14 @@ def train(
     every: int = 0,
     use_gpu: int = -1,
 ) -> None:
-    """Train a pipeline, and write checkpoints from which this goes on to the same result.
+    """Train a pipeline, and write checkpoints from which training resumes to the same result.
 
-    nlp: just initialised. output: folder for model-best, model-last and the checkpoint. run: what
-    this is a training of, kept with the checkpoint. resume: the state in the checkpoint in
-    `output`, None to begin anew. every: write checkpoints after so many steps too, not only after
-    evaluations; 0 for these only.
-
+    nlp: just initialised. output: folder of model-best, model-last and the checkpoint.
+    run: description of the training, kept with the checkpoint. resume: the state of the checkpoint
+        in `output`, None to begin anew.
+    every: steps between checkpoints beside those after evaluations; 0 for none.
     Raises CheckpointError if a checkpoint doesn't fit the pipeline or the data, CorpusError for
-    development data that can't be read.
+    unreadable development data.
     """
     remove_unfinished(output)
     config = nlp.config.interpolate()
@@ -88,7 +87,7 @@ def train(
 
     if resume is None:
         clean_output_dir(output)
-        # so that there is no moment at which something is trained and can't go on
+        # a checkpoint exists before the first step
         saved.write(output)
     else:
         msg.info(f"Goes on after {resume['progress']['steps']} steps")
@@ -158,7 +157,6 @@ def _update(
     losses: dict[str, float],
     settings: dict[str, Any],
 ) -> None:
-    """One step of all components that are trained."""
     frozen: Collection[str] = settings["frozen_components"]
     for part in subdivide_batch(batch, settings["accumulate_gradient"]):
         nlp.update(
@@ -180,7 +178,7 @@ def _update(
 def _named(
     corpus: Callable[[Language], Iterable[Example]],
 ) -> Callable[[Language], Iterator[Example]]:
-    """The same reader, whose ValueErrors are CorpusErrors: training has others, of its own."""
+    """Return the reader with its ValueErrors as CorpusErrors, apart from training's own."""
 
     def read(nlp: Language) -> Iterator[Example]:
         try:

@@ -1,8 +1,4 @@
-"""Sentences of a treebank as people write: in paragraphs, with line breaks, without full stops.
-
-Every change is one of the text; `Piece`s say which characters are whose, so that the annotation
-goes along (`annotations/retokenized.py`).
-"""
+"""Noise on treebank text, with aligned annotation: paragraphs, line breaks, missing full stops."""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ from ..annotations.retokenized import Piece, rewritten
 Tokenizer = Callable[[str], Doc]
 
 WIDTHS = (40, 80)
-"""Characters of a line, where lines are broken."""
+"""Characters of a broken line."""
 
 FULL_STOPS = frozenset({".", "...", "!", "?"})
 """Words that noise may leave out at the end of a sentence."""
@@ -31,12 +27,12 @@ INNER_MARKS = frozenset({",", ":", ";", "--", "-", '"', "“", "”"})
 
 @dataclass(frozen=True)
 class Noise:
-    """Shares of texts (0 to 1) in which there is something that sentence boundaries suffer from.
+    """Shares of texts (0 to 1) with noise that affects sentence boundaries.
 
-    line_breaks: lines are broken at some width, or between sentences, or anywhere now and then.
-    lower_case: sentences begin with a small letter, or all letters are small. unstopped: sentences
-    have no full stop, or the text no punctuation at all. spaces: words are several spaces apart,
-    between sentences or anywhere now and then.
+    line_breaks: at some width, between sentences, or anywhere now and then.
+    lower_case: small letters at the beginning of sentences, or throughout.
+    unstopped: no full stops, or no punctuation.
+    spaces: several spaces between sentences, or anywhere now and then.
     """
 
     line_breaks: float = 0.0
@@ -47,7 +43,7 @@ class Noise:
 
 @dataclass
 class _Word:
-    """A token of the text to be. token: counted through all Docs. after: whitespace after it."""
+    """A token of the new text. token: its number over all Docs. after: whitespace after it."""
 
     text: str
     after: str
@@ -63,11 +59,11 @@ def running_text(
     vocab: Vocab,
     tokenizer: Tokenizer | None = None,
 ) -> Doc:
-    """Sentences, one a Doc, as one annotated Doc.
+    """Join sentences, one a Doc, to one annotated Doc.
 
-    between: the whitespace after each Doc but the last. tokenizer: whose tokens the Doc has, but
-    where they begin or end within constituents, roles or subtrees of gold tokens; None for the
-    gold ones. Whitespace tokens are what spaCy's tokenizer makes.
+    between: whitespace after each Doc but the last. tokenizer: source of the Doc's tokens, unless
+        they cut constituents, roles or subtrees of gold tokens; None for the gold tokens.
+        Whitespace tokens are those of spaCy's tokenizer.
     """
     words = _words(docs, between)
     if rng.random() < noise.unstopped:
@@ -76,7 +72,7 @@ def running_text(
         _lower(words, rng)
     if rng.random() < noise.line_breaks:
         _break_lines(words, rng)
-    # without wide spaces the other noise is what it is without this setting
+    # without spaces, the random numbers of other noise stay the same
     if noise.spaces and rng.random() < noise.spaces:
         _widen_spaces(words, rng)
     pieces = _pieces(words)
@@ -86,7 +82,7 @@ def running_text(
 
 
 def _words(docs: Sequence[Doc], between: Sequence[str]) -> list[_Word]:
-    """Without whitespace tokens, but where a Doc begins with one: they come after words."""
+    """Return words, without whitespace tokens except at the beginning of a Doc."""
     words: list[_Word] = []
     for (doc, first), gap in zip(_offsets(docs), [*between, ""], strict=True):
         for t in doc:
@@ -99,7 +95,7 @@ def _words(docs: Sequence[Doc], between: Sequence[str]) -> list[_Word]:
 
 
 def _without_marks(words: list[_Word], docs: Sequence[Doc], rng: random.Random) -> list[_Word]:
-    """Without full stops at the end of sentences, or without any punctuation; words stay apart."""
+    """Remove full stops of sentences or all punctuation; words stay apart."""
     every = rng.random() < 0.3
     governors = {
         head for doc, first in _offsets(docs) for t in doc
@@ -157,7 +153,7 @@ def _widen_spaces(words: list[_Word], rng: random.Random) -> None:
 
 
 def _pieces(words: Sequence[_Word]) -> list[Piece]:
-    """With the whitespace tokens that spaCy makes: all but one space after a word."""
+    """Return pieces with spaCy's whitespace tokens: all but one space after a word."""
     pieces = []
     for word in words:
         space = word.after.startswith(" ")
@@ -168,7 +164,7 @@ def _pieces(words: Sequence[_Word]) -> list[Piece]:
 
 
 def _retokenised(pieces: Sequence[Piece], docs: Sequence[Doc], tokenizer: Tokenizer) -> list[Piece]:
-    """The tokenizer's pieces, or those that were, between the nearest borders that both have."""
+    """Return the tokenizer's pieces, or the old ones between the nearest common borders."""
     made = tokenizer("".join(piece.text + " " * piece.space for piece in pieces))
     lengths = (len(piece.text) + piece.space for piece in pieces)
     places = list(accumulate(lengths, initial=0))
@@ -200,8 +196,8 @@ def _retokenised(pieces: Sequence[Piece], docs: Sequence[Doc], tokenizer: Tokeni
 
 
 def _merging(docs: Sequence[Doc]) -> Callable[[range], bool]:
-    """Which tokens may become one: those with one head outside, and no border between them of a
-    sentence, constituent or role that doesn't have all of them in it."""
+    """Return a test for tokens that may be merged: those with one outside head, and no border
+    between them of a sentence, constituent or role that doesn't contain all of them."""
     placed = _offsets(docs)
     heads = [t.head.i + first for doc, first in placed for t in doc]
     sentences = {first for _, first in placed}
@@ -231,5 +227,4 @@ def _merging(docs: Sequence[Doc]) -> Callable[[range], bool]:
 
 
 def _offsets(docs: Sequence[Doc]) -> list[tuple[Doc, int]]:
-    """Each Doc with the number of tokens before it."""
     return list(zip(docs, accumulate(map(len, docs), initial=0), strict=False))

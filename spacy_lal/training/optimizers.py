@@ -14,13 +14,12 @@ from thinc.types import FloatsXd, Ints1d
 from ..layers.settings import with_settings_of
 
 Rows = slice | Ints1d
-"""Rows of an array, from one to another or by their numbers."""
+"""Rows of an array, as a slice or by their numbers."""
 
 _BLOCK = 1 << 15
-"""Numbers of a parameter that are updated at once: with what is computed from them, they stay in a
-processor's cache, which makes the update of a large matrix twice as fast."""
+"""Elements updated at once; they fit a CPU cache, which doubles the speed of large matrices."""
 _LAYER = re.compile(r"(?:^|\.)(\d+)(?:\.|$)")
-"""The number of a layer in a parameter's name, as in `transformer.encoder.layer.3.output.bias`."""
+"""The number of a layer in a parameter name such as `transformer.encoder.layer.3.output.bias`."""
 
 
 @with_settings_of(Adam)
@@ -34,28 +33,23 @@ class Nadam(Optimizer):
         rate = learn_rate sqrt(1 - beta2^t) / (1 - beta1^t)
         w = w - rate (beta1 m + (1 - beta1) g) / (sqrt(v) + eps)
 
-    The correction of m and v is Adam's (Kingma and Ba 2015, end of section 2: eps is their epsilon
-    hat), as in TensorFlow's NadamOptimizer and the released program. Dozat's own form lets beta1
-    grow from step to step, and corrects the term in m for one step more than the term in g.
+    The bias correction is Adam's (Kingma and Ba 2015, end of section 2: eps is their epsilon hat),
+    as in TensorFlow's NadamOptimizer and the released program. Dozat's own form lets beta1 grow,
+    and corrects the term in m for one step more than the term in g. All settings but `lazy` are
+    those of Thinc's `Adam.v1`; any float may be a schedule. The released program sets beta2 = 0.98,
+    eps = 1e-12.
 
-    All but `lazy` have the meaning that they have in Thinc's `Adam.v1`, so any float may be a
-    schedule. The released program sets beta2 = 0.98 and eps = 1e-12.
-
-    grad_clip: the largest norm of the gradient of one parameter; 0 for no limit. The paper clips
-    norms to 1 (A.4) and doesn't say whether each or all together, as the released program does.
-    An optimizer sees one parameter at a time, so it can't: the same limit is reached less often
-    here, and parameters are scaled each by its own norm instead of all alike.
-
-    lazy: in parameters with two or more dimensions, leave rows (along the first dimension) alone
-    whose gradient is exactly zero: their values, their m and their v do not change, and no L2
-    reaches them. So a word's vector moves in those steps only in which the word occurs. t counts
-    the updates of the whole parameter, so that a row's first gradient, if it comes late, moves it
-    by up to (1 - beta1^2) / sqrt(1 - beta2) learning rates. (The released program gives rows of
-    tables each other's m; this does not.) It holds for every matrix, not only for embeddings: a
-    unit that does not matter to any output of this step keeps its incoming weights.
+    grad_clip: the largest gradient norm of one parameter; 0 for no limit. The paper clips norms to
+        1 (A.4); the released program clips the norm of all parameters together, which an optimizer
+        that gets one parameter at a time can't. The same limit is reached less often here.
+    lazy: in parameters with two or more dimensions, skip rows whose gradient is exactly zero, in w,
+        m, v and L2, so that a word's vector changes only in steps with the word. t counts the
+        updates of the whole parameter; a row's late first gradient moves it by up to (1 - beta1^2)
+        / sqrt(1 - beta2) learning rates. (The released program mixes up the m of rows.) In other
+        matrices, a unit without effect on a step's output keeps its incoming weights.
     """
 
-    # Thinc's class forbids attributes that are not declared
+    # Thinc's class forbids undeclared attributes
     __slots__ = ["lazy"]
 
     def __init__(self, learn_rate: FloatOrSeq = 0.001, *, lazy: bool = False, **adam: Any) -> None:
@@ -65,10 +59,7 @@ class Nadam(Optimizer):
     def __call__(
         self, key: KeyT, weights: FloatsXd, gradient: FloatsXd, *, lr_scale: float = 1.0
     ) -> tuple[FloatsXd, FloatsXd]:
-        """Update `weights` in place, set `gradient`, of the same shape, to zero; return both.
-
-        key: of the parameter; its state is kept under it. Raises ValueError if shapes differ.
-        """
+        """Update `weights` in place and zero `gradient`; ValueError if their shapes differ."""
         if weights.shape != gradient.shape:
             raise ValueError(
                 f"{key}: weights and gradient must have the same shape: the shape of the "
@@ -81,7 +72,7 @@ class Nadam(Optimizer):
             self.mom1[key], self.mom2[key] = ops.xp.zeros_like(weights), ops.xp.zeros_like(weights)
         self.nr_update[key] += 1
         t = self.nr_update[key]
-        # a launch costs more than it saves on a GPU
+        # on a GPU a launch costs more than it saves
         block = _BLOCK if ops.device_type == "cpu" else weights.size
         height = max(1, block * len(weights) // weights.size)
 
@@ -96,13 +87,12 @@ class Nadam(Optimizer):
         if self.averages is not None:
             if key not in self.averages:
                 self.averages[key] = ops.xp.zeros_like(weights)
-            # of all rows: an average goes on approaching a value that stays
+            # all rows: an average still approaches a constant value
             for part in _parts(slice(None), len(weights), height):
                 ops.update_averages(self.averages[key][part], weights[part], t)
         return weights, gradient
 
     def _rows(self, gradient: FloatsXd) -> Rows:
-        """The rows to update."""
         if not self.lazy or gradient.ndim < 2:
             return slice(None)
         found = (gradient.reshape((len(gradient), -1)) != 0).any(1)
@@ -111,7 +101,6 @@ class Nadam(Optimizer):
     def _update(
         self, key: KeyT, weights: FloatsXd, gradient: FloatsXd, rows: Rows, lr_scale: float
     ) -> None:
-        """Make one step of these rows, by the equations of `Nadam`."""
         t, rate = self.nr_update[key], lr_scale * self.learn_rate
         xp = get_array_ops(weights).xp
         w, g, m, v = (a[rows] for a in (weights, gradient, self.mom1[key], self.mom2[key]))
@@ -125,12 +114,12 @@ class Nadam(Optimizer):
         w -= rate * (1 - self.b2**t) ** 0.5 / (1 - self.b1**t) * new
         if self.L2 and self.L2_is_weight_decay:
             w -= rate * self.L2 * w
-        # rows by their numbers are copies, not views
+        # rows by their numbers are copies
         weights[rows], self.mom1[key][rows], self.mom2[key][rows] = w, m, v
 
 
 def _parts(rows: Rows, total: int, height: int) -> Iterator[Rows]:
-    """These rows of `total`, at most `height` at a time."""
+    """Yield these rows of `total`, at most `height` at a time."""
     if isinstance(rows, slice):
         return (slice(k, k + height) for k in range(0, total, height))
     return (rows[k : k + height] for k in range(0, len(rows), height))
@@ -140,19 +129,17 @@ def _parts(rows: Rows, total: int, height: int) -> Iterator[Rows]:
 class GroupedAdam(Optimizer):
     """Thinc's Adam with a learning rate for each group of parameters.
 
-    groups: each with `names`, a regular expression, and `factor`. A parameter belongs to the first
-    group whose `names` are found in its own, and has learn_rate times the group's factor; with
-    none, learn_rate. A factor of 0 freezes parameters, and then they cost neither time nor memory.
-    Names are those in the component's torch module, such as
-    `transformer.encoder.layer.3.attention.self.query.weight`; Thinc's own layers have W, b or E.
-    A group that no parameter of the first update belongs to is warned of. In a config, `$` is `$$`.
+    groups: each with `names`, a regular expression, and `factor`. The first group whose `names`
+        match in a parameter's name multiplies its learn_rate by `factor`; 0 freezes it, at no cost
+        of time or memory. Names are those in the component's torch module, such as
+        `transformer.encoder.layer.3.attention.self.query.weight`; Thinc's own layers have W, b or
+        E. A group without parameters in the first update causes a warning. In a config, `$` is
+        `$$`.
 
-    The others mean what they mean in Thinc's `Adam.v1`, so any float may be a schedule. grad_clip
-    limits the norm of each parameter's gradient by itself: an optimizer sees one at a time, so the
-    norm of all of them together can't be clipped. use_averages takes as much memory again as the
-    parameters that are trained, and a sixth of the update's time.
-
-    Raises ValueError for a group with other settings or values out of range.
+    All other settings are those of Thinc's `Adam.v1`; any float may be a schedule. grad_clip limits
+    the norm of each parameter's gradient, since an optimizer gets one at a time. use_averages takes
+    as much memory as the trained parameters again, and a sixth of the update's time. Raises
+    ValueError for a group with other settings or values out of range.
     """
 
     __slots__ = ["_factors", "_unused", "groups"]
@@ -166,7 +153,7 @@ class GroupedAdam(Optimizer):
         self._unused = {names for names, _ in self.groups}
 
     def factor(self, name: str) -> float:
-        """Factor of the learning rate of the parameter of this name."""
+        """Return the learning rate factor of a parameter name."""
         if name not in self._factors:
             found = ((names, factor) for names, factor in self.groups if names.search(name))
             names, self._factors[name] = next(found, (None, 1.0))
@@ -174,16 +161,13 @@ class GroupedAdam(Optimizer):
         return self._factors[name]
 
     def freezes(self, name: str) -> bool:
-        """Whether parameters of this name never change, so that none needs a gradient."""
+        """Return whether parameters of this name are frozen and need no gradient."""
         return self.factor(name) == 0
 
     def __call__(
         self, key: KeyT, weights: FloatsXd, gradient: FloatsXd, *, lr_scale: float = 1.0
     ) -> tuple[FloatsXd, FloatsXd]:
-        """Update `weights`, set `gradient`, of the same shape, to zero; return both.
-
-        key: of the parameter, its name last; its state is kept under it.
-        """
+        """Update `weights` and zero `gradient`; the parameter's name is the last part of key."""
         factor = self.factor(key[-1])
         if factor == 0:
             gradient.fill(0)

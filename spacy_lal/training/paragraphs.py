@@ -1,4 +1,4 @@
-"""`spacy-lal.Paragraphs.v1`: single sentences of a treebank, read as running text."""
+"""`spacy-lal.Paragraphs.v1`: single treebank sentences, read as running text."""
 
 import random
 from collections.abc import Iterable, Iterator
@@ -22,19 +22,19 @@ class Paragraphs:
 
     path: a `.spacy` file or a directory of them. line_breaks, lower_case, unstopped, spaces: see
         `Noise`.
-    single: how probable it is that a sentence begins a text though it could go on the one before.
-    blank_lines: share of paragraphs that follow the one before in the same text, after a blank
-        line; a sentence that is in no paragraph stays alone.
+    single: probability that a sentence begins a text though it could continue the one before.
+    blank_lines: share of paragraphs that follow another in the same text, after a blank line;
+        sentences outside paragraphs stay alone.
     tokenized: share of texts with the pipeline's own tokens instead of the gold ones.
-    max_length: of a text, in gold tokens, unless one sentence has more. sentence_starts: whether
-        the Docs to be predicted have them: parsers learn from gold sentences, and a component that
-        finds sentences is measured without.
-    shuffle: in another order and with other texts at every reading; otherwise both are always the
-        same. spaCy reads it anew for each epoch only with `max_epochs = -1`.
-    What is made of the sentences depends on `seed` and, with `shuffle`, on how often they have been
-    read, never on other random numbers. Annotation that only one of two neighbours has keeps them
-    apart; grammatical errors get lost.
-    Raises ValueError for shares that aren't from 0 to 1, and, when read, as `Corpus` does.
+    max_length: gold tokens of a text, unless one sentence has more.
+    sentence_starts: whether the Docs to be predicted have them; parsers learn with gold sentences,
+        sentence finders are evaluated without.
+    shuffle: new order and new texts at every reading; otherwise both are fixed. spaCy reads anew
+        for each epoch only with `max_epochs = -1`.
+
+    Texts depend only on `seed` and, with `shuffle`, on the number of readings. Sentences with
+    different layers of annotation are kept apart; grammatical errors are dropped. Raises ValueError
+    for shares outside 0 to 1 and, when read, as `Corpus` does.
     """
 
     def __init__(

@@ -1,8 +1,7 @@
 """Weights and optimizer state under names that hold in another process.
 
-Thinc's optimizer keeps its state under (id of a layer, name of a parameter), and ids count the
-layers that a process has made. Here a parameter is called after its place:
-`<component>/<number of the layer in model.walk()>/<name>`, in a torch module
+Thinc's optimizer keeps state under (layer id, parameter name), and ids depend on the process. Here
+a parameter's name is `<component>/<number of the layer in model.walk()>/<name>`, in a torch module
 `<component>/<number of the layer>.<number of its shim>/<name>`.
 """
 
@@ -22,11 +21,11 @@ from torch import Tensor, nn
 
 
 class CheckpointError(ValueError):
-    """Training can't go on from this checkpoint."""
+    """Checkpoint from which training can't resume."""
 
 
 def models_of(nlp: Language, exclude: Collection[str] = ()) -> dict[str, Model]:
-    """The models of the components that have one, by the components' names."""
+    """Return the models of components, by component name."""
     models = {name: getattr(pipe, "model", None) for name, pipe in nlp.pipeline}
     return {
         name: model
@@ -36,17 +35,13 @@ def models_of(nlp: Language, exclude: Collection[str] = ()) -> dict[str, Model]:
 
 
 def _layers(nlp: Language, exclude: Collection[str] = ()) -> Iterator[tuple[str, Model]]:
-    """Thinc's layers and their places."""
     for name, model in models_of(nlp, exclude).items():
         for k, node in enumerate(model.walk()):
             yield f"{name}/{k}", node
 
 
 def _modules(nlp: Language, exclude: Collection[str] = ()) -> Iterator[tuple[str, Any, nn.Module]]:
-    """Torch modules, their places and the shims that they are in.
-
-    Raises NotImplementedError for a shim of another library.
-    """
+    """Yield torch modules, places and shims; NotImplementedError for other libraries' shims."""
     for place, node in _layers(nlp, exclude):
         for number, shim in enumerate(node.shims):
             module = getattr(shim, "_model", None)
@@ -58,15 +53,10 @@ def _modules(nlp: Language, exclude: Collection[str] = ()) -> Iterator[tuple[str
             yield f"{place}.{number}", shim, module
 
 
-# Weights
-
-
 def read_weights(nlp: Language, exclude: Collection[str]) -> tuple[dict[str, Tensor], list[str]]:
-    """The weights of all components but those in `exclude`, and which of them have a gradient.
-
-    After an update all gradients are zero; but optimizers move what has one of zero, not what has
-    none.
-    """
+    """Return the weights of components not in `exclude`, and the names of those with a gradient,
+    even
+    zero: optimizers move these alone."""
     tensors, graded = {}, []
     for place, node in _layers(nlp, exclude):
         for name in filter(node.has_param, node.param_names):
@@ -85,10 +75,7 @@ def read_weights(nlp: Language, exclude: Collection[str]) -> tuple[dict[str, Ten
 def set_weights(
     nlp: Language, exclude: Collection[str], tensors: dict[str, Tensor], graded: Collection[str]
 ) -> None:
-    """Undo `read_weights`.
-
-    Raises CheckpointError, naming the first one, if they are not those of this pipeline.
-    """
+    """Undo `read_weights`. Raises CheckpointError, naming the first weight that doesn't fit."""
     own, _ = read_weights(nlp, exclude)
     for name in sorted(own.keys() | tensors.keys()):
         shapes = [tuple(t[name].shape) if name in t else "missing" for t in (own, tensors)]
@@ -111,18 +98,12 @@ def set_weights(
                 parameter.grad = torch.zeros_like(parameter)
 
 
-# The optimizer
-
-
 def read_optimizer(
     nlp: Language, optimizer: Optimizer
 ) -> tuple[dict[str, Tensor], dict[str, dict[str, Any]]]:
-    """What an optimizer of Thinc's, or one derived from it, keeps of the parameters.
-
-    Of its attributes, dictionaries by parameter are kept: arrays as tensors, numbers as numbers,
-    under the names of attribute and parameter; and what is the same after JSON. All else is as the
-    config makes it; its schedules are for `run_schedules`.
-    """
+    """Return the state of parameters in a Thinc optimizer or one derived from it. Tensors and
+    numbers come from its dictionaries by parameter, named by attribute and parameter; plain
+    attributes are kept if JSON preserves them. Schedules are for `run_schedules`."""
     places = _places(nlp)
     tensors: dict[str, Tensor] = {}
     numbers: dict[str, dict[str, Any]] = {"by parameter": {}, "plain": {}}
@@ -162,13 +143,11 @@ def set_optimizer(
 
 
 def run_schedules(optimizer: Optimizer, steps: int, results: list[tuple[float, int]]) -> None:
-    """Bring the schedules of a new optimizer to where they are after so many steps.
-
-    results: of evaluations until then: score, and step, from 0, after which it was. Schedules with
-    a method `set_scores(results)` get them, as from their logger in training.
-    """
+    """Advance the schedules of a new optimizer by so many steps.
+    results: score and step, from 0, of each evaluation so far, passed to the `set_scores(results)`
+        of schedules that have it."""
     with warnings.catch_warnings():
-        # all was said when these steps were made
+        # the original steps gave these warnings
         warnings.simplefilter("ignore")
         for _ in range(steps):
             optimizer.step_schedules()
@@ -178,7 +157,7 @@ def run_schedules(optimizer: Optimizer, steps: int, results: list[tuple[float, i
 
 
 def _places(nlp: Language) -> dict[tuple[int, str], str]:
-    """Each parameter's place, by its key in the optimizer."""
+    """Return each parameter's place, by its key in the optimizer."""
     places: dict[tuple[int, str], str] = {}
     for place, node in _layers(nlp):
         for name in node.param_names:

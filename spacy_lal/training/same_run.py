@@ -1,4 +1,4 @@
-"""Description of a training: its config, its files, and the pipeline that it begins with."""
+"""Description of a training: its config, its files, and its initial pipeline."""
 
 from __future__ import annotations
 
@@ -18,20 +18,18 @@ from thinc.model import serialize_attr
 from .parameters import models_of, read_weights
 
 MAY_CHANGE = ("training.max_steps", "training.patience", "training.logger")
-"""Settings that decide when training stops and what it prints, not what it computes."""
+"""Settings that decide when training stops and what it prints, not its results."""
 
 MISSING = "not there"
-"""In place of the value of a setting that is not there."""
+"""Value of missing settings."""
 
 Described = dict[str, Any]
 
 
 def describe_run(config: Config, files: Iterable[Path], output: Path) -> Described:
-    """The part of a training that is there before the pipeline is made.
-
-    config: interpolated. files: what else is read. output: is never looked into.
-    Values in [corpora] and [initialize] that name a file or a folder stand for what is in it.
-    """
+    """Describe the config and files of a training, before the pipeline is made.
+    config: interpolated. files: further input. output: never read. Files and folders named in
+        [corpora] and [initialize] are described by their contents."""
     named = [Path(value) for value in _strings([config.get("corpora"), config.get("initialize")])]
     contents = {
         str(path): _digest_file(path)
@@ -48,10 +46,7 @@ def describe_run(config: Config, files: Iterable[Path], output: Path) -> Describ
 
 
 def describe_pipeline(nlp: Language, frozen: Collection[str]) -> dict[str, str]:
-    """A digest of each component before the first update.
-
-    It takes in labels, settings and the shapes of weights, and of `frozen` components the weights.
-    """
+    """Return a digest of each component before the first update; of `frozen` ones, with weights."""
     return {
         name: _digest_component(nlp, name, model, name in frozen)
         for name, model in models_of(nlp).items()
@@ -59,7 +54,7 @@ def describe_pipeline(nlp: Language, frozen: Collection[str]) -> dict[str, str]:
 
 
 def differences(here: Described, there: Described) -> list[str]:
-    """Settings that may not change, and files, that are not the same in two `describe_run`."""
+    """Return the fixed settings, and files, that differ between two `describe_run`."""
     found = []
     for key, now, before in _unequal(here["config"], there["config"]):
         if not any(key == name or key.startswith(f"{name}.") for name in MAY_CHANGE):
@@ -71,7 +66,7 @@ def differences(here: Described, there: Described) -> list[str]:
 
 
 def other_versions(here: Described, there: Described) -> list[str]:
-    """Packages that are not those of before."""
+    """Return the packages with other versions than before."""
     return [
         f"{name} is {now}, and was {before}"
         for name, now, before in _unequal(here["versions"], there["versions"])
@@ -87,7 +82,7 @@ def _unequal(here: dict[str, Any], there: dict[str, Any]) -> Iterator[tuple[str,
 
 def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
-        # nothing is no folder, though Path("") is one
+        # an empty value is no folder, though Path("") is one
         yield from [value] if value else []
     elif isinstance(value, dict | list | tuple):
         for part in value.values() if isinstance(value, dict) else value:

@@ -1,6 +1,4 @@
-"""Learning rates: `spacy-lal.inverse_sqrt.v1`, and `spacy-lal.plateau.v1`, which falls when scores
-no longer rise. spaCy gives scores to its logger and to no schedule: `spacy-lal.PlateauLogger.v1`
-passes them on."""
+"""Learning rates: `spacy-lal.inverse_sqrt.v1`, and `spacy-lal.plateau.v1` with its logger."""
 
 import math
 import threading
@@ -16,19 +14,16 @@ LogStep = Callable[[dict[str, Any] | None], None]
 Logger = Callable[[Language, IO[str], IO[str]], tuple[LogStep, Callable[[], None]]]
 
 BETTER = 1.0001
-"""A score is better than another one if it is more than so many times as high: PyTorch's
-`ReduceLROnPlateau` as the released code of Mrini et al. uses it."""
+"""Least ratio of a better score to the best one, as in the released code of Mrini et al."""
 
 
 def make_inverse_sqrt(factor: float, warmup_steps: int) -> Iterator[float]:
     """Yield the learning rates factor * min(t^-1/2, t * warmup_steps^-3/2) of steps t = 1, 2, ...
 
-    They rise linearly to factor / sqrt(warmup_steps) at t = warmup_steps, then fall with the
-    inverse square root of t: Vaswani et al. 2017, section 5.3, eq. 3, where the factor is
-    d_model^-1/2. Strubell et al. 2018 (A.4, eq. 8) have a factor of 0.04; 8000 warm-up steps are
-    their released program's.
-
-    Raises ValueError if warmup_steps < 1.
+    They rise linearly to factor / sqrt(warmup_steps), then fall with the inverse square root of t:
+    Vaswani et al. 2017, section 5.3, eq. 3, where the factor is d_model^-1/2. Strubell et al. 2018
+    (A.4, eq. 8) have a factor of 0.04; 8000 warm-up steps are their released program's. Raises
+    ValueError if warmup_steps < 1.
     """
     if warmup_steps < 1:
         raise ValueError(
@@ -40,18 +35,17 @@ def make_inverse_sqrt(factor: float, warmup_steps: int) -> Iterator[float]:
 class Plateau(Iterator[float]):
     """The schedule of the released code of Mrini et al. 2020 (the paper has none).
 
-    The rate rises linearly to learn_rate at update warmup_steps. Then it stays, but is multiplied
-    with factor whenever more than `patience` evaluations in a row were no better than the best one
-    before: with 5, the sixth of them lowers it, and counting begins anew. Better is what is higher
-    by more than a ten-thousandth of the best score. Evaluations in the warm-up don't count, but
-    their scores may be the best.
+    The rate rises linearly to learn_rate at update warmup_steps. It is then multiplied with factor
+    after more than `patience` evaluations in a row without improvement (with 5, at the sixth), and
+    counting begins anew. A better score is more than a ten-thousandth above the best. Evaluations
+    in the warm-up don't count, but their scores may be the best.
 
-    evaluations: this many of them count as one, with the best score so far. The released code
-    evaluates four times an epoch and counts epochs.
+    evaluations: number of evaluations that count as one, with the best score so far. The released
+        code evaluates four times an epoch and counts epochs.
+    Raises ValueError for values out of range.
 
-    Scores come through `spacy-lal.PlateauLogger.v1`, which has to be the training's logger; the
-    second update after an evaluation is the first with a lower rate. Raises ValueError for values
-    out of range.
+    The training's logger has to be `spacy-lal.PlateauLogger.v1`; the second update after an
+    evaluation is the first with a lower rate.
     """
 
     def __init__(
@@ -98,8 +92,7 @@ class Plateau(Iterator[float]):
         return self.learn_rate * rising * self.factor ** (self.falls or 0)
 
     def set_scores(self, checkpoints: list[tuple[float, int]]) -> None:
-        """Count the falls of all evaluations until now: score, and step, from 0, after which it
-        was. Nothing else is kept, so setting them again makes no difference."""
+        """Count the falls after all evaluations so far, (score, step from 0); repeatable."""
         self.falls = 0
         best = highest = -math.inf
         counted = worse = 0
@@ -119,8 +112,7 @@ class Plateau(Iterator[float]):
 
 
 class _Here(threading.local):
-    """The schedules of this thread, which a logger can't reach otherwise. Those of earlier
-    trainings may get scores of this one, which nobody uses any more."""
+    """Schedules of this thread, for the logger; earlier trainings' get scores without effect."""
 
     def __init__(self) -> None:
         self.made: WeakSet[Plateau] = WeakSet()
