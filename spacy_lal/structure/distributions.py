@@ -136,7 +136,7 @@ class Trees(ABC):
 
     @abstractmethod
     def log_prob(self, labels: Tensor) -> Tensor:
-        """Returns log p [B] of trees with these labels [B, S], 0 at other spans than constituents."""
+        """Returns log p [B] of trees with labels [B, S], 0 at other spans than constituents."""
 
     def cross_entropy(self, labels: Tensor) -> Tensor:
         """Returns the loss [B] of gold trees, -log p."""

@@ -8,7 +8,7 @@ dependency tree. Its score is the sum of its nodes' labels and its words' arcs. 
 and every dependent wider than one word are constituents; the other nodes may be empty.
 
 The algorithm of Zhou & Zhao is O(n^5): a span, its split, and the heads of both children. This one
-maximises over the dependent's head first. `comp` is the best inside of the span (a, b) with head h::
+maximises over the dependent's head first. `comp` is the best inside of a span (a, b) with head h::
 
     T[a, b, h] = comp[a, b, h] + max(constituent, empty)[a, b]                   h inside (a, b)
     T[a, b, h] = max over h' inside of comp[a, b, h'] + A[h' <- h]
@@ -159,7 +159,7 @@ def _tables(constituent: Tensor, either: Tensor, arcs: Tensor) -> tuple[Tensor, 
 
 
 def _best_sums(first: Tensor, second: Tensor) -> Tensor:
-    """Returns max(first + second) over dimension 0 of [k, B, starts, heads], in blocks of starts."""
+    """Returns max(first + second) over dimension 0 of [k, B, starts, heads], in blocks."""
     k, size, starts, heads = *first.shape[:3], second.shape[3]
     block = min(starts, max(1, BLOCK // (k * size * heads)))
     best = first.new_empty(size, starts, heads)
