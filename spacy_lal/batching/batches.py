@@ -42,10 +42,8 @@ class SentenceBatch(Generic[S]):
 
 @dataclass
 class ParserScores(Generic[S]):
-    """The scores of a batch of Docs; their gradient has the same shape.
-
-    batches: a list in training; from `predict` a lazy iterator, for one use.
-    """
+    """The scores of a batch of Docs; their gradient has the same shape. batches: a list in
+    training; from `predict` a lazy iterator, for one use."""
 
     sentences: list[Sentence]
     batches: Iterable[SentenceBatch[S]]
@@ -184,10 +182,8 @@ def differentiate(
     batches: Iterable[SentenceBatch[S]],
     loss: Callable[[SentenceBatch[S], list[Sentence]], Tensor],
 ) -> tuple[float, ParserScores[S]]:
-    """Returns the sum of the batches' losses and its gradient, in the shape of the scores.
-
-    loss: function of a batch, whose scores are leaves, and its sentences.
-    """
+    """Returns the sum of the batches' losses and its gradient, in the shape of the scores. loss:
+    function of a batch, whose scores are leaves, and its sentences."""
     total = 0.0
     d_batches = []
     for batch in batches:

@@ -26,8 +26,8 @@ class Sentence(NamedTuple):
     """The words of one sentence, or of one piece of a sentence that is too long to parse whole.
 
     doc: index in the batch of Docs. start, end: the tokens covered, whitespace included. words:
-    indices of the tokens that are words. parsed: False where the policy is "flat". first: False for
-    the later pieces of a sentence.
+    indices of the words' tokens. parsed: False where the policy is "flat". first: False for later
+    pieces.
     """
 
     doc: int
@@ -134,10 +134,8 @@ def sentence_starts(doc: Doc, policy: SentencePolicy) -> list[int]:
 
 
 def _starts_by_rule(doc: Doc) -> list[int]:
-    """Ends sentences at blank lines, and at final punctuation before a likely beginning.
-
-    The rule is cautious: a missed boundary costs less than a broken sentence.
-    """
+    """Ends sentences at blank lines, and at final punctuation before a likely beginning. The rule
+    is cautious: a missed boundary costs less than a broken sentence."""
     starts = [0]
     words = 0  # of the sentence so far
     final = False
@@ -160,7 +158,6 @@ def _starts_by_rule(doc: Doc) -> list[int]:
 
 
 def _closes(token: Token) -> bool:
-    """Whether a token after final punctuation still belongs to that sentence."""
     before = token.nbor(-1)
     apart = bool(before.whitespace_) or before.is_space
     if token.text in _STRAIGHT or token.text in {"»", "›"}:

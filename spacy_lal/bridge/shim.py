@@ -1,8 +1,6 @@
-"""The bridge between Thinc and PyTorch.
+"""The bridge between Thinc and PyTorch. `TorchShim` differs from Thinc's own `PyTorchShim`:
 
-`TorchShim` differs from Thinc's own `PyTorchShim`:
-
-- the module is built late, from a JSON-able *header* (sizes that only the training data give), and
+- the module is built late, from a JSON-able *header* of sizes that only the training data give, and
   stored as safetensors with that header: no pickle;
 - outside a training step the module stays in eval mode, so that threads may share it;
 - the dropout rate comes from spaCy's training loop at every step;
@@ -266,7 +264,6 @@ LEAST = 1_000_000
 
 
 def _check_sizes(settings: dict[str, Any], most: int) -> None:
-    """Raises ValueError for a number that is no size of a module with `most` values in all."""
     for name, value in settings.items():
         if isinstance(value, dict):
             _check_sizes(value, most)

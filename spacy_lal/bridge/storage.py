@@ -39,11 +39,8 @@ def weights_elsewhere(model: Model) -> Iterator[None]:
 
 
 def save_weights(model: Model, path: Path) -> None:
-    """Writes the parameters of all torch modules in `model` to one safetensors file.
-
-    Tensors are named "<number of the module>.<name>", in the model's walking order; the file's
-    metadata hold the modules' headers.
-    """
+    """Writes the parameters of all torch modules in `model`, with their headers, to one safetensors
+    file. Tensors are named "<number of the module>.<name>", in the model's walking order."""
     shims = [shim for _, shim in torch_shims(model) if shim.header is not None]
     tensors = {
         f"{k}.{name}": tensor

@@ -69,10 +69,9 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
     """Copies every parameter of `source` that fits one of the same name in `model`.
 
     Rows of labels, tags or relations are matched by name, rows of words by the vocabulary from
-    `adopt_vocabulary`. Where one model has static vectors or an encoder's behind the same embedding
-    and the other has none, the columns of the embedding are copied and the others begin as zero. A
-    model's own static vectors stay. A transformer inside goes by its own names. Returns the number
-    of values copied, and of all values of `model`.
+    `adopt_vocabulary`. Where only one model has vectors behind the same embedding, the embedding's
+    columns are copied and the others begin as zero. Static vectors stay. Returns the number of
+    values copied, and of all values of `model`.
     """
     taken = total = 0
     embedded = max(_embedding_widths(model) & _embedding_widths(source), default=0)
@@ -152,7 +151,6 @@ def _rows(name: str, header: Header) -> Rows | None:
 
 
 def _take_rows(value: Tensor, given: Tensor, ours: Sequence[str], known: Sequence[str]) -> int:
-    """Copies the rows whose names both have."""
     index = {name: row for row, name in enumerate(known)}
     pairs = [(row, index[name]) for row, name in enumerate(ours) if name in index]
     if not pairs or value.shape[1:] != given.shape[1:]:
@@ -213,7 +211,6 @@ def _are_tables(vocabulary: list) -> bool:
 
 
 def _wrapped(model: Model) -> list[nn.Module]:
-    """Returns the modules that Thinc or spacy-transformers wrap."""
     return [
         cast(nn.Module, shim._model)
         for node in model.walk()
@@ -223,7 +220,6 @@ def _wrapped(model: Model) -> list[nn.Module]:
 
 
 def _embedding_widths(model: Model) -> set[int]:
-    """Returns the widths of tok2vec and of the embeddings nested in it."""
     widths = set()
     tok2vec = model.maybe_get_ref("tok2vec")
     while tok2vec is not None:

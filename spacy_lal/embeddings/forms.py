@@ -82,9 +82,8 @@ class WordAffixSettings(EmbeddingSettings):
 class WordAffixEmbedding(WordEmbedding):
     """Rows of one table per feature, side by side.
 
-    which [N], ids [U, F] -> [N, word_width + (F-1) * affix_width]. Training replaces every feature
-    by "unknown" with probability `feature_dropout` and the word with `word_dropout`, so that the
-    affixes learn to stand in for unseen words.
+    which [N], ids [U, F] -> [N, word_width + (F-1) * affix_width]. Training replaces features by
+    "unknown", so that affixes learn to stand in for unseen words.
     """
 
     def __init__(self, vocabulary: list[list[str]], settings: WordAffixSettings) -> None:
@@ -165,8 +164,7 @@ class WordCharEmbedding(WordEmbedding):
     """Rows of a word table, beside a CharLSTM's output for the characters.
 
     which [N], ids [U], characters [U, C], lengths [U] -> [N, word_width + 2 * char_hidden_width].
-    The characters of a distinct word are read once. Training replaces a token's word, but not its
-    characters, by "unknown" with probability `word_dropout`.
+    Training replaces words, but not their characters, by "unknown" with rate `word_dropout`.
     """
 
     def __init__(self, vocabulary: list[list[str]], settings: WordCharSettings) -> None:
@@ -193,7 +191,6 @@ class WordCharEmbedding(WordEmbedding):
         return ids, pad_sequence(spelled, batch_first=True), lengths
 
     def _ends(self, word: str) -> str:
-        """Returns a word of more than `max_chars` characters without those in its middle."""
         if len(word) <= self.max_chars:
             return word
         first = self.max_chars // 2

@@ -28,10 +28,9 @@ MOST_CHARACTERS = 1000
 class OwnVectors(nn.Module):
     """A table of 8-bit numbers, and a linear projection of the vectors of words.
 
-    table [rows, d] times scale [rows, 1] are the vectors; they are not trained. floret: settings
-    that map words to rows. Without, a word has one row or none, by its number (`short_keys`): keys
-    [K] in ascending order, and the row of each. Forward: the distinct word of each token [N],
-    vectors of distinct words [U, d] -> [N, width].
+    table [rows, d] times scale [rows, 1] are the untrained vectors. floret: settings that map words
+    to rows. Without, a word has one row or none: keys [K] (`short_keys`), ascending, and their
+    rows. The distinct word of each token [N], vectors of distinct words [U, d] -> [N, width].
     """
 
     table: Tensor

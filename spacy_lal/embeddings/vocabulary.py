@@ -55,9 +55,8 @@ class EmbeddingSettings(Settings):
 class WordEmbedding(nn.Module):
     """Vectors of words, made of rows of tables. Row 0 of every table is "unknown".
 
-    vocabulary: the known values of each table. The forward pass is `module(which,
-    *module.encode(words))`, where `which` [N] is the distinct word of each token; the result is [N,
-    width].
+    vocabulary: the known values of each table. `module(which, *module.encode(words))` is [N,
+    width], where `which` [N] is the distinct word of each token.
     """
 
     def __init__(self, vocabulary: list[list[str]]) -> None:
@@ -70,11 +69,8 @@ class WordEmbedding(nn.Module):
 
 
 class VocabularyShim(TorchShim):
-    """Owner of a module that is built from words of the training data.
-
-    vocabulary: function from the counts of all words to the header's "vocabulary". It is kept in
-    `cfg` until initialisation.
-    """
+    """Owner of a module built from words of the training data. vocabulary: function from the counts
+    of all words to the header's "vocabulary", kept in `cfg` until initialisation."""
 
     def __init__(
         self, build: Callable[[Header], nn.Module], vocabulary: Callable[[Counter[str]], list]

@@ -140,9 +140,8 @@ def read_transformer(
 ) -> tuple[dict[str, Any], str, dict[str, Tensor]]:
     """Reads a model's configuration, its tokenizer's JSON and its parameters from a folder.
 
-    The folder holds config.json, tokenizer.json and model.safetensors. sha256: expected hash of the
-    last. The parameters are those of `build_transformer`. Raises ValueError, naming the file, if
-    one is missing or wrong. Nothing is downloaded.
+    The folder holds config.json, tokenizer.json and model.safetensors, whose hash is `sha256`.
+    Raises ValueError, naming the file, if one is missing or wrong. Nothing is downloaded.
     """
     folder = Path(folder)
     for name in ("config.json", "tokenizer.json", WEIGHTS):

@@ -86,9 +86,7 @@ class LayerMix(nn.Module):
 
 class PretrainedNetwork(nn.Module):
     """Batches of pieces -> the vectors of all tokens [tokens, width]; zeros for one without pieces.
-
-    transformer: the contents of its config.json.
-    """
+    transformer: the contents of its config.json."""
 
     def __init__(self, transformer: dict[str, Any], settings: PretrainedSettings) -> None:
         super().__init__()
@@ -117,7 +115,6 @@ class PretrainedNetwork(nn.Module):
         return zeros.index_add(0, tokens, vectors) / pieces
 
     def _of_tokens(self, batch: PieceBatch, lower_precision: bool) -> Tensor:
-        """Returns the outputs for the wanted pieces [k, output_dim]."""
         device = batch.pieces.device.type
         with bfloat16_products(device, lower_precision):
             hidden = self.transformer(batch.pieces, batch.types, batch.mask)[self.first :]

@@ -67,10 +67,7 @@ def _packed(bounds: list[int], ends: Numbers, room: int) -> list[int]:
 
 def overlapping(start: int, end: int, ends: Numbers, room: int) -> Iterator[Window]:
     """Yields windows of at most `room` pieces over the tokens start to end, which overlap by a
-    quarter.
-
-    ends: number of pieces before each token, and in all [tokens + 1].
-    """
+    quarter. ends: number of pieces before each token, and in all [tokens + 1]."""
     while ends[end] - ends[start] > room:
         stop = int(numpy.searchsorted(ends, ends[start] + room, "right")) - 1
         yield Window(start, stop)

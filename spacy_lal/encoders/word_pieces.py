@@ -48,11 +48,8 @@ def special_pieces(tokenizer: Tokenizer) -> Special:
 
 
 class WordPieces:
-    """A fast tokenizer that reads word by word.
-
-    tokenizer: the contents of a tokenizer.json. A word is read with the space before it where that
-    makes a difference (byte-level BPE), and never with its neighbours.
-    """
+    """A fast tokenizer that reads word by word. tokenizer: the contents of a tokenizer.json.
+    Byte-level BPE reads a word with the space before it."""
 
     def __init__(self, tokenizer: str) -> None:
         self._tokenizer = Tokenizer.from_str(tokenizer)
@@ -134,9 +131,9 @@ def piece_batches(
     """Returns the windows of all Docs in batches of similar length.
 
     window: size in pieces, special ones included. padding: id of the padding piece. few_shapes: pad
-    lengths to multiples of 8, and batches to about a multiple of 256 pieces. oneDNN compiles and
-    keeps a program for every shape of bfloat16 products; endless shapes take gigabytes and most of
-    the time.
+    lengths to multiples of 8, and batches to about a multiple of 256 pieces, since oneDNN keeps a
+    program for every shape of bfloat16 products: endless shapes take gigabytes and most of the
+    time.
     """
     special = pieces.special
     before, around = len(special.before), len(special.before) + len(special.behind)

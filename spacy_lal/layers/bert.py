@@ -50,9 +50,8 @@ class BertSizes:
 class Bert(nn.Module):
     """Pieces, types, mask [B, l] -> outputs of the embeddings and of each layer [B, l, d].
 
-    mask: 1 where there is a piece; every row has one. Parameters have Hugging Face's names. The
-    layers are post-norm Transformer layers (Vaswani et al. 2017, section 3.1) over the sum of word,
-    position and type embeddings.
+    mask: 1 where there is a piece; every row has one. Post-norm Transformer layers (Vaswani et al.
+    2017, section 3.1) over embeddings, with Hugging Face's parameter names.
     """
 
     def __init__(self, sizes: BertSizes) -> None:
@@ -136,7 +135,6 @@ class BertLayer(nn.Module):
 
 
 def _dense(d_in: int, d_out: int, eps: float | None = None) -> nn.Module:
-    """Returns a linear layer, with a layer normalisation behind it if eps is given."""
     module = nn.Module()
     module.dense = nn.Linear(d_in, d_out)
     if eps is not None:

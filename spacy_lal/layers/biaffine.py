@@ -10,8 +10,8 @@ from torch import Tensor, nn
 class Biaffine(nn.Module):
     """s_o(x, y) = x^T U_o y + w_o . x + v_o . y + b_o for every pair of a left and a right vector.
 
-    left [B,n,d], right [B,m,d] -> [B,n,m,n_outputs]. The four terms are the literature's [x;1]^T
-    W_o [y;1] (Mrini et al. 2020, eq. 10), split at W's last row and column.
+    left [B,n,d], right [B,m,d] -> [B,n,m,n_outputs]: [x;1]^T W_o [y;1] of Mrini et al. 2020, eq.
+    10.
     """
 
     def __init__(self, d_left: int, d_right: int, n_outputs: int = 1) -> None:
@@ -49,9 +49,8 @@ class Biaffine(nn.Module):
 class FactorisedBiaffine(nn.Module):
     """A biaffine product with matrices W_o = sum_r P_or u_r v_r^T, which share all u_r and v_r.
 
-    s_o(x, y) = [x;1]^T W_o [y;1] + b_o = P_o . (U [x;1] * V [y;1]) + b_o: some (d_left + d_right +
-    n_outputs) r numbers instead of n_outputs d_left d_right (a canonical polyadic decomposition of
-    W), so hundreds of outputs are affordable.
+    s_o(x, y) = P_o . (U [x;1] * V [y;1]) + b_o, with some (d_left + d_right + n_outputs) r
+    parameters (a canonical polyadic decomposition of W).
     """
 
     def __init__(self, d_left: int, d_right: int, n_outputs: int, rank: int) -> None:

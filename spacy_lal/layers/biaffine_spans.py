@@ -70,8 +70,8 @@ class BiaffineLabels(nn.Module):
 class BiaffineSpans(nn.Module):
     """s(i,j) = [l_i;1]^T W [r_j;1] (Zhang et al. 2020, section 3.3; Vu-Tran et al., eq. 18).
 
-    fenceposts [B,n+1,d_in] -> scores [B,S] of the spans, packed by width. `lengths` [B] are unused;
-    other scorers need them. W begins as zero, so all trees are equally probable at first.
+    fenceposts [B,n+1,d_in] -> scores [B,S] of the spans, packed by width; `lengths` [B] are unused.
+    W begins as zero, so all trees are equally probable at first.
     """
 
     def __init__(self, settings: BiaffineSpanSettings, d_in: int) -> None:

@@ -14,11 +14,11 @@ from .precision import bfloat16_products
 class BiLSTM(nn.Module):
     """[B, n, d_in] -> [B, n, 2 * d_hidden]: forward states, then backward states.
 
-    The backward LSTM reads the words reversed *within their length*, so padding comes last for both
-    directions and never affects a word's state. Dense kernels are faster than packed sequences.
-    Rows past the sentence's end are meaningless. Between layers, features are dropped for the whole
-    sentence (Gal and Ghahramani 2016). `mixed_precision` trains (but does not predict) with
-    bfloat16 products, where the processor has them. A depth of 0 returns x.
+    The backward LSTM reads the words reversed *within their length*, so padding never affects a
+    word's state. Dense kernels are faster than packed sequences. Rows of padding are meaningless.
+    Between layers, features are dropped for the whole sentence (Gal and Ghahramani 2016).
+    `mixed_precision` trains with bfloat16 products, where the processor has them. A depth of 0
+    returns x.
     """
 
     def __init__(

@@ -38,14 +38,12 @@ class CharLSTM(nn.Module):
         return torch.cat(states)[order.argsort()]
 
     def _last(self, characters: Tensor, lengths: Tensor) -> Tensor:
-        """Returns the last states of words sorted by length."""
         states = self.lstm(self.embedding(characters[:, : int(lengths[-1])]), lengths)
         last = torch.arange(len(lengths), device=lengths.device), lengths - 1
         return torch.cat([states[*last, : self.d_hidden], states[:, 0, self.d_hidden :]], -1)
 
 
 def _sizes(lengths: list[int]) -> Iterator[int]:
-    """Yields the sizes of batches of words sorted by length."""
     size = 0
     for length in lengths:
         if size and (size == WORDS_AT_ONCE or (size + 1) * length > CHARACTERS_AT_ONCE):

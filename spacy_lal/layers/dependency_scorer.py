@@ -39,12 +39,9 @@ class DependencyScorer(nn.Module):
     """Biaffine scores of heads (Mrini et al. 2020, section 3.3, eq. 10) and of relations.
 
     x [B,n+1,d_in], row 0 the root and row k word k -> arcs [B,n,n+1], the score of head h for word
-    d + 1 at [d,h]; relations [B,n,n+1,R] of arcs, or [B,n,1,R] of the dependent alone. The paper
-    has no equation for relations.
-
-    Every row is projected to arc_width as a head and as a dependent, and to relation_width twice
-    more, each with a ReLU or, given a `slope`, a leaky one. Dropout drops the same projected
-    features in all rows of a sentence.
+    d + 1 at [d,h]; relations [B,n,n+1,R] of arcs, or [B,n,1,R] of the dependent alone. Projections
+    have a ReLU or, given a `slope`, a leaky one. Dropout drops the same features in all rows of a
+    sentence.
     """
 
     def __init__(

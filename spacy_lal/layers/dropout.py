@@ -26,10 +26,8 @@ def drop(x: Tensor, rate: float) -> Tensor:
 
 
 class Dropout(nn.Module):
-    """Dropout of single values of x in training mode.
-
-    rate: this dropout's own rate; None: the training's, see `set_dropout`.
-    """
+    """Dropout of single values of x in training mode. rate: this dropout's own rate; None: the
+    training's, see `set_dropout`."""
 
     def __init__(self, rate: float | None = None) -> None:
         super().__init__()

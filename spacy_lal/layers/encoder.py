@@ -14,11 +14,9 @@ from .span_scorer import halves
 class LabelAttentionEncoder(nn.Module):
     """Rows [B,n,d_around+d_model] of START, words, STOP -> annotations [B,n,output_dim].
 
-    Self-attention layers, each followed by a feed-forward layer, then the Label Attention Layer
-    (Mrini et al. 2020, sections 2 and 3.1, figure 4).
-
-    d_around: number of features, the first of every row, that bypass all layers and stand first in
-    the annotation (Vu-Tran et al.: the pretrained encoder's branch, figure 1, eq. 12).
+    Self-attention and feed-forward layers, then the Label Attention Layer (Mrini et al. 2020,
+    sections 2 and 3.1, figure 4). d_around: number of features, the first of every row, that bypass
+    all layers and stand first in the annotation (Vu-Tran et al., figure 1, eq. 12).
     """
 
     def __init__(self, settings: EncoderSettings, d_model: int, d_around: int = 0) -> None:

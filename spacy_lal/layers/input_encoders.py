@@ -1,8 +1,5 @@
-"""Input encoders: from word vectors to the rows START, words, STOP that label attention reads.
-
-They predict each word's tag and pass the expected tag embedding on, so a parser needs no tagger
-before it. A BiLSTM may do without.
-"""
+"""Input encoders: from word vectors to the rows START, words, STOP that label attention reads. They
+predict each word's tag and pass on the expected tag embedding; a BiLSTM may do without."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -125,9 +122,8 @@ class PositionInput(Settings):
 class PositionInputEncoder(nn.Module):
     """Word vectors [B, n, d_in] -> rows [B, n+2, width], tag scores [B, n, T].
 
-    The input of Mrini et al. 2020 (section 3.1): content, the sum of the projected word vector and
-    the tag embedding, beside a position embedding. The released code has the rest: learned
-    positions, halves of equal width, and the layer norm.
+    The input of Mrini et al. 2020 (section 3.1): projected word vector plus tag embedding, beside a
+    position embedding. Learned positions, equal halves and the layer norm are of the released code.
     """
 
     d_around = 0

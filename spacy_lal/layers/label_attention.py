@@ -61,23 +61,19 @@ class LabelAttention(PartitionedAttention):
     """The Label Attention Layer (Mrini et al. 2020, section 2, eqs. 1-4, figures 2 to 4).
 
     x [B,n,d_model], mask [B,n] -> [B,n,H * d_proj], or [B,n,d_model] with combine "project". One
-    learned query q_h a head attends over the sentence, and the head's context vector is added to
-    every row:
+    learned query q_h a head attends over the sentence, and every row receives the head's context:
 
         a_h = softmax(q_h (X K_h)^T / sqrt(d_key))           [1,n]
         c_h = a_h X V_h                                      [1,d_value]
         y_h = LayerNorm((X + c_h proj) reduce_proj)          [n,d_proj]
 
-    The output holds the heads side by side. The last line follows the paper's text and figure 3.
-    All heads share proj, reduce_proj and the layer norm. In the variants of table 2, a query
-    "matrix" computes a query from each row, so each row has its own context; combine "project"
-    concatenates and projects the heads as self-attention does. `label_partition_width` partitions
-    the features.
+    The output holds the heads side by side. All heads share proj, reduce_proj and the layer norm.
+    In the variants of table 2, a query "matrix" computes a query from each row; combine "project"
+    concatenates and projects the heads as self-attention does.
 
     Constant queries avoid tensors of size n x d_key or n x d_value: q_h (X K_h)^T = (K_h q_h) X^T,
     a_h (X V_h) = (a_h X) V_h, and reduce_proj is applied to contexts and to rows apart, merged with
-    proj unless residual dropout stands between. Padded rows must be finite; their outputs have no
-    meaning.
+    proj unless residual dropout stands between. Padded rows must be finite.
     """
 
     def __init__(self, settings: EncoderSettings, d_model: int) -> None:

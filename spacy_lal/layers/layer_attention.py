@@ -35,13 +35,11 @@ class LayerAttentionSettings(Settings):
 class LayerAttention(nn.Module):
     """Multi-head multi-layer attention, then a linear classifier (section 3.2, eqs. 4 to 10).
 
-    h [L,N,d], the outputs of L layers for N tokens -> logits [N, n_classes]. Every layer l and head
-    j of J has its own parameters: v_lj = W_v h_l + b_v and k_lj = relu(W_k h_l + b_k), d/J features
-    each, and a_lj = w_a · k_lj + b_a. With alpha_j = softmax over the layers of a_j, head j is the
-    sum over layers of alpha_lj v_lj. W_o classifies all heads side by side.
-
-    W_o's part for head j and W_v of a layer and head are merged to one small matrix. Values are
-    never computed, which halves the cost of a token.
+    h [L,N,d], the outputs of L layers for N tokens -> logits [N, n_classes]. For every layer l and
+    head j of J: v_lj = W_v h_l + b_v, k_lj = relu(W_k h_l + b_k), d/J features each, and a_lj = w_a
+    · k_lj + b_a. With alpha_j = softmax over the layers of a_j, head j is the sum over layers of
+    alpha_lj v_lj. W_o classifies all heads side by side. Merged with W_v it is one small matrix, so
+    values are never computed, which halves the cost of a token.
     """
 
     def __init__(

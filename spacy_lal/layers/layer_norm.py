@@ -42,9 +42,8 @@ class LayerNorm(nn.Module):
     def normalise_sums(self, left: Tensor, right: Tensor) -> Tensor:
         """Normalises left + right for all pairs of rows: [B,H,width], [B,n,width] -> [B,n,H,width].
 
-        A sum's variance follows from the two rows' variances and inner product, so the large tensor
-        is written but never reduced. Where two rows nearly cancel, their own rounding limits the
-        precision.
+        A sum's variance follows from the rows' variances and inner product, so the large tensor is
+        written but never reduced. Rounding limits the precision where two rows nearly cancel.
         """
         if self.width == 1:
             return left.unsqueeze(1) + right.unsqueeze(2)

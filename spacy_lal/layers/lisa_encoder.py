@@ -77,8 +77,7 @@ class SyntacticScorer(nn.Module):
 
     x [B,n,d] -> arcs [B,n,n], the score of word j as the head of word i at [i,j], where the root's
     dependent is its own head; and the factors of relation scores, with dependents as left and heads
-    as right ends. One perceptron with a leaky ReLU gives all four views of a word. Arc scores begin
-    as zero.
+    as right ends. Arc scores begin as zero.
     """
 
     def __init__(self, settings: LisaEncoderSettings, n_relations: int) -> None:
@@ -147,9 +146,8 @@ class SyntacticAttention(nn.Module):
 class LisaLayer(nn.Module):
     """Self-attention, then a position-wise network (eq. 1): x [B,n,d] -> [B,n,d], not normalised.
 
-    Both residual connections start from the output of a layer normalisation. The caller applies the
-    first one, `norm`, since the syntactic head may read its output: forward takes norm(x). Hidden
-    layers are leaky ReLUs.
+    Residual connections start from normalised vectors. Forward takes norm(x), since the syntactic
+    head may read it. Hidden layers are leaky ReLUs.
     """
 
     def __init__(self, settings: LisaEncoderSettings, *, syntactic: bool = False) -> None:
@@ -189,11 +187,11 @@ class Encoded(NamedTuple):
 class LisaEncoder(nn.Module):
     """x [B,n,d_in], mask [B,n] -> `Encoded`.
 
-    A projection with a leaky ReLU, sinusoids for `positions` (unless a layer below has read the
-    words in order), and the layers. In `syntax_layer` one head is the parser (section 2.2), whose
-    scorer has the input of that layer's other heads, or, "copied", the normalised output of the
-    layer below. `governors` [B,n], the index of each word's head, itself for a root, -1 where
-    unknown, replace predicted heads: gold ones in training, other parses in prediction.
+    A projection with a leaky ReLU, sinusoids for `positions` (unless a layer below is recurrent),
+    and the layers. In `syntax_layer` one head is the parser (section 2.2), whose scorer has the
+    input of that layer's other heads, or, "copied", the normalised output of the layer below.
+    `governors` [B,n], the index of each word's head, itself for a root, -1 where unknown, replace
+    predicted heads.
     """
 
     def __init__(

@@ -7,10 +7,7 @@ from torch import Tensor
 
 class PackedRows:
     """Conversion between padded [B, n, …] and packed [R, …], the R rows that mask [B, n] has.
-
-    Linear layers, norms and activations of packed rows skip padding. Attention needs sentences
-    apart.
-    """
+    Linear layers, norms and activations of packed rows skip padding; attention can't."""
 
     def __init__(self, mask: Tensor) -> None:
         self.shape = mask.shape

@@ -15,17 +15,15 @@ Scale = Literal["key", "model"]
 
 
 class PartitionedAttention(nn.Module):
-    """Parameters and scaled dot products of multi-head attention (Vaswani et al. 2017; Vu-Tran et
-    al., eqs. 1 and 2; Mrini et al. 2020, section 3.1).
+    """Scaled dot products of multi-head attention (Vaswani et al. 2017; Vu-Tran et al., eqs. 1 and
+    2; Mrini et al. 2020, section 3.1).
 
     With `d_positional`, the last `d_positional` features of a row are positions. Content and
     position have their own projections, each half as wide, and their scores add up. Parameters have
     the names and shapes of the released parser: w_qs, w_ks, w_vs [H, d_model, d_key or d_value] and
     proj, or, partitioned, w_qs1 [H, d_content, d_key / 2], w_qs2 [H, d_positional, d_key / 2], and
-    so on.
-
-    Scores are divided by the square root of the query's size (`scale="key"`, eq. 1 of Mrini et al.)
-    or of `d_model` (`scale="model"`, the released code).
+    so on. Scores are divided by the square root of the query's size (`scale="key"`, eq. 1 of Mrini
+    et al.) or of `d_model` (`scale="model"`, the released code).
     """
 
     def __init__(
@@ -121,7 +119,6 @@ class PartitionedAttention(nn.Module):
         return rows.pad(of_rows).transpose(1, 2)
 
     def _combined(self, contexts: Tensor) -> Tensor:
-        """Concatenates and projects contexts [B,H,m,d_value] of all heads: [B,m,d]."""
         halves = contexts.chunk(len(self._widths), dim=-1)
         return torch.cat(
             [
@@ -142,9 +139,8 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
 class PartitionedSelfAttention(PartitionedAttention):
     """A self-attention layer (Mrini et al. 2020, section 3.1; Vu-Tran et al., eq. 3).
 
-    x [B,n,d_model], mask [B,n] -> LayerNorm(x + proj(concatenated heads)) [B,n,d_model]. Padded
-    rows must be finite; their outputs have no meaning. Given rows, x and the output are packed
-    [R,d_model].
+    x [B,n,d_model], mask [B,n] -> LayerNorm(x + proj(concatenated heads)) [B,n,d_model]; given
+    rows, both are packed [R,d_model]. Padded rows must be finite; their outputs have no meaning.
     """
 
     def __init__(

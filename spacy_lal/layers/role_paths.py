@@ -37,9 +37,7 @@ class RolePaths(nn.Module):
 
 class PathTable(NamedTuple):
     """Views of a table: shapes [2*DOWNS*UPS,d], branches [2*DOWNS,R+1,d], predicates [DOWNS,R,d].
-
-    Branch R stands for none.
-    """
+    Branch R stands for none."""
 
     shapes: Tensor
     branches: Tensor
@@ -68,9 +66,9 @@ def path_vectors(
 ) -> Tensor:
     """Returns the sum of three rows of `table` for every predicate and word [P,n,d].
 
-    One row is for the path's steps up and down and the word's side of the predicate, one for the
-    relation of its branch, its steps down and the side, one for the predicate's own relation and
-    the steps down. relations [B,n]: relation of each word to its head.
+    The rows are for the path's steps and the word's side of the predicate, for the relation of its
+    branch, its steps down and the side, and for the predicate's relation and the steps down.
+    relations [B,n]: relation of each word to its head.
     """
     up, down, branch = paths
     n = up.shape[1]

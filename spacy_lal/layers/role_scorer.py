@@ -30,9 +30,8 @@ def role_scores(
 ) -> Tensor:
     """Returns label scores [P,n,L] of all n words for P predicates (eq. 6).
 
-    factors: output of `RoleScorer`; the k-th predicate is word predicates[k] of sentence
-    sentences[k]. added [P,n,b], as wide as factors.right: vectors added to the words' for each
-    predicate.
+    The k-th predicate is word predicates[k] of sentence sentences[k]. added [P,n,b], as wide as
+    factors.right: vectors added to the words' for each predicate.
     """
     predicate_vectors = factors.left[sentences, predicates]
     word_vectors = factors.right[sentences]

@@ -17,10 +17,9 @@ NAME = "@misc"
 class Settings:
     """The part of a config that determines a part of a network.
 
-    A subclass is a frozen dataclass registered under `name`: its fields, with types and defaults,
-    are the settings in a config. Fields are JSON, or Settings themselves. Raises ValueError for a
-    value that a field's `Literal` doesn't have; a subclass with its own `__post_init__` calls this
-    one.
+    A subclass is a frozen dataclass registered under `name`; its fields are the settings in a
+    config: JSON, or Settings themselves. Raises ValueError for a value that a field's `Literal`
+    doesn't have; a subclass with its own `__post_init__` calls this one.
     """
 
     name: ClassVar[str]
@@ -58,7 +57,6 @@ def _types(cls: type[Settings]) -> dict[str, Any]:
 
 
 def _restored(hint: Any, value: Any) -> Any:
-    """Restores a field's value by its type: Settings, one of the union's classes, or JSON."""
     kinds = [
         kind
         for kind in (hint, *get_args(hint))

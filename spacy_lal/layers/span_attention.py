@@ -76,9 +76,8 @@ def joined(pieces: Iterator[Tensor], n: int) -> Tensor:
 class LinearSpanAttention(nn.Module):
     """O = LayerNorm(Q (K^T V)), Q = H W_q, K = H W_k, V = H W_v (Floquet et al., section 2.2).
 
-    Without a softmax the product K^T V comes first. With W_q it is all that the spans of a sentence
-    share: `mixture` [B,d,d]. Given that, spans are independent: x [B,S,d], mixture -> [B,S,d]. Only
-    the layer normalisation bounds these sums over all spans.
+    W_q and K^T V are all that the spans of a sentence share: `mixture` [B,d,d]. Given that, spans
+    are independent: x [B,S,d], mixture -> [B,S,d]. Only the layer normalisation bounds the sums.
     """
 
     def __init__(self, d: int, n_heads: int, *, normalise: Normalise = "head") -> None:
@@ -93,10 +92,8 @@ class LinearSpanAttention(nn.Module):
         self.layer_norm = nn.LayerNorm(d // n_heads if self.per_head else d)
 
     def mixture(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Returns W_q (K^T V) of all heads, side by side: x [B,S,d], mask [B,S] -> [B,d,d].
-
-        K^T V = W_k^T (H^T H) W_v: one sum over the spans in the mask.
-        """
+        """Returns W_q (K^T V) of all heads, side by side: x [B,S,d], mask [B,S] -> [B,d,d]. K^T V =
+        W_k^T (H^T H) W_v: one sum over the spans in the mask."""
         size = rows_at_once(x, x.shape[2])
         gram = x.new_zeros(len(x), x.shape[2], x.shape[2])
         for rows, there in zip(x.split(size, 1), mask.split(size, 1), strict=True):
@@ -142,9 +139,8 @@ class SpanTransformerLayer(nn.Module):
 class SpanTransformer(nn.Module):
     """SpanFormer's span scorer (Floquet et al., sections 2.2 and 3.1): scores [B,S] of fenceposts.
 
-    fenceposts [B,n+1,d_in], lengths [B]. A biaffine product of a span's ends is projected to its
-    vector, transformer layers mix the vectors of a sentence, and a linear layer scores them. With a
-    biaffine_rank, the product's mixture and the projection merge to one small matrix.
+    fenceposts [B,n+1,d_in], lengths [B]. With a biaffine_rank, the product's mixture and the
+    projection merge to one small matrix.
     """
 
     def __init__(self, settings: TransformerSpanSettings, d_in: int) -> None:

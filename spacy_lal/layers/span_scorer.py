@@ -39,16 +39,14 @@ class SpanScorer(nn.Module):
     """s(i,j) = W2 relu(LayerNorm(W1 (f_j - f_i) + b1)) + b2 (Mrini et al. 2020, eqs. 5 and 6).
 
     fenceposts [B,n+1,d_in] -> scores [B,S,n_labels] of the S = n (n + 1) / 2 spans, packed by
-    width: first the spans (i, i+1) from left to right, then (i, i+2), and so on. Label 0 (no
-    constituent) scores 0; W2 has `n_labels - 1` rows. Dropout drops the same hidden features in all
-    spans of a sentence.
+    width. Label 0 (no constituent) scores 0; W2 has `n_labels - 1` rows. Dropout drops the same
+    hidden features in all spans of a sentence. `layer_norm` may be a `torch.nn.LayerNorm`, for
+    weights trained with one.
 
-    The first layer projects the n + 1 fenceposts, and a span is a difference of two projections.
-    The hidden vectors of spans exist only in chunks of about `chunk_size` values (at least the
-    spans of one sentence and width), and the backward pass recomputes them. So they stay in the
-    cache, and memory holds no [B,S,d_hidden].
-
-    `layer_norm` may be replaced by a `torch.nn.LayerNorm`, for weights trained with one.
+    The first layer projects fenceposts, and a span is a difference of two projections. Hidden
+    vectors of spans exist only in chunks of about `chunk_size` values (at least the spans of one
+    sentence and width), which the backward pass recomputes. So they stay in the cache, and memory
+    holds no [B,S,d_hidden].
     """
 
     def __init__(

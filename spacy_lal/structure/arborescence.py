@@ -1,12 +1,12 @@
 """Decoders of a first-order dependency parser.
 
-`arcs` [B, n, n+1] scores every arc: `arcs[b, d, h]` is the score of head h for dependent word d+1,
-where head 0 is the root and head k is word k. A tree gives each word one head, all words descend
-from the root, and **exactly one word depends on the root**. The score of a tree is the sum of its
-arcs' scores. Trees are int64 `heads` [B, n] in the same numbering, 0 past a sentence's end.
+`arcs` [B, n, n+1]: `arcs[b, d, h]` is the score of head h for dependent word d+1, where head 0 is
+the root and head k is word k. A tree gives each word one head, all words descend from the root, and
+**exactly one word depends on the root**. Its score is the sum of its arcs' scores. Trees are int64
+`heads` [B, n] in the same numbering, 0 past a sentence's end.
 
-All decoders ignore self-loops and scores past the `lengths` [B]. Scores of -inf forbid arcs. Every
-decoder returns a tree even where all trees need a forbidden arc, or where scores are nan.
+All decoders ignore self-loops and scores past the `lengths` [B]; -inf forbids an arc. They return a
+tree even where all trees need a forbidden arc, or where scores are nan.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ def _check_lengths(lengths: Tensor, padded: Tensor) -> None:
 
 
 def _words(lengths: Tensor, n: int) -> Tensor:
-    """[B, n], True up to each sentence's end."""
     return torch.arange(n, device=lengths.device) < lengths.unsqueeze(1)
 
 
@@ -54,8 +53,8 @@ def _without_loops(arcs: Tensor, lengths: Tensor) -> Tensor:
 def _follow(heads: Tensor) -> tuple[Tensor, Tensor]:
     """Climbs at least n heads from each of the nodes 0..n by pointer doubling.
 
-    Returns the end of each climb [B, n+1], which is 0 unless the climb is caught in a cycle, and
-    the lowest node on it [B, n+1], which identifies the cycle of a node that lies on one.
+    Returns the end of each climb, 0 unless it is caught in a cycle, and the lowest node on it,
+    which identifies the cycle of a node that lies on one; both [B, n+1].
     """
     batch, n = heads.shape
     ends = torch.nn.functional.pad(heads, (1, 0))
@@ -73,10 +72,8 @@ def mask_padding(arcs: Tensor, lengths: Tensor) -> Tensor:
 
 
 def is_tree(heads: Tensor, lengths: Tensor) -> Tensor:
-    """Returns [B] bool: whether heads [B, n] are a tree with one dependent of the root.
-
-    Heads of padding don't matter; a head in the padding makes the result False.
-    """
+    """Returns [B] bool: whether heads [B, n] are a tree with one dependent of the root. Heads of
+    padding don't matter; a head in the padding makes the result False."""
     _check_lengths(lengths, heads)
     lengths = lengths.to(heads.device)
     words = _words(lengths, heads.shape[1])
@@ -87,10 +84,7 @@ def is_tree(heads: Tensor, lengths: Tensor) -> Tensor:
 
 
 def is_projective(heads: Sequence[int]) -> bool:
-    """Returns whether no two arcs of a tree cross; the root stands before the first word.
-
-    heads: the head of each word, 0 the root.
-    """
+    """Returns whether no two arcs of one sentence's heads (0 the root, before all words) cross."""
     arcs = sorted(((min(h, d), max(h, d)) for d, h in enumerate(heads, 1)), key=_outer_first)
     return crossing(arcs) is None
 
@@ -99,16 +93,12 @@ def _outer_first(arc: tuple[int, int]) -> tuple[int, int]:
     return arc[0], -arc[1]
 
 
-# Projective trees
-
-
 @torch.no_grad()
 def projective(arcs: Tensor, lengths: Tensor) -> Tensor:
     """Returns the heads [B, n] of the best projective tree (Eisner 1996), in O(n^3).
 
-    arcs: [B, n, n+1]; lengths: [B]. The chart covers the words only. The root then takes one of
-    them, so it has exactly one dependent. If every projective tree has an arc of score -inf, the
-    result is some projective tree.
+    The chart covers the words of arcs [B, n, n+1] only; the root then takes one of them. If every
+    projective tree has an arc of score -inf, the result is some projective tree.
     """
     arcs, lengths = _checked(arcs, lengths)
     batch, n, _ = arcs.shape
@@ -118,9 +108,9 @@ def projective(arcs: Tensor, lengths: Tensor) -> Tensor:
     rows = torch.arange(batch, device=arcs.device)
     # Items of width w reach w words to one side of their head. *Open* items end at a dependent
     # without dependents on its far side: `open_right[b, i, w]` is the arc i -> i+w with all
-    # between. Closed items are complete: `right[b, i, w]` is head i with its descendants i..i+w,
-    # `left[b, j, w]` head j with j-w..j. `*_end` hold the same values by the far end, so all splits
-    # of a width are contiguous.
+    # between. Closed items are complete: `right[b, i, w]` is head i with i..i+w, `left[b, j, w]`
+    # head j with j-w..j. `*_end` hold the same values by the far end, so all splits of a width are
+    # contiguous.
     right, right_end, left, left_end, open_right, open_left = arcs.new_zeros(6, batch, n, n)
     # splits[b, i, j]: the last word of the left half between the ends of the arc;
     # outer[b, h, e]: the outermost dependent of the closed item from head h to end e
@@ -144,8 +134,8 @@ def projective(arcs: Tensor, lengths: Tensor) -> Tensor:
     totals = arcs[..., 0] + left_end[:, 0] + right_end[rows, last].gather(1, to_end.clamp(min=0))
     root = totals.masked_fill(to_end < 0, -torch.inf).argmax(1)
 
-    # Closed items (row, head, end) of all best trees, from the top down. Each gives one arc and the
-    # three closed items inside it.
+    # Closed items (row, head, end), top-down. Each gives one arc and the three closed items inside
+    # it.
     heads = torch.zeros(batch, n, dtype=torch.long, device=arcs.device)
     pair = torch.stack([rows, root])
     items = torch.cat([torch.vstack([pair, torch.zeros_like(last)]), torch.vstack([pair, last])], 1)
@@ -160,17 +150,14 @@ def projective(arcs: Tensor, lengths: Tensor) -> Tensor:
     return heads
 
 
-# All trees
-
-
 @torch.no_grad()
 def nonprojective(arcs: Tensor, lengths: Tensor) -> Tensor:
     """Returns the heads [B, n] of the best tree, projective or not: exact, in O(n^2) a sentence.
 
-    arcs: [B, n, n+1]; lengths: [B]. The tree is a maximum spanning arborescence (McDonald et al.
-    2005) with one dependent of the root. Where each word's best head makes such a tree, it is the
-    result. The other sentences are solved one by one in float64. If every tree has arcs of score
-    -inf, the result has as few of them as possible and is the best such tree by its other arcs.
+    The tree is a maximum spanning arborescence (McDonald et al. 2005) of arcs [B, n, n+1].
+    Sentences whose best heads are no tree are solved one by one in float64. If every tree has arcs
+    of score -inf, the result has as few of them as possible and is the best such tree by its other
+    arcs.
     """
     arcs, lengths = _checked(arcs, lengths)
     scores = _without_loops(arcs, lengths)
@@ -190,18 +177,16 @@ def _arborescence(scores: NDArray[np.floating]) -> NDArray[np.int64]:
 
     Chu & Liu 1965 and Edmonds 1967 for dense graphs (Tarjan 1977; expansion as in Camerini et al.
     1979): walk from a component to the source of its best arc. Where the walk meets itself,
-    contract the cycle to a new component and score each arc into it by its gain over the cycle's
-    own arc.
+    contract the cycle and score each arc into it by its gain over the cycle's own arc.
 
     One root dependent (cf. Gabow & Tarjan 1984): subtract a constant M from all arcs of the root.
     For a large enough M the best tree has one root dependent. No component then takes an arc of the
-    root while a word is outside it, so the walk goes on until one component holds all words. M is
-    part of no gain, so the choice among the root's arcs does not depend on it. The algorithm
-    computes the limit of infinite M without any M: the root's arcs wait until the end.
+    root while a word is outside it, so one component comes to hold all words, and M is part of no
+    gain. The limit of infinite M needs no M: the root's arcs wait until the end.
 
     Forbidden arcs: the algorithm only adds, subtracts and compares, so it holds in any ordered
-    group. Here scores are pairs (-number of forbidden arcs, score) in lexicographic order, as numpy
-    compares complex numbers. No penalty costs precision.
+    group. Scores are pairs (-number of forbidden arcs, score), compared as numpy compares complex
+    numbers. Unlike a large penalty, that costs no precision.
     """
     n = len(scores)
     nodes = 2 * n - 1  # the words 0..n-1, then components in order of their making
@@ -255,18 +240,14 @@ def _arborescence(scores: NDArray[np.floating]) -> NDArray[np.int64]:
     return heads
 
 
-# Best heads, made a tree
-
-
 @torch.no_grad()
 def greedy(arcs: Tensor, lengths: Tensor) -> Tensor:
     """Returns heads [B, n]: each word's best head, repaired where these are no tree.
 
-    arcs: [B, n, n+1]; lengths: [B]. The result is the best tree if no repair was needed. Otherwise
-    a heuristic repairs it, and `nonprojective` scores at least as high:
+    `nonprojective` scores at least as high. The repair of arcs [B, n, n+1] is a heuristic:
 
-    1. The root takes the word that gains most (or loses least) over its best word as a head. Other
-       words that chose the root take their best word.
+    1. The root takes the word that gains most over its best word as a head. Other words that chose
+       the root take their best word.
     2. On each cycle, the word that loses least leaves for its best head among the words that
        descend from the root after step 1.
 
@@ -282,7 +263,6 @@ def greedy(arcs: Tensor, lengths: Tensor) -> Tensor:
 
 
 def _repaired(scores: Tensor, lengths: Tensor) -> Tensor:
-    """Repairs sentences of two words or more; scores [B, n, n+1] without loops."""
     n = scores.shape[1]
     never = -torch.inf
     from_root, among_words = scores[..., 0], scores[..., 1:]

@@ -1,9 +1,9 @@
 """Binarisation of trees with any number of children.
 
-A tree over n words is the list of its constituents (start, end, label) in preorder; a unary chain
-is several constituents over the same words, topmost first. Charts have one label a span, and binary
-trees have 2n-1 spans. Chains are therefore joined to one label, and spans without a constituent
-(label 0) fill the gaps of the left binarisation or of all binarisations.
+A tree over n words is the list of its constituents (start, end, label) in preorder, where a unary
+chain is several constituents. Charts have one label a span, and binary trees have 2n-1 spans. So
+chains are joined to one label, and spans without a constituent (label 0) fill the gaps of the left
+binarisation or of all binarisations.
 """
 
 from __future__ import annotations
@@ -54,11 +54,8 @@ def _wide_spans(labels: Tensor, starts: Tensor, ends: Tensor, n: int) -> set[tup
 
 
 def left_binarisation(labels: Tensor, lengths: Tensor) -> Tensor:
-    """Returns a mask [B, S] of the 2n-1 nodes of trees' left binarisations.
-
-    labels [B, S]: labels of the constituents, else 0. All children but the last one of a node with
-    more than two are grouped from the left.
-    """
+    """Returns a mask [B, S] of the 2n-1 nodes of the left binarisations of trees' labels [B, S].
+    All children but the last one of a node with more than two are grouped from the left."""
     n = chart_length(labels)
     starts, ends = packed_spans(n)
     nodes = torch.zeros(labels.shape, dtype=torch.bool)

@@ -2,15 +2,13 @@
 
 A *chart* holds one score for every span of a sentence. It is **packed by width**: the S = n(n+1)/2
 spans of an n-word sentence stand in order of width w = 1..n, then of start i = 0..n-w, so the spans
-of one width are one contiguous slice.
+of one width are contiguous. A binary tree has 2n-1 spans; its score is the sum of theirs.
 
-A binary tree over n words has 2n-1 spans; its score is the sum of its spans' scores. Every program
-walks the widths once and computes all sentences, starts and splits of a width in one operation. Its
-tables are square and hold a span (i, j) twice, at `[i, j]` and at `[j, i]`. Row i has the span's
-left children (i, k) and row j its right children (k, j), both in order of the split k, so the
-children of all spans of a width are strided views.
-
-Sentences shorter than the batch's n need no mask: a tree of m words reads only spans inside (0, m).
+Every program walks the widths once and computes all sentences, starts and splits of a width in one
+operation. Its square tables hold a span (i, j) at `[i, j]` and at `[j, i]`: row i has its left
+children (i, k), row j its right children (k, j), in order of the split k, so the children of all
+spans of a width are strided views. Shorter sentences need no mask: a tree of m words reads only
+spans inside (0, m).
 """
 
 from __future__ import annotations
@@ -133,16 +131,14 @@ def split_sums(table: Tensor, width: int) -> Tensor:
 
 
 def _whole(table: Tensor, lengths: Tensor) -> Tensor:
-    """Returns the values [B] of the sentences' whole spans."""
     return table[torch.arange(len(lengths), device=table.device), 0, lengths]
 
 
 class InsidePass(NamedTuple):
     """The tables of the inside pass.
 
-    Let x_k be the sum of the totals of a span's children at the split k. The probability of that
-    split, given the span, is exp(x_k - shift) * scale. In single precision exp(x_k - logsumexp(x))
-    would not sum to 1 where x is large.
+    Let x_k be the sum of the totals of a span's children at the split k. That split's probability,
+    given the span, is exp(x_k - shift) * scale; exp(x_k - logsumexp(x)) is inexact for large x.
     """
 
     lengths: Tensor
@@ -191,8 +187,8 @@ def inside_pass(scores: Tensor, lengths: Tensor) -> InsidePass:
 def marginals(tables: InsidePass, tops: Tensor) -> Tensor:
     """Returns the probability of each span [B, S], times its root's weight, tops [B].
 
-    A span divides its weight over its splits by their probabilities. One walk from the widest span
-    down is therefore the outside pass, without the cancellation errors of outside scores.
+    Each span, from the widest down, divides its weight over its splits by their probabilities: an
+    outside pass without the cancellation errors of outside scores.
     """
     n, scale = tables.n, tables.scale
     weights = torch.zeros_like(tables.total)
@@ -235,9 +231,7 @@ def inside(scores: Tensor, lengths: Tensor) -> Tensor:
 @torch.no_grad()
 def best_tree(scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     """Returns the score [B] and the span mask [B, S] of each sentence's best binary tree (CKY).
-
-    scores: packed chart [B, S]. Of equal splits the one with the shortest left child wins.
-    """
+    scores: packed chart [B, S]. Of equal splits the one with the shortest left child wins."""
     n, lengths = checked_lengths(scores, lengths)
     best = scores.new_zeros(len(scores), n + 1, n + 1)
     for width in range(1, n + 1):
@@ -269,9 +263,8 @@ def best_tree(scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
 def hamming_augment(label_scores: Tensor, gold: Tensor, cost: float = 1.0) -> Tensor:
     """Adds `cost` to every label but the gold one [B, S] of each span: [B, S, L].
 
-    The best tree of the result maximises s(T) + cost * (number of T's spans with a label other than
-    the gold one), the cost-augmented search of the margin loss (Stern et al. 2017, section 4.1;
-    Mrini et al. 2020, section 3.2, eqs. 8 and 9).
+    The best tree of the result is that of the margin loss's cost-augmented search (Stern et al.
+    2017, section 4.1; Mrini et al. 2020, section 3.2, eqs. 8 and 9).
     """
     return (label_scores + cost).scatter_add(
         -1, gold.unsqueeze(-1), label_scores.new_full((*gold.shape, 1), -cost)

@@ -1,7 +1,7 @@
 """Probability distributions over the trees of padded sentences.
 
 `BinaryTrees` are unlabelled. `LabelledTrees` have labels and, in a joint model, heads.
-`TwoStageTrees` choose labels after the tree. Charts [B, S] are packed by width, lengths [B] are in
+`TwoStageTrees` choose labels after the tree. Charts [B, S] are packed by width, lengths [B] in
 words.
 """
 
@@ -54,10 +54,8 @@ class FoundTrees(NamedTuple):
 
 
 class KTrees(NamedTuple):
-    """The k most probable trees of one sentence, or all of them, the best first.
-
-    labels [k, S]: labels of constituents, else 0, in the sentence's own chart; log_prob [k].
-    """
+    """The k most probable trees of one sentence, or all of them, the best first. labels [k, S]:
+    labels of constituents, else 0, in the sentence's own chart; log_prob [k]."""
 
     labels: Tensor
     log_prob: Tensor
@@ -66,10 +64,8 @@ class KTrees(NamedTuple):
 class BinaryTrees:
     """The conditional random field over binary trees (Zhang et al. 2020, IJCAI).
 
-    p(T) = exp(the sum of the scores of T's 2n-1 spans - log Z).
-
-    scores: packed charts [B, S]. A score of -inf excludes a span. Where no tree is left, log Z is
-    -inf and probabilities mean nothing.
+    p(T) = exp(the sum of the scores of T's 2n-1 spans - log Z). scores: packed charts [B, S]; -inf
+    excludes a span. Where no tree is left, log Z is -inf and probabilities mean nothing.
     """
 
     def __init__(self, scores: Tensor, lengths: Tensor) -> None:
@@ -107,9 +103,8 @@ class BinaryTrees:
 class Trees(ABC):
     """A distribution over trees with labels 1..L-1; label 0 is "no constituent".
 
-    nodes: the distribution over binary trees with the labels, 0 included, summed out.
-    probabilistic: whether scores are log-probabilities; without, only `argmax` is defined, without
-    probabilities.
+    nodes: the distribution over binary trees, labels summed out. probabilistic: whether scores are
+    log-probabilities; without, only `argmax` is defined, without probabilities.
     """
 
     nodes: BinaryTrees
@@ -128,10 +123,7 @@ class Trees(ABC):
 
     def with_gold_groups(self, unknown: Tensor) -> Trees:
         """Returns the trees for training, in which groups that are no constituents have labels,
-        too.
-
-        unknown [B]: sentences without gold groups, which train nothing about groups.
-        """
+        too. unknown [B]: sentences without gold groups, which train nothing about groups."""
         return self
 
     @abstractmethod
@@ -169,13 +161,13 @@ class Trees(ABC):
 class LabelledTrees(Trees):
     """The CRF over labelled binary trees (Zhang et al. 2020, with labels inside), or margins.
 
-    A tree with more than two children at a node stands for all its binarisations, with label 0
-    between its constituents: its probability is their sum.
+    A tree with more than two children at a node stands for the sum of its binarisations, with label
+    0 between its constituents.
 
     scores: packed charts of label scores [B, S, L]. arcs: in a joint model, scores [B, n, n+1] of
-    head h, 0 the root, for word d + 1 at [d, h]; probabilities of trees don't include them. group:
-    the label of groups that are no constituents (`hpsg`). rooted: the whole sentence is a
-    constituent of every tree found.
+    head h, 0 the root, for word d + 1 at [d, h], outside of trees' probabilities. group: the label
+    of groups that are no constituents. rooted: every tree found has the whole sentence as a
+    constituent.
     """
 
     def __init__(
@@ -200,11 +192,8 @@ class LabelledTrees(Trees):
         return log_weight(self.scores, labels, self.lengths, self.group) - self.log_partition
 
     def with_gold_groups(self, unknown: Tensor) -> LabelledTrees:
-        """Returns the trees for training.
-
-        With log-probabilities, 0 stands for either label in sentences without gold groups, so
-        `log_prob` sums both. With margins, the search leaves groups out there.
-        """
+        """Returns the trees for training. In sentences without gold groups, 0 stands for either
+        label (log-probabilities), or the search leaves groups out (margins)."""
         if self.group is None:
             return self
         scores = self.scores
@@ -227,9 +216,8 @@ class LabelledTrees(Trees):
     def margin(self, labels: Tensor) -> Tensor:
         """Returns max_T [s(T) + Delta(T, T*)] - s(T*) [B] for gold trees T* with labels [B, S].
 
-        Delta is the number of spans of T whose label differs from the gold label, which is 0 for
-        spans that are no gold constituent (Stern et al. 2017; Mrini et al. 2020, section 3.2, eqs.
-        8 and 9). s(T*) sums the gold constituents, since label 0 scores 0.
+        Delta is the number of spans of T with another than the gold label, 0 where there is no gold
+        constituent (Stern et al. 2017; Mrini et al. 2020, section 3.2, eqs. 8 and 9).
         """
         augmented = hamming_augment(self.scores, labels)
         if self.rooted:
@@ -247,12 +235,10 @@ class LabelledTrees(Trees):
         return self._found(share * constituent, labels, share * empty, arcs)
 
     def mbr(self, threshold: float | None, arc_weight: float = 1.0) -> FoundTrees:
-        """Returns the tree that maximises the sum of its constituents' p - threshold plus its arcs'
-        probabilities times arc_weight.
+        """Returns the tree of the highest sum of constituents' p - threshold and weighted arcs' p.
 
         p is the probability of a labelled constituent (labelled recall, Goodman 1996). The
-        threshold serves precision: it leaves out improbable constituents, which a binary tree would
-        force in.
+        threshold serves precision: it leaves out constituents that only a binary tree needs.
         """
         if threshold is None:
             raise ValueError("only trees of two stages do without a threshold")
@@ -272,10 +258,8 @@ class LabelledTrees(Trees):
     def _found(
         self, constituent: Tensor, labels: Tensor, empty: Tensor, arcs: Tensor | None
     ) -> FoundTrees:
-        """Returns the tree of the highest sum of values.
-
-        constituent, empty: values of spans with their best label and without one.
-        """
+        """Returns the tree of the highest sum of values. constituent, empty: values of spans with
+        their best label and without one."""
         if self.rooted:
             never = empty.new_tensor(-torch.inf)
             empty = empty.index_put(root_positions(empty, self.lengths), never)
@@ -319,14 +303,11 @@ class LabelledTrees(Trees):
 
 
 class TwoStageTrees(Trees):
-    """A CRF over binary trees, then an independent label for each node (Zhang et al. 2020, IJCAI,
-    section 3).
+    """A CRF over binary trees, then a label for each node (Zhang et al. 2020, IJCAI, section 3).
 
     A tree's probability is that of its left binarisation, times those of its nodes' labels, 0
-    included.
-
-    spans: packed charts [B, S]. label_scores: function from sentences, starts and ends [N] of N
-    spans to the scores of their labels [N, L].
+    included. spans: packed charts [B, S]. label_scores: function from sentences, starts and ends
+    [N] of N spans to their label scores [N, L].
     """
 
     def __init__(
@@ -345,7 +326,6 @@ class TwoStageTrees(Trees):
         return self._label_scores(rows, starts[at], ends[at])
 
     def _log_probs(self, labels: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns log p of the left binarisation's nodes, and of their labels, both [B]."""
         nodes = left_binarisation(labels, self.lengths)
         rows, at = nodes.nonzero(as_tuple=True)
         loss = F.cross_entropy(self._labels_of(rows, at), labels[rows, at], reduction="none")
@@ -359,9 +339,9 @@ class TwoStageTrees(Trees):
     def cross_entropy(self, labels: Tensor) -> Tensor:
         """Returns -log p of the unlabelled tree plus the cross-entropy of its nodes' labels [B].
 
-        Zhang et al. 2020, section 3.5. The cross-entropy is scaled to a batch's words: the batch's
-        sum over its number of words is the likelihood's mean over words plus the cross-entropy's
-        mean over nodes, as in supar.
+        Zhang et al. 2020, section 3.5. The second term is scaled so that the batch's sum over its
+        words is the likelihood's mean over words plus the cross-entropy's mean over nodes, as in
+        supar.
         """
         of_nodes, of_labels = self._log_probs(labels)
         per_word = self.lengths.sum().to(of_nodes) / (2 * self.lengths - 1).sum()
@@ -421,7 +401,6 @@ class TwoStageTrees(Trees):
 
 
 def _own_spans(chart: Tensor, length: Tensor) -> Tensor:
-    """Returns the positions of a sentence's spans in the chart of a padded batch."""
     starts, ends = packed_spans(int(length))
     return span_position(chart_length(chart), starts, ends).to(chart.device)
 
@@ -429,10 +408,8 @@ def _own_spans(chart: Tensor, length: Tensor) -> Tensor:
 def _best_labels(
     chart: Tensor, empty: Tensor, group: int | None, lengths: Tensor, k: int
 ) -> tuple[Tensor, Tensor]:
-    """Returns the labels [k, S] and scores [k] of the k best trees of one sentence.
-
-    chart [1, S, L]: scores of labels; empty [1, S]: scores of spans that are no constituents.
-    """
+    """Returns the labels [k, S] and scores [k] of the k best trees of one sentence. chart [1, S,
+    L]: scores of labels; empty [1, S]: scores of spans that are no constituents."""
     constituents = chart[..., 1:]
     if group is not None:
         constituents = constituents.clone()

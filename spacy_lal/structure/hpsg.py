@@ -52,10 +52,8 @@ class HeadedTree(NamedTuple):
 
 @dataclass
 class HpsgReport:
-    """Counts over the sentences of a corpus that `lexicalise` has converted.
-
-    conflicts: as in `HeadedTree`. non_projective: sentences with crossing arcs.
-    """
+    """Counts over the sentences of a corpus that `lexicalise` has converted. conflicts: as in
+    `HeadedTree`. non_projective: sentences with crossing arcs."""
 
     sentences: int = 0
     nodes: int = 0
@@ -89,13 +87,12 @@ def lexicalise(spans: Iterable[LabelledSpan], heads: Sequence[int], n: int) -> H
     """Returns the head-driven tree of n words with these constituents and dependencies.
 
     spans: constituents in preorder; a unary chain is several spans or one. heads: the head of each
-    word, 0 the root, k word k.
-    A node's head is that of its last child that depends on a word outside or is a root, else that
-    of its first child. Groups are nested where dependents of siblings have dependents among the
-    children. If no constituent covers the whole sentence, the topmost ones are grouped like a
-    node's children. Children that depend on a sibling apart from its group, as in non-projective
-    sentences, and children that depend on each other in a cycle count as conflicts.
-    Raises ValueError for heads that are no words, and constituents that are misplaced or cross.
+    word, 0 the root, k word k. A node's head is that of its last child that depends on a word
+    outside or is a root, else that of its first child. Groups nest along chains of dependents.
+    Topmost constituents are grouped like a node's children. Conflicts are children apart from the
+    group of the sibling that they depend on, as in non-projective sentences, and children that
+    depend on each other in a cycle. Raises ValueError for heads that are no words, and constituents
+    that are misplaced or cross.
     """
     if len(heads) != n or (n and not 0 <= min(heads) <= max(heads) <= n):
         raise ValueError(f"expected {n} heads from 0 to {n}, not {list(heads)}")
@@ -137,7 +134,6 @@ def _head(children: Sequence[_Child], fathers: Sequence[int]) -> int:
 
 
 def _strangers(children: Sequence[_Child], fathers: Sequence[int], head: int) -> int:
-    """Returns the number of children that are conflicts."""
     return sum([word != head != fathers[word] for _, _, word in children])
 
 

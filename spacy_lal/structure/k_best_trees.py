@@ -1,14 +1,13 @@
 """The k best trees: CKY with sorted lists of k scores (Huang and Chiang 2005, algorithm 2).
 
-Trees are n-ary with labels, and each is found once, as its left binarisation: the first children of
-a node with more than two are grouped under an *empty* span, which is no constituent. Empty spans of
-several words are thus left children, and right children of several words are constituents. The
-whole sentence may be empty: then the tree has several nodes under TOP.
+Trees are n-ary with labels. Each is found once, as its left binarisation: the first children of a
+node with more than two are grouped under an *empty* span, which is no constituent. So empty spans
+of several words are left children, and right children of several words are constituents. If the
+whole sentence is empty, the tree has several nodes under TOP.
 
 A span has two lists: its best trees as a left child or whole sentence, at `[i, j]` of the square
 tables, and as a right child, at `[j, i]`. An entry is a split, a rank in the list of either child,
-and the span's label. As lists are sorted, an entry can be among the k best only if fewer than k
-others precede it in all of its ranks; the search covers no others.
+and a label. The search covers only entries that fewer than k others precede in all ranks.
 """
 
 from __future__ import annotations
@@ -88,12 +87,8 @@ def _choices(constituent: Tensor, empty: Tensor, n: int, k: int) -> tuple[Tensor
 @lru_cache
 @torch.inference_mode(False)
 def _candidates(splits: int, first: int, second: int, k: int) -> Tensor:
-    """Returns the ranks [3, number] of splits and in two lists that an entry of the k best can
-    have.
-
-    The splits are sorted by the best entry of each. All better splits, and in its own split all
-    entries with no worse ranks, precede an entry.
-    """
+    """Returns the ranks [3, number] of splits, sorted by their best entry, and in two lists that an
+    entry of the k best can have: few enough entries precede it in all ranks."""
     ranks = [
         (split, r, s)
         for split in range(min(splits, k))
@@ -121,10 +116,8 @@ def _best_splits(best: Tensor, lists: Tensor, width: int, k: int) -> tuple[Tenso
 
 
 def _trace(scores: Tensor, origins: Tensor, lengths: Tensor, size: int) -> KBest:
-    """Walks down from the roots of all trees, all spans of one depth at a time.
-
-    scores: [B, k] of the roots; size: S.
-    """
+    """Walks down from the roots of all trees, all spans of one depth at a time. scores: [B, k] of
+    the roots; size: S."""
     n = origins.shape[1] - 1
     spans = torch.zeros(*scores.shape, size, dtype=torch.bool, device=scores.device)
     labels = torch.zeros_like(spans, dtype=torch.long)

@@ -27,18 +27,15 @@ def best_spans(
     """Returns the disjoint spans of highest score (a semi-Markov model's Viterbi).
 
     begin, inside: [B, n, C], scores of a word that begins or continues a span of each label; -inf
-    forbids. outside: [B, n], scores of a word in no span.
-    whole: [B, n, n], whether the words i to j are a constituent. losses: [C], the cost (at least 0)
-    of a span of each label that is no constituent.
-    lengths: [B], in 1..n; padding is never read. unique: labels that occur at most once in a
-    sequence.
+    forbids. outside: [B, n], scores of a word in no span. whole: [B, n, n], whether the words i to
+    j are a constituent. losses: [C], the cost (at least 0) of a span of each label that is no
+    constituent. lengths: [B], in 1..n. unique: labels that occur at most once in a sequence.
 
-    Sarawagi and Cohen (2004). The best span of a label that ends at a word and is no constituent
-    begins at that word or extends that of the word before, so the work grows with C times n and the
-    number of constituents, not with C n². Where a label of `unique` comes twice, its one span
-    begins either in the first half of these spans' words or after them. The search takes both
-    cases, unless they can't beat the best sequence found. Ties: a word outside before a span,
-    longer spans before shorter, lower labels before higher.
+    Sarawagi and Cohen (2004). A label's best span that is no constituent begins at its last word or
+    extends that of the word before, so the work grows with C n and the number of constituents, not
+    with C n². Where a label of `unique` comes twice, its one span begins in the first half of these
+    spans or after them, and the search takes both cases unless they can't win. Ties: a word outside
+    before a span, longer spans before shorter, lower labels before higher.
     """
     _, n, size = begin.shape
     rows = max(1, MOST_SCORES // max(1, n * max(n, size)))
@@ -71,7 +68,6 @@ def best_spans(
 def _search(
     begin: Array, inside: Array, outside: Array, whole: Array, losses: Array, lengths: list[int]
 ) -> list[tuple[float, Spans]]:
-    """Returns the best sequence of each row and its score, repeated labels allowed."""
     batch, n, _ = begin.shape
     # words that can't be inside: sums of -inf have no differences
     never = numpy.isneginf(inside)

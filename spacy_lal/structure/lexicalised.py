@@ -1,11 +1,10 @@
 """Joint decoding of constituents and dependencies: the best head-lexicalised binary tree.
 
 A joint tree (the *joint span* of Zhou & Zhao 2019; Mrini et al. 2020, section 3.1) is a binary tree
-over the n words whose every node has a head word. A word heads itself. A wider node takes the head
-of one child, and the head of the other child becomes its dependent. So one tree holds a
-constituency tree, with empty nodes where a constituent has more than two children, and a projective
-dependency tree. Its score is the sum of its nodes' labels and its words' arcs. The whole sentence
-and every dependent wider than one word are constituents; the other nodes may be empty.
+whose every node has a head word. A word heads itself. A wider node takes the head of one child, and
+the head of the other child becomes its dependent. Its score is the sum of its nodes' labels and its
+words' arcs. The whole sentence and every dependent wider than one word are constituents; other
+nodes may be empty.
 
 The algorithm of Zhou & Zhao is O(n^5): a span, its split, and the heads of both children. This one
 maximises over the dependent's head first. `comp` is the best inside of a span (a, b) with head h::
@@ -18,8 +17,8 @@ Of the two children of a span exactly one holds its head, so the same table serv
 
     comp[i, j, h] = max over k of T[i, k, h] + T[k, j, h]                        h inside (i, j)
 
-Either maximum is O(n^4) over all spans: per width one addition and one maximum for all sentences,
-starts, splits and heads. The tables have 2 n^3 numbers, of which half are written.
+Either maximum is O(n^4) over all spans, in two operations per width. The tables have 2 n^3 numbers,
+of which half are written.
 """
 
 from __future__ import annotations
@@ -159,7 +158,6 @@ def _tables(constituent: Tensor, either: Tensor, arcs: Tensor) -> tuple[Tensor, 
 
 
 def _best_sums(first: Tensor, second: Tensor) -> Tensor:
-    """Returns max(first + second) over dimension 0 of [k, B, starts, heads], in blocks."""
     k, size, starts, heads = *first.shape[:3], second.shape[3]
     block = min(starts, max(1, BLOCK // (k * size * heads)))
     best = first.new_empty(size, starts, heads)
@@ -234,10 +232,9 @@ def joint_values(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Converts label scores [B, S, L] to the input of `best_joint_tree`; label 0 is no constituent.
 
-    Returns the value of each span's best label and that label, both [B, S], and the value of no
-    constituent [B, S]. `sub_head` is the label `<H>` of groups of dependents, which are no
-    constituents of the treebank; single words and whole sentences never have it. The value is -inf
-    where there is no other label.
+    Returns the value of each span's best label (-inf if none is allowed), that label, and the value
+    of no constituent, all [B, S]. `sub_head` is the label `<H>` of groups of dependents, which
+    single words and whole sentences never have.
     """
     scores = label_scores.clone()
     scores[..., 0] = -math.inf

@@ -1,14 +1,12 @@
 """Joint decoding over few of a sentence's spans: the search of `lexicalised` for long sentences.
 
-Search over all spans and all heads is O(n^4). Coarse-to-fine pruning (Charniak et al. 2006) keeps
-the spans that a coarser model finds probable. Here a chart is a list of kept spans, and the table T
-of `lexicalised` is indexed by kept span and head. Kept spans have the splits whose two children are
-kept. The result is the best tree of kept spans.
+Coarse-to-fine pruning (Charniak et al. 2006) keeps the spans that a coarser model finds probable.
+The table T of `lexicalised` is indexed by kept span and head, and only splits into two kept
+children count.
 
-T is two maxima a span. The first, over splits, adds two rows of the table for each split. The
-second, over the words h' which may depend on a head h outside, skips most words, those that can't
-win for any h: comp[h'] + max over h of A[h' <- h] is less than comp[h''] + min over h of A[h'' <-
-h] for another word h''.
+T is two maxima a span. The maximum over splits adds two rows of the table for each split. That over
+the words h' which may depend on a head h outside skips words that can't win for any h: comp[h'] +
+max over h of A[h' <- h] is less than comp[h''] + min over h of A[h'' <- h] for another word h''.
 
 Time is O(n (splits + words not skipped)), both summed over kept spans; memory is O(n spans).
 """
@@ -90,11 +88,10 @@ def _of_probable(
 def best_joint_tree_within(
     keep: Tensor, constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: Tensor
 ) -> JointTree:
-    """Returns the highest-scoring joint tree of each sentence with all nodes in `keep`.
+    """Returns the highest-scoring joint tree of each sentence with all nodes in `keep` [B, S].
 
-    keep: mask [B, S]. All else, ties included, is as in `lexicalised.best_joint_tree`. Sentences
-    are decoded one by one, on the CPU. Where the kept spans make no tree, the score is -inf and
-    there are no nodes. Raises ValueError if `keep` lacks a sentence or a word.
+    Ties are as in `best_joint_tree`. Sentences are decoded one by one, on the CPU. Where the kept
+    spans make no tree, the score is -inf. Raises ValueError if `keep` lacks a sentence or a word.
     """
     best = JointTree(
         arcs.new_full((len(arcs),), -torch.inf),
@@ -128,9 +125,7 @@ def best_joint_tree_within(
 
 class _KeptChart:
     """The kept spans of one sentence, numbered by width, then start, and their table T [K, n].
-
-    starts, ends, constituent, empty: [K], words first, the sentence last; arcs: [n, n+1].
-    """
+    starts, ends, constituent, empty: [K], words first, the sentence last; arcs: [n, n+1]."""
 
     def __init__(
         self, starts: Ints, ends: Ints, constituent: Floats, empty: Floats, arcs: Floats
@@ -171,9 +166,7 @@ class _KeptChart:
 
     def _as_dependents(self, comp: Floats, highest: Floats, lowest: Floats) -> Floats:
         """Returns the best of comp[h'] + A[h' <- h] for each h [spans, n], from comp [spans, n].
-
-        highest, lowest: of each row of A.
-        """
+        highest, lowest: of each row of A."""
         row, word = np.nonzero(comp + highest >= (comp + lowest).max(1, keepdims=True))
         counts = np.bincount(row, minlength=len(comp))
         which = _repeating_last(np.cumsum(counts) - counts, counts)

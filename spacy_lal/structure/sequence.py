@@ -35,18 +35,17 @@ def viterbi(
 ) -> BestPaths:
     """Returns the label sequences of highest score (Viterbi 1967; Forney 1973).
 
-    scores: [B, n, L], scores of each label of each word; padding is never read.
-    lengths: [B], in 1..n.
+    scores: [B, n, L], scores of each label of each word; padding is never read. lengths: [B], in
+    1..n.
     transitions: [L, L]; `transitions[i, j]` is added where label j follows label i.
     start: [L], added at the first word.
     once: [B, k], labels that may occur at most once in their sequence; one may be named twice.
 
-    Any of these scores may be -inf. Ties go to the lowest last label, then to the lowest label
-    before it, and so on. If every path is forbidden, the score is -inf and the labels mean nothing.
-
-    The work at each word grows with the number of transitions that differ from their row's lowest,
-    or, into labels that may not follow every label, are not -inf. Each label of `once` doubles it:
-    a path's state is its last label and the set of these labels it has used.
+    Scores may be -inf; if every path is forbidden, the labels mean nothing. Ties go to the lowest
+    last label, then to the lowest label before it, and so on. The work at each word grows with the
+    number of transitions that differ from their row's lowest, or, into labels that may not follow
+    every label, are not -inf. Each label of `once` doubles it: a path's state is its last label and
+    the set of these labels it has used.
 
     Raises ValueError for wrong shapes, lengths, and transitions that are infinite or not a number.
     """
@@ -103,11 +102,8 @@ def viterbi(
 
 
 def _uses(once: Tensor) -> list[tuple[Tensor, Tensor]]:
-    """Returns, for each column of `once` [B, k], two lists of flat cells of [L, 2^k, B].
-
-    They are the cells with that last label: subsets without the label, and in the same order
-    subsets with it.
-    """
+    """Returns, for each column of `once` [B, k], flat cells of [L, 2^k, B] with that last label, of
+    subsets without the label and, in the same order, with it."""
     batch, k = once.shape
     every, subset = (torch.arange(size, device=once.device) for size in (batch, 1 << k))
     uses = []
@@ -151,9 +147,8 @@ def _exceptions(transitions: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Splits transitions into a lowest one for each label, and pairs that differ from it.
 
     Returns the lowest finite transition from each label [L, 1], whether each label may follow every
-    label [L, 1], and the pairs (previous, following). Into a label that may follow every label, the
-    maximum over the lowest ones and the pairs is exactly the maximum over all; all ways into any
-    other label are among the pairs.
+    label [L, 1], and the pairs (previous, following). The maximum over both is exact for labels
+    that may follow every label; all ways into other labels are among the pairs.
     """
     allowed = transitions > -torch.inf
     # a label that nothing may follow has no lowest transition, but then none may follow every label
@@ -163,8 +158,6 @@ def _exceptions(transitions: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     previous, following = pairs.nonzero(as_tuple=True)
     return lowest, everywhere.unsqueeze(1), previous, following
 
-
-# Labels that occur once
 
 MOST_STATES = 1 << 24
 """Words times states of the sequences in one search: 64 MB of floats."""
@@ -213,20 +206,15 @@ def _repeated(labels: Tensor, lengths: Tensor, unique: Tensor) -> Tensor:
     return (labels.where(words, -1).unsqueeze(2) == unique).sum(1) > 1
 
 
-# Transitions
-
-
 def transition_probs(counts: Tensor) -> Tensor:
-    """Returns the relative frequency of each label given the one before.
+    """Returns the relative frequency of each label given the one before; unseen pairs have 0.
 
     counts: [L, L], how often label j follows label i in the training data; or [L], how often each
-    label comes first. Unseen pairs have 0, as have all that follow a label without counts.
+    label comes first. Raises ValueError for negative counts.
 
     Strubell et al. 2018 ("Predicting semantic roles") decode label scores with these probabilities.
     Their released code adds them to the logits, without logarithms and without a term for the first
-    word: an unseen pair then costs at most 1, and sequences may be invalid. Its logarithm is -inf.
-
-    Raises ValueError for negative counts.
+    word: an unseen pair then costs at most 1, and sequences may be invalid.
     """
     if (counts < 0).any():
         raise ValueError("counts of transitions must not be negative")
@@ -244,9 +232,6 @@ def bio_constraints(labels: Sequence[str]) -> tuple[Tensor, Tensor]:
     first = [tag != "I" for tag, _ in parts]
     transitions, start = torch.tensor(allowed), torch.tensor(first)
     return transitions.float().log(), start.float().log()
-
-
-# Spans
 
 
 def bio_to_spans(labels: Iterable[str]) -> list[LabelledSpan]:
@@ -271,7 +256,6 @@ def bio_to_spans(labels: Iterable[str]) -> list[LabelledSpan]:
 
 
 def _split(label: str) -> tuple[str, str]:
-    """Splits `B-X` into ("B", "X"), `O` into ("O", "")."""
     tag, _, name = label.partition("-")
     if label != "O" and (tag not in ("B", "I") or not name):
         raise ValueError(f"{label!r} is none of the BIO labels O, B-… and I-…")
