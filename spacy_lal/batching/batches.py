@@ -97,8 +97,7 @@ def batch_by_spans(
 def read_docs(
     model: Model, docs: list[Doc], is_train: bool
 ) -> tuple[list[Sentence], Tensor, Callable[[list[Floats2d]], list[Doc]]]:
-    """Returns the docs' sentences, the vectors of all tokens [tokens, d_in], and tok2vec's
-    backprop."""
+    """Returns the sentences, the vectors of all tokens [tokens, d_in], and tok2vec's backprop."""
     reading: Reading = model.attrs["reading"]
     sentences = reading.split(docs)
     if not is_train:
@@ -136,7 +135,7 @@ def padded_batches(
 def token_batches(
     docs: list[Doc], sentences: list[Sentence], max_spans: int
 ) -> Iterator[tuple[list[int], Tensor, Tensor]]:
-    """As `padded_batches`, with the numbers of the words among all Docs' tokens [B, n]."""
+    """Yields `padded_batches` with the words' numbers among all Docs' tokens [B, n] for vectors."""
     first_token = numpy.cumsum([0, *map(len, docs)])
     parsed = [k for k, sentence in enumerate(sentences) if sentence.parsed]
     lengths = [len(sentences[k].words) for k in parsed]

@@ -26,8 +26,7 @@ class Sentence(NamedTuple):
     """The words of one sentence, or of one piece of a sentence that is too long to parse whole.
 
     doc: index in the batch of Docs. start, end: the tokens covered, whitespace included. words:
-    indices of the words' tokens. parsed: False where the policy is "flat". first: False for later
-    pieces.
+    indices of words. parsed: False where the policy is "flat". first: False for later pieces.
     """
 
     doc: int

@@ -108,8 +108,7 @@ class TorchShim(Shim):
         return next(self.module.parameters()).device
 
     def run(self, *inputs: Any, is_train: bool, dropout: float = 0.0) -> Any:
-        """Returns the module's output; in training with the autograd graph, for the caller's
-        backward."""
+        """Returns the module's output, in training with the autograd graph."""
         module = self.module
         if not is_train:
             with torch.no_grad():

@@ -112,8 +112,7 @@ def mean_weights(model: Model, again: Model, begun: Model, share: float = 0.5) -
 def _take(
     name: str, value: Tensor, given: Tensor, ours: Header, known: Header, embedded: int
 ) -> int:
-    """Copies the fitting part of a parameter, by the modules' headers; returns its number of
-    values."""
+    """Copies the part of a parameter that fits by the headers; returns its number of values."""
     rows, given_rows = _rows(name, ours), _rows(name, known)
     if rows and given_rows:
         unnamed = [""] * rows.before

@@ -133,8 +133,8 @@ class WordCharSettings(EmbeddingSettings):
     word_width: width of the word table, which ignores case and reads digits as 0. char_width: width
     of the table of characters. char_hidden_width: width of each direction of the CharLSTM.
     min_count: words and characters seen less often in the training data are "unknown".
-    word_dropout: probability of an unknown word in training. max_chars: longer words are read
-    without their middle.
+    word_dropout: probability of an unknown word in training. max_chars: longer words lose their
+    middle.
     """
 
     name: ClassVar[str] = "spacy-lal.WordCharEmbed.v1"

@@ -109,8 +109,8 @@ def build_with_own_vectors_v1(
     """Concatenate static word vectors with an embedding's, and store them in the component.
 
     The pipeline's vectors (`[initialize] vectors`) are copied when the component is initialised,
-    rounded to 8 bits. They are then part of its weights, so the component works in a pipeline with
-    any vectors or none.
+    rounded to 8 bits. They are then part of its weights, so the pipeline may have any vectors or
+    none.
 
     embed: any Tok2Vec model. width: width of the learned linear projection of the static vectors.
     """

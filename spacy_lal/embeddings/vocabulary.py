@@ -102,8 +102,7 @@ def word_form(text: str) -> str:
 
 
 def learn_vocabulary(model: Model, docs: Iterable[Doc]) -> bool:
-    """Gives the training words to every layer inside `model` that has a vocabulary. Returns whether
-    there is such a layer."""
+    """Gives training words to all layers of `model` with a vocabulary; returns whether any has."""
     shims = [shim for _, shim in torch_shims(model) if isinstance(shim, VocabularyShim)]
     if shims:
         words = Counter(token.text for doc in docs for token in doc if not token.is_space)

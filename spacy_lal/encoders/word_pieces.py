@@ -66,8 +66,7 @@ class WordPieces:
         self._known: dict[str, list[int]] = {}
 
     def of_docs(self, docs: list[Doc], most: int) -> tuple[Numbers, Numbers]:
-        """Returns the pieces of all tokens, one after the other, and the number of each token's
-        [tokens].
+        """Returns the pieces of all tokens in order, and the number of each token's [tokens].
 
         A whitespace token has none; another token has at most `most`, and at least one if the
         tokenizer has a piece for the unknown.
@@ -132,8 +131,7 @@ def piece_batches(
 
     window: size in pieces, special ones included. padding: id of the padding piece. few_shapes: pad
     lengths to multiples of 8, and batches to about a multiple of 256 pieces, since oneDNN keeps a
-    program for every shape of bfloat16 products: endless shapes take gigabytes and most of the
-    time.
+    program for every shape of bfloat16 products: endless shapes take gigabytes and time.
     """
     special = pieces.special
     before, around = len(special.before), len(special.before) + len(special.behind)

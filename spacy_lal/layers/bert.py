@@ -28,8 +28,7 @@ class BertSizes:
 
     embedding_size: width of the embeddings; another width than hidden_size is projected (Electra).
     first_position: position of a text's first piece; RoBERTa's follow that of padding.
-    hidden_dropout_prob, attention_probs_dropout_prob: dropout rate of sublayers' outputs and of
-    attention.
+    hidden_dropout_prob, attention_probs_dropout_prob: dropout rate of sublayers and attention.
     """
 
     hidden_size: int
@@ -94,8 +93,7 @@ class Bert(nn.Module):
 
 
 class BertLayer(nn.Module):
-    """x [B, l, d], mask of the pieces [B, 1, 1, l] -> [B, l, d]; given rows, x and output are
-    packed."""
+    """x [B, l, d], mask [B, 1, 1, l] of pieces -> [B, l, d]; given rows, both packed."""
 
     def __init__(self, sizes: BertSizes) -> None:
         super().__init__()

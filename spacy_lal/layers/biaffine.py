@@ -10,8 +10,7 @@ from torch import Tensor, nn
 class Biaffine(nn.Module):
     """s_o(x, y) = x^T U_o y + w_o . x + v_o . y + b_o for every pair of a left and a right vector.
 
-    left [B,n,d], right [B,m,d] -> [B,n,m,n_outputs]: [x;1]^T W_o [y;1] of Mrini et al. 2020, eq.
-    10.
+    left [B,n,d], right [B,m,d] -> [B,n,m,n_outputs]: [x;1]^T W_o [y;1], Mrini et al. 2020, eq. 10.
     """
 
     def __init__(self, d_left: int, d_right: int, n_outputs: int = 1) -> None:

@@ -17,8 +17,8 @@ class BiLSTM(nn.Module):
     The backward LSTM reads the words reversed *within their length*, so padding never affects a
     word's state. Dense kernels are faster than packed sequences. Rows of padding are meaningless.
     Between layers, features are dropped for the whole sentence (Gal and Ghahramani 2016).
-    `mixed_precision` trains with bfloat16 products, where the processor has them. A depth of 0
-    returns x.
+    `mixed_precision` trains with bfloat16 products, where the processor has them. Depth 0 returns
+    x.
     """
 
     def __init__(

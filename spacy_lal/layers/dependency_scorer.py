@@ -18,8 +18,8 @@ class DependencySettings(Settings):
     arc_width, relation_width: width of the projections. relation_of: score relations of dependent
     and head, P(l | d, h), as the paper says ("pair"), or of the dependent alone, in its roles of
     head and of dependent, as its released code does. read: the annotations of the words, or the
-    fenceposts of spans (the released code). dropout: dropout rate of the projected rows; None for
-    the training's.
+    fenceposts of spans (the released code). dropout: rate for the projected rows; None: the
+    training's.
     """
 
     name: ClassVar[str] = "spacy-lal.BiaffineDependencies.v1"
@@ -40,8 +40,7 @@ class DependencyScorer(nn.Module):
 
     x [B,n+1,d_in], row 0 the root and row k word k -> arcs [B,n,n+1], the score of head h for word
     d + 1 at [d,h]; relations [B,n,n+1,R] of arcs, or [B,n,1,R] of the dependent alone. Projections
-    have a ReLU or, given a `slope`, a leaky one. Dropout drops the same features in all rows of a
-    sentence.
+    have a ReLU or, given a `slope`, a leaky one. Dropout is the same in all rows of a sentence.
     """
 
     def __init__(

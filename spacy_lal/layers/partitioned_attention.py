@@ -185,7 +185,7 @@ class PartitionedFeedForward(nn.Module):
 
     x [B,n,d] -> LayerNorm(x + W2 relu(W1 x + b1) + b2) [B,n,d]. With `d_positional`, the last
     `d_positional` features have their own weights (w_1p, w_2p; content w_1c, w_2c) and half of the
-    hidden features.
+    hidden ones.
     """
 
     def __init__(

@@ -16,8 +16,7 @@ class RoleScorerSettings(Settings):
     """Settings of `RoleScorer`. The numbers in brackets are the paper's.
 
     predicate_width, role_width: width of the perceptron's views of a word (200, 200). role_rank:
-    number of rank-one matrices that the roles share; null gives each role a full matrix, as in the
-    paper.
+    number of rank-one matrices that the roles share; null: a full matrix each, as in the paper.
     """
 
     predicate_width: int = 200

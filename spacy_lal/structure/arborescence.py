@@ -109,8 +109,7 @@ def projective(arcs: Tensor, lengths: Tensor) -> Tensor:
     # Items of width w reach w words to one side of their head. *Open* items end at a dependent
     # without dependents on its far side: `open_right[b, i, w]` is the arc i -> i+w with all
     # between. Closed items are complete: `right[b, i, w]` is head i with i..i+w, `left[b, j, w]`
-    # head j with j-w..j. `*_end` hold the same values by the far end, so all splits of a width are
-    # contiguous.
+    # head j with j-w..j. `*_end` hold the same values by the far end, so splits are contiguous.
     right, right_end, left, left_end, open_right, open_left = arcs.new_zeros(6, batch, n, n)
     # splits[b, i, j]: the last word of the left half between the ends of the arc;
     # outer[b, h, e]: the outermost dependent of the closed item from head h to end e
@@ -134,8 +133,7 @@ def projective(arcs: Tensor, lengths: Tensor) -> Tensor:
     totals = arcs[..., 0] + left_end[:, 0] + right_end[rows, last].gather(1, to_end.clamp(min=0))
     root = totals.masked_fill(to_end < 0, -torch.inf).argmax(1)
 
-    # Closed items (row, head, end), top-down. Each gives one arc and the three closed items inside
-    # it.
+    # Closed items (row, head, end), top-down. Each gives one arc and three closed items.
     heads = torch.zeros(batch, n, dtype=torch.long, device=arcs.device)
     pair = torch.stack([rows, root])
     items = torch.cat([torch.vstack([pair, torch.zeros_like(last)]), torch.vstack([pair, last])], 1)
@@ -156,8 +154,7 @@ def nonprojective(arcs: Tensor, lengths: Tensor) -> Tensor:
 
     The tree is a maximum spanning arborescence (McDonald et al. 2005) of arcs [B, n, n+1].
     Sentences whose best heads are no tree are solved one by one in float64. If every tree has arcs
-    of score -inf, the result has as few of them as possible and is the best such tree by its other
-    arcs.
+    of score -inf, the result has as few as possible and is the best such tree by its others.
     """
     arcs, lengths = _checked(arcs, lengths)
     scores = _without_loops(arcs, lengths)

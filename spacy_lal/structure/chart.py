@@ -7,8 +7,7 @@ of one width are contiguous. A binary tree has 2n-1 spans; its score is the sum 
 Every program walks the widths once and computes all sentences, starts and splits of a width in one
 operation. Its square tables hold a span (i, j) at `[i, j]` and at `[j, i]`: row i has its left
 children (i, k), row j its right children (k, j), in order of the split k, so the children of all
-spans of a width are strided views. Shorter sentences need no mask: a tree of m words reads only
-spans inside (0, m).
+spans of a width are views. Shorter sentences need no mask: m words read only spans inside (0, m).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Probability distributions over the trees of padded sentences.
 
 `BinaryTrees` are unlabelled. `LabelledTrees` have labels and, in a joint model, heads.
-`TwoStageTrees` choose labels after the tree. Charts [B, S] are packed by width, lengths [B] in
-words.
+`TwoStageTrees` choose labels after the tree. Charts [B, S] are packed by width.
 """
 
 from __future__ import annotations
@@ -166,8 +165,7 @@ class LabelledTrees(Trees):
 
     scores: packed charts of label scores [B, S, L]. arcs: in a joint model, scores [B, n, n+1] of
     head h, 0 the root, for word d + 1 at [d, h], outside of trees' probabilities. group: the label
-    of groups that are no constituents. rooted: every tree found has the whole sentence as a
-    constituent.
+    of groups that are no constituents. rooted: whole sentences are constituents of trees found.
     """
 
     def __init__(
@@ -286,8 +284,7 @@ class LabelledTrees(Trees):
         return _span_labels(self.scores, self.marginals, self.group)
 
     def _kmax(self, row: int, k: int) -> KTrees:
-        """Ranks the `WIDER` k trees of highest score by probability; no dynamic program ranks sums
-        over binarisations."""
+        """Ranks the `WIDER` k best-scored trees, as no dynamic program ranks sums."""
         lengths = self.lengths[row : row + 1]
         here = _own_spans(self.scores, lengths)
         chart = self.scores[row, here].unsqueeze(0)
@@ -340,8 +337,7 @@ class TwoStageTrees(Trees):
         """Returns -log p of the unlabelled tree plus the cross-entropy of its nodes' labels [B].
 
         Zhang et al. 2020, section 3.5. The second term is scaled so that the batch's sum over its
-        words is the likelihood's mean over words plus the cross-entropy's mean over nodes, as in
-        supar.
+        words is the likelihood's mean over words plus the cross-entropy's over nodes, as in supar.
         """
         of_nodes, of_labels = self._log_probs(labels)
         per_word = self.lengths.sum().to(of_nodes) / (2 * self.lengths - 1).sum()

@@ -39,8 +39,7 @@ def k_best(constituent: Tensor, empty: Tensor, lengths: Tensor, k: int) -> KBest
 
     constituent: packed charts [B, S, A], the score of a span as a constituent with each of A
     labels; empty: [B, S], its score as none; lengths: words of each sentence [B], 1..n. A tree's
-    score is the sum over all 2n-1 spans of its left binarisation. -inf excludes. Raises ValueError
-    for k < 1.
+    score is the sum over its left binarisation's spans. -inf excludes. Raises ValueError for k < 1.
     """
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")
@@ -75,8 +74,7 @@ def k_best(constituent: Tensor, empty: Tensor, lengths: Tensor, k: int) -> KBest
 
 
 def _choices(constituent: Tensor, empty: Tensor, n: int, k: int) -> tuple[Tensor, Tensor]:
-    """Returns a span's own values and labels as a left and as a right child, both [B, 2, S, up to
-    k], the best first."""
+    """Returns spans' best values and labels as left and right children, both [B, 2, S, up to k]."""
     both = torch.cat([empty.unsqueeze(-1), constituent], -1).unsqueeze(1).repeat(1, 2, 1, 1)
     # single words come first in a packed chart
     both[:, 1, n:, 0] = -math.inf
@@ -116,8 +114,7 @@ def _best_splits(best: Tensor, lists: Tensor, width: int, k: int) -> tuple[Tenso
 
 
 def _trace(scores: Tensor, origins: Tensor, lengths: Tensor, size: int) -> KBest:
-    """Walks down from the roots of all trees, all spans of one depth at a time. scores: [B, k] of
-    the roots; size: S."""
+    """Walks down from all roots with scores [B, k], all spans of one depth at a time; size: S."""
     n = origins.shape[1] - 1
     spans = torch.zeros(*scores.shape, size, dtype=torch.bool, device=scores.device)
     labels = torch.zeros_like(spans, dtype=torch.long)

@@ -42,8 +42,7 @@ def best_spans(
     of_words = [t.double().cpu().numpy() for t in (begin, inside, outside)]
     constituents, lost = whole.cpu().numpy(), losses.double().cpu().numpy()
     best: list[tuple[float, Spans]] = [(-numpy.inf, []) for _ in begin]
-    # the sequences to search: their row, the most that they may score, and the words at which a
-    # label may not begin
+    # searches: their row, the most that they may score, words at which a label may not begin
     searches: list[tuple[int, float, list[tuple[slice, int]]]]
     searches = [(row, numpy.inf, []) for row in range(len(begin))]
     while searches:
@@ -73,8 +72,7 @@ def _search(
     never = numpy.isneginf(inside)
     sums = numpy.where(never, 0, inside).cumsum(1)
     broken = never.cumsum(1)
-    # value of a span of the words i to j: start[i] + sums[j], if no word after i is forbidden
-    # inside
+    # value of a span of words i to j: start[i] + sums[j], unless one after i can't be inside
     start = begin - sums
     starts_of = [
         numpy.flatnonzero(column[: j + 1])
@@ -120,8 +118,7 @@ def _spans(back: list[list[int]], end: int) -> Spans:
 
 
 def _repeated(spans: Spans, unique: Sequence[int]) -> tuple[int, int] | None:
-    """Returns the most repeated label of `unique`, and the last word of the first half of its
-    beginnings."""
+    """Returns the most repeated label, and the last beginning in the first half of its spans."""
     begins: dict[int, list[int]] = {label: [] for label in unique}
     for start, _, label in spans:
         if label in begins:

@@ -61,8 +61,8 @@ def viterbi(
     every = torch.arange(batch, device=scores.device)
 
     # best[t, j, u, b]: paths up to word t with last label j that have used the labels of subset u.
-    # The batch comes last, so that each label is a contiguous row. No result reads the values past
-    # a sequence's end.
+    # The batch comes last, so that each label is a contiguous row. Values past a sequence's end
+    # don't matter.
     best = scores.permute(1, 2, 0).to(dtype).unsqueeze(2).repeat(1, 1, subsets, 1)
     first = torch.full_like(best[0], -torch.inf)
     first[:, 0] = 0.0 if start is None else start.to(best).unsqueeze(1)
@@ -189,8 +189,7 @@ def unique_viterbi(
         if not len(rows):
             return BestPaths(labels, score)
         constrained[rows] |= repeated[broken]
-        # every sequence takes as many labels as the one with the most, and repeats one of its own
-        # to fill up
+        # all sequences take as many labels as the one with the most, some repeated
         k = int(constrained[rows].sum(1).max())
         n = int(lengths[rows].max())
         for part in rows.split(max(1, (MOST_STATES >> k) // (n * scores.shape[2]))):
@@ -224,8 +223,7 @@ def transition_probs(counts: Tensor) -> Tensor:
 def bio_constraints(labels: Sequence[str]) -> tuple[Tensor, Tensor]:
     """Returns transitions [L, L] and start [L] for `viterbi`: 0 where BIO allows it, else -inf.
 
-    `I-X` may only follow `B-X` or `I-X`, and not begin. Raises ValueError for a label that is not
-    `O`, `B-X` or `I-X`.
+    `I-X` may only follow `B-X` or `I-X`. Raises ValueError for other labels than `O`, `B-X`, `I-X`.
     """
     parts = [_split(label) for label in labels]
     allowed = [[tag != "I" or before == name for tag, name in parts] for _, before in parts]
