@@ -17,8 +17,8 @@ from .weights import Header
 
 
 class Rows(NamedTuple):
-    """The names of a parameter's rows. They are the header's list of names, the dimension of the
-    rows, and the number of rows before the first name."""
+    """The names of a parameter's rows: their list in the header, the dimension of the rows, and the
+    number of rows before the first name."""
 
     kind: str
     dimension: int = 0
@@ -52,8 +52,8 @@ OVER_SENTENCES = {"label_attention_parser", "lisa"}
 def adopt_vocabulary(model: Model, source: Model) -> None:
     """Gives word embeddings in `model` the vocabulary of those in `source`, before it is built.
 
-    Only where both have one. Further words of the training data follow, so rows keep their numbers.
-    A language model keeps exactly the words that it predicts in `source`.
+    Both need one. Further words of the training data follow, so rows keep their numbers. A language
+    model keeps exactly the words that it predicts in `source`.
     """
     for mine, theirs in _pairs(model, source):
         # without one on either side, as for a language model of weight 0, there is none to share

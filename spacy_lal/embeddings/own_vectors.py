@@ -22,7 +22,7 @@ FLORET = ("minn", "maxn", "hash_count", "hash_seed", "bow", "eow")
 """Attributes of a floret table that determine a word's rows."""
 
 MOST_CHARACTERS = 1000
-"""Characters of the longest word; each n-gram takes a row, gigabytes for a word of a megabyte."""
+"""Most characters of a word; each n-gram takes a row, gigabytes for a word of a megabyte."""
 
 
 class OwnVectors(nn.Module):
@@ -30,7 +30,7 @@ class OwnVectors(nn.Module):
 
     table [rows, d] times scale [rows, 1] are the untrained vectors. floret: settings that map words
     to rows. Without, a word has one row or none: keys [K] (`short_keys`), ascending, and their
-    rows. The distinct word of each token [N], vectors of distinct words [U, d] -> [N, width].
+    rows. Forward: distinct word of each token [N], their vectors [U, d] -> [N, width].
     """
 
     table: Tensor
@@ -109,8 +109,7 @@ def build_with_own_vectors_v1(
     """Concatenate static word vectors with an embedding's, and store them in the component.
 
     The pipeline's vectors (`[initialize] vectors`) are copied when the component is initialised,
-    rounded to 8 bits. They are then part of its weights, so the pipeline may have any vectors or
-    none.
+    rounded to 8 bits. They are then part of its weights, whatever vectors the pipeline has.
 
     embed: any Tok2Vec model. width: width of the learned linear projection of the static vectors.
     """

@@ -140,7 +140,7 @@ def read_transformer(
 ) -> tuple[dict[str, Any], str, dict[str, Tensor]]:
     """Reads a model's configuration, its tokenizer's JSON and its parameters from a folder.
 
-    The folder holds config.json, tokenizer.json and model.safetensors, whose hash is `sha256`.
+    The folder holds config.json, tokenizer.json and model.safetensors. sha256: hash of the last.
     Raises ValueError, naming the file, if one is missing or wrong. Nothing is downloaded.
     """
     folder = Path(folder)

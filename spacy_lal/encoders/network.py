@@ -103,7 +103,7 @@ class PretrainedNetwork(nn.Module):
         _freeze(self.transformer, settings.trained_from)
 
     def forward(self, batches: list[PieceBatch], n_tokens: int, lower_precision: bool) -> Tensor:
-        """lower_precision: with products of bfloat16 numbers, where the processor has them."""
+        """Computes the vectors; lower_precision: with bfloat16 products, where possible."""
         if not batches:
             return next(self.transformer.parameters()).new_zeros(n_tokens, self.output_dim)
         tokens = torch.cat([batch.tokens for batch in batches])

@@ -30,8 +30,8 @@ def cut(docs: list[Doc], counts: Numbers, room: int) -> list[Window]:
     """Returns windows of at most `room` pieces over all tokens that have some, in order.
 
     counts: pieces of each token [tokens], each at most room // 2. A Doc is cut at its sentence
-    boundaries, or at blank lines if it has none, and each window takes as many parts as fit. Longer
-    parts are read in windows that overlap by a quarter.
+    boundaries, with as many sentences in a window as fit, or else at blank lines. Longer parts are
+    read in windows that overlap by a quarter.
     """
     ends = numpy.concatenate([[0], counts.cumsum()])
     windows: list[Window] = []

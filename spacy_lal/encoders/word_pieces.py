@@ -24,9 +24,9 @@ Pooling = Literal["first", "last", "mean"]
 STEP = 8
 """Divisor of padded lengths in training, in pieces."""
 MOST_CHARACTERS = 1000
-"""Characters of a word that are read."""
+"""Most characters of a word that are read."""
 MOST_KNOWN = 200_000
-"""Words whose pieces are cached."""
+"""Most words with cached pieces."""
 
 
 class Special(NamedTuple):

@@ -15,10 +15,9 @@ class BiLSTM(nn.Module):
     """[B, n, d_in] -> [B, n, 2 * d_hidden]: forward states, then backward states.
 
     The backward LSTM reads the words reversed *within their length*, so padding never affects a
-    word's state. Dense kernels are faster than packed sequences. Rows of padding are meaningless.
-    Between layers, features are dropped for the whole sentence (Gal and Ghahramani 2016).
-    `mixed_precision` trains with bfloat16 products, where the processor has them. Depth 0 returns
-    x.
+    word's state. Dense kernels are faster than packed sequences. Rows of padding are meaningless;
+    depth 0 returns x. Between layers, features are dropped for the whole sentence (Gal and
+    Ghahramani 2016). `mixed_precision` trains with bfloat16 products, where the processor has them.
     """
 
     def __init__(

@@ -18,8 +18,7 @@ class DependencySettings(Settings):
     arc_width, relation_width: width of the projections. relation_of: score relations of dependent
     and head, P(l | d, h), as the paper says ("pair"), or of the dependent alone, in its roles of
     head and of dependent, as its released code does. read: the annotations of the words, or the
-    fenceposts of spans (the released code). dropout: rate for the projected rows; None: the
-    training's.
+    fenceposts of spans (the released code). dropout: of projected rows; None: the training's.
     """
 
     name: ClassVar[str] = "spacy-lal.BiaffineDependencies.v1"

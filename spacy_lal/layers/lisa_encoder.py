@@ -190,8 +190,7 @@ class LisaEncoder(nn.Module):
     A projection with a leaky ReLU, sinusoids for `positions` (unless a layer below is recurrent),
     and the layers. In `syntax_layer` one head is the parser (section 2.2), whose scorer has the
     input of that layer's other heads, or, "copied", the normalised output of the layer below.
-    `governors` [B,n], indices of heads, itself for a root, -1 where unknown, replace predicted
-    heads.
+    `governors` [B,n], word indices, a root's own, -1 where unknown, replace predicted heads.
     """
 
     def __init__(

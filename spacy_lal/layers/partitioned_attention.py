@@ -184,7 +184,7 @@ class PartitionedFeedForward(nn.Module):
     behind label attention: Mrini et al. 2020, section 2).
 
     x [B,n,d] -> LayerNorm(x + W2 relu(W1 x + b1) + b2) [B,n,d]. With `d_positional`, the last
-    `d_positional` features have their own weights (w_1p, w_2p; content w_1c, w_2c) and half of the
+    `d_positional` features have their own weights (w_1p, w_2p; else w_1c, w_2c) and half of the
     hidden ones.
     """
 

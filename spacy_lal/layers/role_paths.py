@@ -16,8 +16,8 @@ UPS, DOWNS = MAX_UP + 2, MAX_DOWN + 2
 
 
 class RolePaths(nn.Module):
-    """The table [K,d] of `path_vectors`, with dropout of its entries in training. Not in Strubell
-    et al. 2018, where words see heads by attention alone, which takes much data."""
+    """The table [K,d] of `path_vectors`, with dropout of its entries in training. Strubell et al.
+    2018 have only attention to heads, which takes much data to learn."""
 
     def __init__(self, n_relations: int, d: int) -> None:
         super().__init__()

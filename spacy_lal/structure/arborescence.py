@@ -154,7 +154,7 @@ def nonprojective(arcs: Tensor, lengths: Tensor) -> Tensor:
 
     The tree is a maximum spanning arborescence (McDonald et al. 2005) of arcs [B, n, n+1].
     Sentences whose best heads are no tree are solved one by one in float64. If every tree has arcs
-    of score -inf, the result has as few as possible and is the best such tree by its others.
+    of score -inf, the result has the fewest, then the best other arcs.
     """
     arcs, lengths = _checked(arcs, lengths)
     scores = _without_loops(arcs, lengths)

@@ -3,8 +3,7 @@
 A joint tree (the *joint span* of Zhou & Zhao 2019; Mrini et al. 2020, section 3.1) is a binary tree
 whose every node has a head word. A word heads itself. A wider node takes the head of one child, and
 the head of the other child becomes its dependent. Its score is the sum of its nodes' labels and its
-words' arcs. The sentence and dependents of several words are constituents; other nodes may be
-empty.
+words' arcs. The sentence and dependents of several words are constituents; others may be empty.
 
 The algorithm of Zhou & Zhao is O(n^5): a span, its split, and the heads of both children. This one
 maximises over the dependent's head first. `comp` is the best inside of a span (a, b) with head h::

@@ -1,8 +1,7 @@
 """Joint decoding over few of a sentence's spans: the search of `lexicalised` for long sentences.
 
 Coarse-to-fine pruning (Charniak et al. 2006) keeps the spans that a coarser model finds probable.
-The table T of `lexicalised` is indexed by kept span and head, and both children of a split are
-kept.
+The table T of `lexicalised` is indexed by kept span and head; splits have two kept children.
 
 T is two maxima a span. The maximum over splits adds two rows of the table for each split. That over
 the words h' which may depend on a head h outside skips words that can't win for any h: comp[h'] +

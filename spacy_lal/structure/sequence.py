@@ -35,11 +35,10 @@ def viterbi(
 ) -> BestPaths:
     """Returns the label sequences of highest score (Viterbi 1967; Forney 1973).
 
-    scores: [B, n, L], scores of each label of each word; padding is never read. lengths: [B], in
-    1..n.
-    transitions: [L, L]; `transitions[i, j]` is added where label j follows label i.
-    start: [L], added at the first word.
-    once: [B, k], labels that may occur at most once in their sequence; one may be named twice.
+    scores: [B, n, L], of each label of each word; padding is never read. lengths: [B], in 1..n.
+    transitions: [L, L]; `transitions[i, j]` is added where label j follows label i. start: [L],
+    added at the first word. once: [B, k], labels that may occur at most once in their sequence; one
+    may be named twice.
 
     Scores may be -inf; if every path is forbidden, the labels mean nothing. Ties go to the lowest
     last label, then to the lowest label before it, and so on. The work at each word grows with the
@@ -61,8 +60,7 @@ def viterbi(
     every = torch.arange(batch, device=scores.device)
 
     # best[t, j, u, b]: paths up to word t with last label j that have used the labels of subset u.
-    # The batch comes last, so that each label is a contiguous row. Values past a sequence's end
-    # don't matter.
+    # The batch comes last, so that each label is a contiguous row. Padding is unused.
     best = scores.permute(1, 2, 0).to(dtype).unsqueeze(2).repeat(1, 1, subsets, 1)
     first = torch.full_like(best[0], -torch.inf)
     first[:, 0] = 0.0 if start is None else start.to(best).unsqueeze(1)
