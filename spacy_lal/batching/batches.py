@@ -181,8 +181,8 @@ def differentiate(
     batches: Iterable[SentenceBatch[S]],
     loss: Callable[[SentenceBatch[S], list[Sentence]], Tensor],
 ) -> tuple[float, ParserScores[S]]:
-    """Returns the sum of the batches' losses and its gradient, in the shape of the scores. loss:
-    function of a batch, whose scores are leaves, and its sentences."""
+    """Returns the sum of the batches' losses and its gradient, in the shape of the scores. `loss`
+    takes a batch, whose scores are leaves, and its sentences."""
     total = 0.0
     d_batches = []
     for batch in batches:

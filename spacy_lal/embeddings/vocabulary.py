@@ -55,8 +55,8 @@ class EmbeddingSettings(Settings):
 class WordEmbedding(nn.Module):
     """Vectors of words, made of rows of tables. Row 0 of every table is "unknown".
 
-    vocabulary: the known values of each table. `module(which, *module.encode(words))` is [N,
-    width], where `which` [N] is the distinct word of each token.
+    vocabulary: the known values of each table. `module(which, *module.encode(words))` [N, width]
+    reads the distinct word of each token, `which` [N].
     """
 
     def __init__(self, vocabulary: list[list[str]]) -> None:

@@ -91,8 +91,7 @@ class LabelAttentionEncoder(nn.Module):
         return x if packed is None else packed.pad(x)
 
     def attention(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Returns the label attention distributions [B,H,1 or n,n] of rows x
-        [B,n,d_around+d_model]."""
+        """Returns the label attention distributions [B,H,1 or n,n]; x [B,n,d_around+d_model]."""
         if self.label_attention is None:
             raise ValueError("this encoder has no Label Attention Layer")
         return self.label_attention.attention(self.encode(x, mask), mask)

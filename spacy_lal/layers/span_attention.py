@@ -92,8 +92,8 @@ class LinearSpanAttention(nn.Module):
         self.layer_norm = nn.LayerNorm(d // n_heads if self.per_head else d)
 
     def mixture(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Returns W_q (K^T V) of all heads, side by side: x [B,S,d], mask [B,S] -> [B,d,d]. K^T V =
-        W_k^T (H^T H) W_v: one sum over the spans in the mask."""
+        """Returns W_q (K^T V) of all heads, side by side: x [B,S,d], mask [B,S] -> [B,d,d]. One sum
+        over the spans in the mask suffices, H^T H in K^T V = W_k^T (H^T H) W_v."""
         size = rows_at_once(x, x.shape[2])
         gram = x.new_zeros(len(x), x.shape[2], x.shape[2])
         for rows, there in zip(x.split(size, 1), mask.split(size, 1), strict=True):
@@ -114,7 +114,7 @@ class LinearSpanAttention(nn.Module):
 
 
 class SpanTransformerLayer(nn.Module):
-    """x + O, then y + MLP(y): linear attention and a two-layer perceptron, each with a residual. x
+    """x + O, then y + MLP(y): linear attention and a two-layer perceptron with residuals, x
     [B,S,d], mask [B,S] -> [B,S,d]; excluded spans are in no sum."""
 
     def __init__(self, d: int, n_heads: int, d_ff: int, *, normalise: Normalise = "head") -> None:

@@ -41,9 +41,9 @@ WIDER = 2
 class FoundTrees(NamedTuple):
     """The trees chosen for a batch.
 
-    labels [B, S]: labels of the constituents, else 0; None without constituents. probabilities [B,
-    S] of the constituents and log_prob [B] of the trees; None where scores are no
-    log-probabilities. heads [B, n]: 0 the root, k word k; None without arcs.
+    labels [B, S]: labels of the constituents, else 0; None without them. probabilities [B, S] of
+    the constituents and log_prob [B] of the trees; None where scores are no log-probabilities.
+    heads [B, n]: 0 the root, k word k; None without arcs.
     """
 
     labels: Tensor | None
@@ -404,8 +404,8 @@ def _own_spans(chart: Tensor, length: Tensor) -> Tensor:
 def _best_labels(
     chart: Tensor, empty: Tensor, group: int | None, lengths: Tensor, k: int
 ) -> tuple[Tensor, Tensor]:
-    """Returns the labels [k, S] and scores [k] of the k best trees of one sentence. chart [1, S,
-    L]: scores of labels; empty [1, S]: scores of spans that are no constituents."""
+    """Returns the labels [k, S] and scores [k] of one sentence's k best trees, from scores of
+    labels, chart [1, S, L], and of spans that are no constituents, empty [1, S]."""
     constituents = chart[..., 1:]
     if group is not None:
         constituents = constituents.clone()
@@ -427,8 +427,8 @@ def _span_labels(scores: Tensor, of_nodes: Tensor, group: int | None) -> tuple[T
 
 
 def _is_binarised_otherwise(labels: Tensor, tree: Tensor, lengths: Tensor) -> Tensor:
-    """Returns [B]: whether a node without a label, of several words, is a right child. labels [B,
-    S], tree mask [B, S]. Right children and the root are the widest nodes with their start."""
+    """Returns [B]: whether a node of several words without a label is a right child. Right children
+    and the root are the widest nodes with their start."""
     n = chart_length(tree)
     starts, ends = (t.to(tree.device) for t in packed_spans(n))
     widest = torch.zeros(len(tree), n, dtype=torch.long, device=tree.device).scatter_reduce(
