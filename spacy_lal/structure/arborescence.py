@@ -179,7 +179,8 @@ def _arborescence(scores: NDArray[np.floating]) -> NDArray[np.int64]:
     One root dependent (cf. Gabow & Tarjan 1984): subtract a constant M from all arcs of the root.
     For a large enough M the best tree has one root dependent. No component then takes an arc of the
     root while a word is outside it, so one component comes to hold all words, and M is part of no
-    gain. The limit of infinite M needs no M: the root's arcs wait until the end.
+    gain. The limit of infinite M needs no M: the root's arcs wait until the end. Zmigrod et al.
+    2020 first solve without the constraint.
 
     Forbidden arcs: the algorithm only adds, subtracts and compares, so it holds in any ordered
     group. Scores are pairs (-number of forbidden arcs, score), compared as numpy compares complex

@@ -233,7 +233,8 @@ class LabelledTrees(Trees):
         return self._found(share * constituent, labels, share * empty, arcs)
 
     def mbr(self, threshold: float | None, arc_weight: float = 1.0) -> FoundTrees:
-        """Returns the tree of the highest sum of constituents' p - threshold and weighted arcs' p.
+        """Returns the tree of the highest sum of constituents' p - threshold and arc_weight * arcs'
+        p.
 
         p is the probability of a labelled constituent (labelled recall, Goodman 1996). The
         threshold serves precision: it leaves out constituents that only a binary tree needs.
