@@ -1,1 +1,1 @@
-"""From Docs to padded batches of sentences, and back."""
+"""Padded batches of sentences from Docs."""

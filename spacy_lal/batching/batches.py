@@ -1,4 +1,4 @@
-"""From Docs to padded batches of sentences, and back to the Docs' vectors."""
+"""Padded batches of sentences from Docs, and gradients back to the Docs' vectors."""
 
 from __future__ import annotations
 
@@ -21,19 +21,18 @@ from .sentences import Reading, Sentence
 S = TypeVar("S", bound=tuple)
 
 SPANS_A_WORD = 24
-"""Memory of one word in the layers, in chart spans: charts of short sentences are small, those of
-10,000 sentences of 3 words no larger than those of 500 of 15."""
+"""Memory of one word in the layers, in chart spans; charts of short sentences alone are small."""
 
 READING: dict[str, Any] = {"reading": Reading(), "dropout_rate": 0.0}
-"""Attributes of every model that reads sentences, until the component and the training set them."""
+"""Initial attributes of models that read sentences; components and training set them."""
 
 
 @dataclass
 class SentenceBatch(Generic[S]):
     """Scores of sentences of similar length, padded together.
 
-    members: index of each sentence in `ParserScores.sentences` [B]; lengths: its words [B].
-    scores: of parsers `Scores`, of LISA `LisaScores`.
+    members: index of each sentence in `ParserScores.sentences` [B]; lengths: its words [B]. scores:
+    `Scores` of a parser, `LisaScores` of LISA.
     """
 
     members: list[int]
@@ -43,18 +42,15 @@ class SentenceBatch(Generic[S]):
 
 @dataclass
 class ParserScores(Generic[S]):
-    """The scores of a batch of Docs; their gradient has the same shape.
-
-    batches: a list in training; from `predict`, computed one after another as they are asked for,
-    once.
-    """
+    """The scores of a batch of Docs; their gradient has the same shape. batches: a list in
+    training; from `predict` a lazy iterator, for one use."""
 
     sentences: list[Sentence]
     batches: Iterable[SentenceBatch[S]]
 
 
 def initialize_tok2vec(model: Model, docs: list[Doc] | None) -> int:
-    """Set up what reads words in a model, and return how wide its vectors are."""
+    """Initialises a model's tok2vec and returns the width of its vectors."""
     tok2vec = model.get_ref("tok2vec")
     tok2vec.initialize(X=docs)
     width = tok2vec.maybe_get_dim("nO")
@@ -75,12 +71,11 @@ def batch_by_spans(
     most_padding: float = 1.1,
     spans_a_word: int = SPANS_A_WORD,
 ) -> list[list[int]]:
-    """Indices of sentences of similar length, in batches.
+    """Returns batches of indices of sentences of similar length.
 
-    A batch's padded charts hold at most `max_spans` spans, where no word, nor padding, counts as
-    less than `spans_a_word` of them; a sentence that is larger is alone. Once a batch has
-    `least_words` words, it takes no sentence that would make it more than `most_padding` times as
-    large as its words.
+    A batch's padded charts hold at most `max_spans` spans, where each word or padding counts as at
+    least `spans_a_word`; a larger sentence is alone. A batch of at least `least_words` words takes
+    no sentence that would make it more than `most_padding` times as large as its words.
     """
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     batches: list[list[int]] = []
@@ -102,7 +97,7 @@ def batch_by_spans(
 def read_docs(
     model: Model, docs: list[Doc], is_train: bool
 ) -> tuple[list[Sentence], Tensor, Callable[[list[Floats2d]], list[Doc]]]:
-    """The sentences of all docs, the vectors of all tokens [tokens, d_in], tok2vec's backprop."""
+    """Returns the sentences, the vectors of all tokens [tokens, d_in], and tok2vec's backprop."""
     reading: Reading = model.attrs["reading"]
     sentences = reading.split(docs)
     if not is_train:
@@ -113,10 +108,8 @@ def read_docs(
 
 
 def check_listeners(model: Model, docs: list[Doc]) -> None:
-    """Raise ValueError if what a listener waits for was not read.
-
-    The listener itself would go on with zeros, and the component with what follows from zeros.
-    """
+    """Raises ValueError if a tok2vec that a listener depends on has not run. The listener itself
+    would go on with zeros."""
     waiting = [node for node in model.walk() if isinstance(node, Tok2VecListener)]
     # doc_cleaner leaves None
     if waiting and any(len(doc) and (doc.tensor is None or not doc.tensor.size) for doc in docs):
@@ -130,10 +123,10 @@ def check_listeners(model: Model, docs: list[Doc]) -> None:
 def padded_batches(
     docs: list[Doc], sentences: list[Sentence], flat: Tensor, max_spans: int
 ) -> Iterator[tuple[list[int], Tensor, Tensor]]:
-    """The sentences to be parsed, in batches of similar length: members, lengths, vectors.
+    """Yields batches of similar length of the sentences to parse.
 
-    flat: the vectors of all tokens [tokens, d_in]. Yields the index of each sentence of a batch in
-    `sentences`, their words [B], the words' vectors [B, n, d_in]. See `batch_by_spans`.
+    flat: the vectors of all tokens [tokens, d_in]. A batch is the index of each sentence in
+    `sentences`, their lengths in words [B], and the words' vectors [B, n, d_in].
     """
     for members, lengths, tokens in token_batches(docs, sentences, max_spans):
         yield members, lengths.to(flat.device), flat[tokens.to(flat.device)]
@@ -142,7 +135,7 @@ def padded_batches(
 def token_batches(
     docs: list[Doc], sentences: list[Sentence], max_spans: int
 ) -> Iterator[tuple[list[int], Tensor, Tensor]]:
-    """As `padded_batches`, with the numbers of the words among all Docs' tokens [B, n]."""
+    """Yields `padded_batches` with the words' numbers among all Docs' tokens [B, n] for vectors."""
     first_token = numpy.cumsum([0, *map(len, docs)])
     parsed = [k for k, sentence in enumerate(sentences) if sentence.parsed]
     lengths = [len(sentences[k].words) for k in parsed]
@@ -158,7 +151,7 @@ def token_batches(
 
 
 def padded(like: Tensor, rows: Iterable[Sequence[int] | numpy.ndarray]) -> Tensor:
-    """Rows of numbers as [B, n], n and the device those of `like` [B, n, …]; -1 behind a row."""
+    """Pads rows of numbers with -1 to [B, n], with the n and the device of `like` [B, n, …]."""
     padded = numpy.full(like.shape[:2], -1, dtype=numpy.int64)
     for row, values in enumerate(rows):
         padded[row, : len(values)] = values
@@ -166,7 +159,7 @@ def padded(like: Tensor, rows: Iterable[Sequence[int] | numpy.ndarray]) -> Tenso
 
 
 def walk_back(scores: ParserScores, d_scores: ParserScores) -> None:
-    """Go back from the scores' gradients to those of the parameters, and of all there is below."""
+    """Backpropagates the scores' gradients to the parameters and all layers below."""
     outputs, gradients = [], []
     for batch, d_batch in zip(scores.batches, d_scores.batches, strict=True):
         for output, gradient in zip(batch.scores, d_batch.scores, strict=True):
@@ -178,7 +171,7 @@ def walk_back(scores: ParserScores, d_scores: ParserScores) -> None:
 
 
 def d_vectors(scores: ParserScores, d_scores: ParserScores, flat: Tensor) -> Tensor:
-    """Walk back from the scores' gradients, through the network's parameters, to that of `flat`."""
+    """Backpropagates the scores' gradients, through the parameters, and returns that of `flat`."""
     walk_back(scores, d_scores)
     return flat.grad if flat.grad is not None else torch.zeros_like(flat)
 
@@ -188,10 +181,8 @@ def differentiate(
     batches: Iterable[SentenceBatch[S]],
     loss: Callable[[SentenceBatch[S], list[Sentence]], Tensor],
 ) -> tuple[float, ParserScores[S]]:
-    """The sum of the batches' losses and its gradient, in the shape of the scores.
-
-    loss: of a batch, whose scores are leaves, and its sentences.
-    """
+    """Returns the sum of the batches' losses and its gradient, in the shape of the scores. `loss`
+    takes a batch, whose scores are leaves, and its sentences."""
     total = 0.0
     d_batches = []
     for batch in batches:

@@ -1,4 +1,4 @@
-"""Which tokens make up a sentence, for a model that reads one sentence at a time."""
+"""Sentences of Docs, for models that read one sentence at a time."""
 
 from __future__ import annotations
 
@@ -25,9 +25,8 @@ _BREAKS = {";", ":", ",", "--", "—", "–", "-", "...", "…"}
 class Sentence(NamedTuple):
     """The words of one sentence, or of one piece of a sentence that is too long to parse whole.
 
-    doc: index in the batch of Docs. start, end: the tokens covered, whitespace included.
-    words: indices of the tokens that are words. parsed: False where the policy is "flat".
-    first: False for the later pieces of a sentence.
+    doc: index in the batch of Docs. start, end: the tokens covered, whitespace included. words:
+    indices of words. parsed: False where the policy is "flat". first: False for later pieces.
     """
 
     doc: int
@@ -39,7 +38,7 @@ class Sentence(NamedTuple):
 
 
 def in_words(spans: Iterable[LabelledSpan], sentence: Sentence) -> list[LabelledSpan]:
-    """The spans inside the sentence, counted in its words; those of whitespace are left out."""
+    """Returns the spans inside the sentence, counted in its words, without those of whitespace."""
     words = sentence.words
     inside = [s for s in spans if sentence.start <= s[0] and s[1] <= sentence.end]
     if not inside:
@@ -54,10 +53,10 @@ def in_words(spans: Iterable[LabelledSpan], sentence: Sentence) -> list[Labelled
 
 
 def heads_in_words(heads: numpy.ndarray, sentence: Sentence) -> numpy.ndarray:
-    """The head of each of the sentence's words: 0 the root, k its word k, -1 where there is none.
+    """Returns the head of each word: 0 the root, k the sentence's word k, -1 none.
 
-    heads: of every token of the Doc the index of its head, itself for a root, -1 for none. A head
-    outside of the sentence, or one that is no word, is none.
+    heads: for every token of the Doc the index of its head, itself for a root, -1 for none. A head
+    outside of the sentence, or on whitespace, counts as none.
     """
     words = sentence.words
     heads = heads[words]
@@ -72,8 +71,8 @@ class Reading:
 
     sentences: "split" keeps the Doc's sentences and finds them by rule where it has none,
     "existing" raises an error where it has none, "doc" reads every Doc as one sentence.
-    max_sentence_length: in words. long_sentences: a longer sentence is read in pieces, which end
-    after punctuation where there is any, else at the maximum length ("split"), is not read
+    max_sentence_length: maximum in words. long_sentences: a longer sentence is read in pieces,
+    which end after punctuation where possible, else at the maximum length ("split"), is not read
     ("flat"), or raises an error ("error").
     """
 
@@ -88,11 +87,8 @@ class Reading:
             )
 
     def split(self, docs: Iterable[Doc]) -> list[Sentence]:
-        """The sentences of all docs, in order; none without words.
-
-        Raises ValueError for a Doc without sentences, or for a sentence of too many words, if these
-        are to raise errors.
-        """
+        """Returns the sentences of all docs, in order; none without words. Raises ValueError, where
+        the settings say so, for a Doc without sentences or a long sentence."""
         longest = self.max_sentence_length
         sentences = []
         for d, doc in enumerate(docs):
@@ -118,10 +114,8 @@ class Reading:
 
 
 def sentence_starts(doc: Doc, policy: SentencePolicy) -> list[int]:
-    """Token indices at which sentences start.
-
-    Raises ValueError if the policy is "existing" and the Doc has no sentence boundaries.
-    """
+    """Returns token indices at which sentences start. Raises ValueError if the policy is "existing"
+    and the Doc has no sentence boundaries."""
     if len(doc) == 0:
         return []
     if policy == "doc":
@@ -139,8 +133,8 @@ def sentence_starts(doc: Doc, policy: SentencePolicy) -> list[int]:
 
 
 def _starts_by_rule(doc: Doc) -> list[int]:
-    """A sentence ends at final punctuation if what follows looks like a beginning, and at a
-    blank line. Cautious on purpose: a missed boundary costs less than a broken sentence."""
+    """Ends sentences at blank lines, and at final punctuation before a likely beginning. The rule
+    is cautious: a missed boundary costs less than a broken sentence."""
     starts = [0]
     words = 0  # of the sentence so far
     final = False
@@ -163,7 +157,6 @@ def _starts_by_rule(doc: Doc) -> list[int]:
 
 
 def _closes(token: Token) -> bool:
-    """Whether a token after final punctuation still belongs to that sentence."""
     before = token.nbor(-1)
     apart = bool(before.whitespace_) or before.is_space
     if token.text in _STRAIGHT or token.text in {"»", "›"}:
@@ -181,7 +174,7 @@ def _begins(token: Token) -> bool:
 
 
 def _pieces(doc: Doc, words: numpy.ndarray, max_length: int) -> list[numpy.ndarray]:
-    """Cut after the last break in the second half of each piece, else at full length."""
+    """Cuts after the last break in the second half of each piece, else at full length."""
     pieces = []
     while len(words) > max_length:
         cut = max_length

@@ -1,9 +1,7 @@
-"""The bridge between Thinc and PyTorch.
+"""The bridge between Thinc and PyTorch. `TorchShim` differs from Thinc's own `PyTorchShim`:
 
-`TorchShim` differs from Thinc's own `PyTorchShim` where that one gets in the way of a parser:
-
-- the module is built late, from a JSON-able *header* (sizes that only the training data know),
-  and is stored as safetensors with that header beside the tensors: no pickle anywhere;
+- the module is built late, from a JSON-able *header* of sizes that only the training data give, and
+  stored as safetensors with that header: no pickle;
 - outside a training step the module stays in eval mode, so that threads may share it;
 - the dropout rate comes from spaCy's training loop at every step;
 - parameter averaging (`use_averages`) reaches the module's parameters.
@@ -46,10 +44,10 @@ def _keep_settings(settings: Settings, _: Any, name: str, model: Model) -> Setti
 
 
 class TorchShim(Shim):
-    """Owns one `nn.Module`, which `build` makes of the header as soon as that is known.
+    """Owner of one `nn.Module`, which `build` makes from the header.
 
-    make_reader: makes of the header what reads Docs for the module, such as a tokenizer. Both are
-    functions of a module, so that a pickle may name them.
+    make_reader: function from the header to the module's reader of Docs, such as a tokenizer. Both
+    are functions of a module, so that a pickle may name them.
     """
 
     def __init__(
@@ -75,7 +73,7 @@ class TorchShim(Shim):
         self.from_bytes(weights)
 
     def copy(self) -> Self:
-        """A copy with a number of its own, by which an optimizer tells the two apart."""
+        """Returns a copy with its own id, by which an optimizer tells the two apart."""
         copied = copy.deepcopy(self)
         with Shim.global_id_lock:
             Shim.global_id += 1
@@ -83,7 +81,7 @@ class TorchShim(Shim):
         return copied
 
     def initialize(self, header: Header) -> None:
-        """Build the module with fresh parameters."""
+        """Builds the module with fresh parameters."""
         self.header, self._frozen = header, set()
         self._model = self._build(header).to(get_torch_default_device()).eval()
 
@@ -97,7 +95,7 @@ class TorchShim(Shim):
 
     @property
     def reader(self) -> Any:
-        """What reads Docs for the module, made once for every header."""
+        """Returns the reader of Docs, made once for every header."""
         header, made = cast(Header, self.header), self._made
         if made is None or made[0] is not header:
             assert self._make_reader is not None
@@ -110,7 +108,7 @@ class TorchShim(Shim):
         return next(self.module.parameters()).device
 
     def run(self, *inputs: Any, is_train: bool, dropout: float = 0.0) -> Any:
-        """The module's output; in training with the autograd graph, the caller's to walk back."""
+        """Returns the module's output, in training with the autograd graph."""
         module = self.module
         if not is_train:
             with torch.no_grad():
@@ -144,8 +142,8 @@ class TorchShim(Shim):
                 parameter.grad = None
 
     def _freeze(self, optimizer: Optimizer) -> None:
-        """Compute no more gradients of parameters that the optimizer freezes (`GroupedAdam`)."""
-        # what never had gradients, as an encoder's lower layers, is not the optimizer's to thaw
+        """Stops computing gradients of parameters that the optimizer freezes (`GroupedAdam`)."""
+        # the optimizer can't thaw what never had gradients, such as an encoder's lower layers
         parameters = {
             name: parameter
             for name, parameter in self.module.named_parameters()
@@ -153,7 +151,7 @@ class TorchShim(Shim):
         }
         freezes = getattr(optimizer, "freezes", lambda name: False)
         frozen = {name for name in parameters if freezes(name)}
-        # PyTorch goes back through nothing that has no gradients at all
+        # PyTorch has no backward pass without any gradient
         if len(frozen) == len(parameters):
             frozen = set()
         for name in frozen - self._frozen:
@@ -164,7 +162,7 @@ class TorchShim(Shim):
 
     @contextlib.contextmanager
     def use_params(self, params: dict[tuple[int, str], Any]) -> Iterator[None]:
-        """Lend the module other values, such as the optimizer's averages."""
+        """Lends the module other values, such as the optimizer's averages."""
         parameters = {} if self._model is None else dict(self._model.named_parameters())
         own = {n: p.data for n, p in parameters.items() if (self.id, n) in params}
         for name, values in own.items():
@@ -181,16 +179,14 @@ class TorchShim(Shim):
             self._model.to("cpu" if device_type == "cpu" else f"cuda:{device_id}")
 
     def tensors(self) -> dict[str, Tensor]:
-        """The module's parameters by name; none before it is built."""
+        """Returns the module's parameters by name; none before it is built."""
         if self._model is None:
             return {}
         return {name: t.detach().contiguous() for name, t in self._model.state_dict().items()}
 
     def load(self, header: Header, tensors: dict[str, Tensor]) -> None:
-        """Build the module from its header and give it these parameters.
-
-        Raises ValueError if they do not fit or are not finite, before memory is taken for them.
-        """
+        """Builds the module from its header with these parameters. Raises ValueError if they do not
+        fit or are not finite, before memory is taken for them."""
         try:
             _check_sizes(header, max(LEAST, sum(t.numel() for t in tensors.values())))
             with torch.device("meta"), WithoutFirstValues(), _at_most(len(tensors)):
@@ -207,14 +203,14 @@ class TorchShim(Shim):
                     f"these are not the weights of this model: {name} is "
                     f"{have.get(name, 'missing')}, and should be {want.get(name, 'left out')}"
                 )
-        # as large as the tensors, which are there; parameters need no first values
+        # as large as the tensors, which exist; parameters need no first values
         module = module.to_empty(device=get_torch_default_device()).eval()
         # integers of 32 bits would lose some as float32
         exact = {n: t.float() if t.is_floating_point() else t for n, t in tensors.items()}
         module.load_state_dict(exact)
         _restore_buffers(module, want.keys(), lambda: self._build(header))
         for name, tensor in module.state_dict().items():
-            # finite if the sum is, which is quicker to see
+            # values are finite if their sum is, which is a faster test
             if not tensor.float().sum().isfinite() and not tensor.isfinite().all():
                 raise ValueError(f"{name} has values that are not finite")
         self.header, self._model, self._frozen = header, module, set()
@@ -238,7 +234,7 @@ class TorchShim(Shim):
 def _restore_buffers(
     module: nn.Module, stored: Collection[str], build: Callable[[], nn.Module]
 ) -> None:
-    """Give buffers that are not stored, such as the numbers of positions, what a new module has."""
+    """Restores buffers that are not stored, such as the numbers of positions, from a new module."""
     missing = {name: b for name, b in module.named_buffers() if name not in stored}
     if missing:
         fresh = dict(build().named_buffers())
@@ -247,10 +243,8 @@ def _restore_buffers(
 
 
 class WithoutFirstValues(TorchFunctionMode):
-    """Modules without random values, which where there is no memory are of no use.
-
-    To draw none of them there, PyTorch imports its compiler, which takes longer than all else.
-    """
+    """Modules without random values, which are useless where there is no memory. To draw them
+    there, PyTorch would import its compiler, which takes longer than all else."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
@@ -265,11 +259,10 @@ class WithoutFirstValues(TorchFunctionMode):
 
 
 LEAST = 1_000_000
-"""Numbers in headers up to this do no harm."""
+"""Largest number in headers that does no harm."""
 
 
 def _check_sizes(settings: dict[str, Any], most: int) -> None:
-    """Raise ValueError for a number that is no size of what has `most` values in all."""
     for name, value in settings.items():
         if isinstance(value, dict):
             _check_sizes(value, most)
@@ -281,10 +274,8 @@ def _check_sizes(settings: dict[str, Any], most: int) -> None:
 
 @contextlib.contextmanager
 def _at_most(parameters: int) -> Iterator[None]:
-    """Let modules be built in this thread, without memory, that have so many parameters in all.
-
-    A damaged header may want layers without end. Parameters can be set twice.
-    """
+    """Limits modules built without memory in this thread to so many parameters in all. A damaged
+    header may specify endless layers. Parameters can be set twice."""
     registered, thread = 0, threading.get_ident()
 
     def count(*_: Any) -> None:
@@ -304,31 +295,31 @@ def _at_most(parameters: int) -> Iterator[None]:
 
 
 def torch_shims(model: Model) -> list[tuple[Model, TorchShim]]:
-    """Every layer of `model` that wraps a torch module, with its shim, in walking order."""
+    """Returns every layer of `model` that wraps a torch module, with its shim, in walking order."""
     return [
         (node, shim) for node in model.walk() for shim in node.shims if isinstance(shim, TorchShim)
     ]
 
 
 def torch_shim(model: Model) -> TorchShim:
-    """The shim of a Thinc layer that wraps one PyTorch module."""
+    """Returns the shim of a Thinc layer that wraps one PyTorch module."""
     return cast(TorchShim, model.shims[0])
 
 
 def to_tensor(model: Model, rows: list[Floats2d], device: torch.device) -> Tensor:
-    """The rows of all Docs, one below the other, as a tensor."""
+    """Concatenates the rows of all Docs to one tensor."""
     # a negative stride would end the process, not raise
     return xp2torch(model.ops.xp.ascontiguousarray(model.ops.flatten(rows)), device=device)
 
 
 def backward(model: Model, flat: Tensor, d_rows: list[Floats2d]) -> None:
-    """Send the gradient of the rows that `to_rows` made of `flat` back, if it has any."""
+    """Backpropagates the gradient of the rows that `to_rows` made of `flat`, if there is any."""
     if flat.requires_grad:
         # without a Doc, the gradient's width isn't known
         flat.backward(to_tensor(model, d_rows, flat.device).view_as(flat))
 
 
 def to_rows(model: Model, flat: Tensor, lengths: list[int]) -> list[Floats2d]:
-    """Undo `to_tensor`."""
+    """Undoes `to_tensor`."""
     rows = cast(Floats2d, torch2xp(flat.detach()))
     return model.ops.unflatten(rows, model.ops.asarray1i(lengths))

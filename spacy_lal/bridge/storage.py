@@ -1,5 +1,4 @@
-"""The torch modules of a Thinc model in one safetensors file, which may have fewer bits: 16, or 8
-for matrices. Loading makes them float32 again."""
+"""The torch modules of a Thinc model in one safetensors file, in 32, 16 or (matrices) 8 bits."""
 
 from __future__ import annotations
 
@@ -19,16 +18,16 @@ from .shim import torch_shims
 from .weights import SCALE, eight_bits, is_weights, metadata, read_weights
 
 WEIGHTS = "model.safetensors"
-"""In the folder of a component of this package."""
+"""File of the weights in the folder of this package's components."""
 MODEL = "model"
-"""Thinc's own file: of a component that is not of this package, with our modules inside."""
+"""Thinc's own file, in the folder of other components that contain modules of this package."""
 
 Change = Callable[[dict[str, Tensor]], None]
 
 
 @contextlib.contextmanager
 def weights_elsewhere(model: Model) -> Iterator[None]:
-    """Leave the torch modules of `model` out of its serialised form."""
+    """Leaves the torch modules of `model` out of its serialised form."""
     shims = [shim for _, shim in torch_shims(model)]
     for shim in shims:
         shim._weights_elsewhere = True
@@ -40,11 +39,8 @@ def weights_elsewhere(model: Model) -> Iterator[None]:
 
 
 def save_weights(model: Model, path: Path) -> None:
-    """Write the parameters of all torch modules in `model` to one safetensors file.
-
-    Tensors are named "<number of the module>.<name>", in the order in which the model is walked;
-    the file's metadata hold the modules' headers.
-    """
+    """Writes the parameters of all torch modules in `model`, with their headers, to one safetensors
+    file. Tensors are named "<number of the module>.<name>", in the model's walking order."""
     shims = [shim for _, shim in torch_shims(model) if shim.header is not None]
     tensors = {
         f"{k}.{name}": tensor
@@ -52,12 +48,12 @@ def save_weights(model: Model, path: Path) -> None:
         for name, tensor in shim.tensors().items()
     }
     headers = json.dumps([shim.header for shim in shims])
-    # not save_file, which makes the file readable by its owner alone
+    # save_file makes the file readable by its owner alone
     path.write_bytes(safetensors.torch.save(tensors, {"headers": headers}))
 
 
 def load_weights(model: Model, path: Path) -> None:
-    """Undo `save_weights`. Raises ValueError, naming the file, if it is damaged or doesn't fit."""
+    """Undoes `save_weights`. Raises ValueError, naming the file, if it is damaged or unfit."""
     shims = [shim for _, shim in torch_shims(model)]
     try:
         headers, tensors = read_weights(path.read_bytes())
@@ -82,23 +78,19 @@ def load_weights(model: Model, path: Path) -> None:
 
 
 def store_half(component: Path) -> None:
-    """Store the weights in a component's folder as float16; loading makes them float32 again.
-
-    Raises ValueError if a value is too large for that, OSError if there are no weights.
-    """
+    """Stores the weights in a component's folder as float16; loading makes them float32 again.
+    Raises ValueError if a value is too large for that, OSError if there are no weights."""
     _store(component, _half)
 
 
 def store_bytes(component: Path) -> None:
-    """Store the matrices in a component's folder as 8-bit numbers, with a scale for each row.
-
-    Raises OSError if there are no weights.
-    """
+    """Stores the matrices in a component's folder as 8-bit numbers, with a scale for each row.
+    Raises OSError if there are no weights."""
     _store(component, _bytes)
 
 
 def has_weights(component: Path) -> bool:
-    """Whether there are weights of this package in a component's folder."""
+    """Whether a component's folder has weights of this package."""
     return (component / WEIGHTS).is_file() or any(map(is_weights, _shims(_thinc(component))))
 
 
@@ -117,7 +109,7 @@ def _store(component: Path, change: Change) -> None:
 
 
 def _thinc(component: Path) -> dict[str, Any]:
-    """As `Model.to_bytes` writes it: of every layer what its shims give. Empty if not that."""
+    """Returns the output of `Model.to_bytes`, with each layer's shims; empty if it is none."""
     try:
         message = srsly.msgpack_loads((component / MODEL).read_bytes())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Beginning a training with another pipeline's weights."""
+"""Training from another pipeline's weights."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .weights import Header
 
 
 class Rows(NamedTuple):
-    """The names that the rows of a parameter belong to: the list in the header that has them, the
-    dimension of the rows, and how many come before the first name."""
+    """The names of a parameter's rows: their list in the header, the dimension of the rows, and the
+    number of rows before the first name."""
 
     kind: str
     dimension: int = 0
@@ -29,7 +29,7 @@ PRODUCT = r"(bilinear|left|right|bias|mixture\.weight|mixture\.bias)"
 """Parameters of a biaffine product, full or factorised."""
 NAMED = {
     r"(scorer\.)?output\.(weight|bias)": Rows("labels"),
-    # of two stages, where row 0 is "no constituent"
+    # in two stages, where row 0 is "no constituent"
     rf"labels\.product\.{PRODUCT}": Rows("labels", before=1),
     r"input_encoder\.(bilstm\.)?(tag_scores\.weight|tag_scores\.bias|tag_embedding)": Rows("tags"),
     r"input_encoder\.content\.weight": Rows("tags", dimension=1),
@@ -40,23 +40,23 @@ NAMED = {
 """Parameters with a row for each name of a list in the header."""
 READS_WORDS = re.compile(
     r"input_encoder\.(bilstm\.)?lower\.(ahead|back)\.0\.weight_ih_l0"
-    # LISA's, which reads what a BiLSTM makes of the words behind them
+    # LISA's, which reads a BiLSTM's output and the words' vectors behind it
     r"|encoder\.project\.weight"
 )
-"""What reads the words' vectors, and may find more features behind those it was trained on: static
-vectors (`spacy-lal.WithOwnVectors.v1`) or a pretrained encoder's."""
+"""Parameters that read the words' vectors, which may have more features behind those they were
+trained on: static vectors (`spacy-lal.WithOwnVectors.v1`) or a pretrained encoder's."""
 OVER_SENTENCES = {"label_attention_parser", "lisa"}
 """Networks over sentences whose parts of the same name are the same."""
 
 
 def adopt_vocabulary(model: Model, source: Model) -> None:
-    """Give the word embeddings in `model` the vocabulary of those in `source`, before it is built.
+    """Gives word embeddings in `model` the vocabulary of those in `source`, before it is built.
 
-    Only where both have one. What the training data have besides goes behind it, so rows keep
-    their numbers. A language model has the words of `source` alone, as many as it predicts there.
+    Both need one. Further words of the training data follow, so rows keep their numbers. A language
+    model keeps exactly the words that it predicts in `source`.
     """
     for mine, theirs in _pairs(model, source):
-        # without one on either side, as of a language model of weight 0, there is none to share
+        # without one on either side, as for a language model of weight 0, there is none to share
         known, own = _vocabulary(theirs), mine.cfg.get("vocabulary")
         if not (known and own):
             continue
@@ -66,14 +66,12 @@ def adopt_vocabulary(model: Model, source: Model) -> None:
 
 
 def take_weights(model: Model, source: Model) -> tuple[int, int]:
-    """Copy every parameter of `source` that fits one of the same name in `model`.
+    """Copies every parameter of `source` that fits one of the same name in `model`.
 
-    Rows that belong to labels, tags or relations go by their names, those of words by the
-    vocabulary that `adopt_vocabulary` has given. Where one model has static vectors or an encoder's
-    behind the same embedding and the other has none, what reads words takes over what it learned of
-    the embedding, and ignores what is behind it at first. Vectors that a model carries with it stay
-    its own. A transformer inside goes by its own names. Returns how many values of `model` were
-    taken over, and how many it has.
+    Rows of labels, tags or relations are matched by name, rows of words by the vocabulary from
+    `adopt_vocabulary`. Where only one model has vectors behind the same embedding, the embedding's
+    columns are copied and the others begin as zero. Static vectors stay. Returns the number of
+    values copied, and of all values of `model`.
     """
     taken = total = 0
     embedded = max(_embedding_widths(model) & _embedding_widths(source), default=0)
@@ -97,10 +95,10 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
 
 
 def mean_weights(model: Model, again: Model, begun: Model, share: float = 0.5) -> tuple[int, int]:
-    """Put the mean of its own weights and those of another model into `model`.
+    """Sets the weights of `model` to the mean of its own and another model's.
 
-    again: the same model once more, which gets the other's weights as by `take_weights`. begun: the
-    other. share: of the other in the mean. Returns what `take_weights` does.
+    again: a copy of the model, which receives the other's weights as by `take_weights`. begun: the
+    other model. share: weight of the other in the mean. Returns the numbers of `take_weights`.
     """
     counts = take_weights(again, begun)
     with torch.no_grad():
@@ -114,7 +112,7 @@ def mean_weights(model: Model, again: Model, begun: Model, share: float = 0.5) -
 def _take(
     name: str, value: Tensor, given: Tensor, ours: Header, known: Header, embedded: int
 ) -> int:
-    """Copy what fits of a parameter, by the headers of the two modules; how many values that is."""
+    """Copies the part of a parameter that fits by the headers; returns its number of values."""
     rows, given_rows = _rows(name, ours), _rows(name, known)
     if rows and given_rows:
         unnamed = [""] * rows.before
@@ -132,7 +130,7 @@ def _take(
         value.copy_(given)
         return value.numel()
     if _is_longer_table(value, given, ours, known):
-        # a word that `source` didn't know begins as what it was there: unknown
+        # a word unknown to `source` begins with the row "unknown"
         value[: len(given)] = given
         value[len(given) :] = given[0]
         return given.numel()
@@ -142,7 +140,7 @@ def _take(
 
 
 def _rows(name: str, header: Header) -> Rows | None:
-    """Whose rows the parameter has. Other networks have parameters of the same names."""
+    """Returns the names of a parameter's rows. Other networks have parameters of the same names."""
     if name == "input_encoder.content.weight":
         # of the words' vectors, or of their tags
         settings: dict[str, Any] = header["settings"]["input_encoder"]
@@ -152,7 +150,6 @@ def _rows(name: str, header: Header) -> Rows | None:
 
 
 def _take_rows(value: Tensor, given: Tensor, ours: Sequence[str], known: Sequence[str]) -> int:
-    """Copy the rows whose names both have."""
     index = {name: row for row, name in enumerate(known)}
     pairs = [(row, index[name]) for row, name in enumerate(ours) if name in index]
     if not pairs or value.shape[1:] != given.shape[1:]:
@@ -163,7 +160,7 @@ def _take_rows(value: Tensor, given: Tensor, ours: Sequence[str], known: Sequenc
 
 
 def _take_paths(value: Tensor, given: Tensor, ours: list[str], known: list[str]) -> int:
-    """Copy what `RolePaths` knows of shapes, and of the relations that both have."""
+    """Copies the rows of `RolePaths` for path shapes, and for the relations that both have."""
     if value.shape[1:] != given.shape[1:]:
         return 0
     own, other = path_table(value, len(ours)), path_table(given, len(known))
@@ -172,14 +169,14 @@ def _take_paths(value: Tensor, given: Tensor, ours: list[str], known: list[str])
     predicates, given_predicates = (table.predicates.movedim(1, 0) for table in (own, other))
     return (
         own.shapes.numel()
-        # the last is that of no branch
+        # the last row is for no branch
         + _take_rows(branches, given_branches, [*ours, ""], [*known, ""])
         + _take_rows(predicates, given_predicates, ours, known)
     )
 
 
 def _take_columns(value: Tensor, given: Tensor, embedded: int, width: int, given_width: int) -> int:
-    """Copy the columns of the first `embedded` features of words, and those behind all features."""
+    """Copies the columns of the first `embedded` features of words, and those behind words."""
     behind = value[:, width:]
     if behind.shape != given[:, given_width:].shape:
         return 0
@@ -190,7 +187,7 @@ def _take_columns(value: Tensor, given: Tensor, embedded: int, width: int, given
 
 
 def _is_longer_table(value: Tensor, given: Tensor, ours: Header, known: Header) -> bool:
-    """Whether `value` is a table of values that begin with those of `given`, behind "unknown"."""
+    """Whether `value` is a table that begins with the values of `given`, behind "unknown"."""
     own, first = ours.get("vocabulary", []), known.get("vocabulary", [])
     return (
         _are_tables(own)
@@ -208,12 +205,11 @@ def _vocabulary(shim: TorchShim | None) -> list:
 
 
 def _are_tables(vocabulary: list) -> bool:
-    """Whether it has the values of several tables, and not the words of a language model."""
+    """Whether the vocabulary holds values of several tables, not the words of a language model."""
     return all(isinstance(values, list) for values in vocabulary)
 
 
 def _wrapped(model: Model) -> list[nn.Module]:
-    """The modules that Thinc or spacy-transformers wrap."""
     return [
         cast(nn.Module, shim._model)
         for node in model.walk()
@@ -223,7 +219,6 @@ def _wrapped(model: Model) -> list[nn.Module]:
 
 
 def _embedding_widths(model: Model) -> set[int]:
-    """Of what words begin as: with all that is behind the embedding, with less, and of itself."""
     widths = set()
     tok2vec = model.maybe_get_ref("tok2vec")
     while tok2vec is not None:
@@ -234,7 +229,7 @@ def _embedding_widths(model: Model) -> set[int]:
 
 
 def _pairs(model: Model, source: Model) -> list[tuple[TorchShim, TorchShim | None]]:
-    """Every network of the model, with the source's of the same name if it has one."""
+    """Returns every network of the model, with the source's of the same name if it has one."""
 
     def by_layer(of: Model) -> dict[tuple[str, int], TorchShim]:
         found: dict[tuple[str, int], TorchShim] = {}

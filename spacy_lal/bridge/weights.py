@@ -10,20 +10,20 @@ import torch
 from torch import Tensor
 
 Header = dict[str, Any]
-"""What a module is built from: sizes and vocabularies, as JSON."""
+"""A module's sizes and vocabularies, as JSON."""
 
 SCALE = ":scale"
-"""Ends the name of what the rows of an 8-bit tensor are multiplied by [rows, 1]."""
+"""Suffix in the name of the factors [rows, 1] of an 8-bit tensor's rows."""
 
 
 def eight_bits(tensor: Tensor) -> tuple[Tensor, Tensor]:
-    """A tensor [..., d] as 8-bit numbers, and the scale [..., 1] that gives it back, nearly."""
+    """Rounds a tensor [..., d] to 8-bit numbers with a scale [..., 1]; returns both."""
     scale = tensor.abs().amax(-1, keepdim=True).float() / 127
     return torch.round(tensor / scale.clamp(min=1e-30)).to(torch.int8), scale
 
 
 def metadata(data: bytes) -> dict[str, str]:
-    """What stands beside the tensors in safetensors data."""
+    """Returns the metadata of safetensors data."""
     # 8 bytes of little-endian length, then a JSON table of contents
     size = int.from_bytes(data[:8], "little")
     found: dict[str, str] = json.loads(data[8 : 8 + size]).get("__metadata__", {})
@@ -39,7 +39,7 @@ def is_weights(data: Any) -> bool:
 
 
 def read_weights(data: bytes) -> tuple[list[Header], dict[str, Tensor]]:
-    """Headers and tensors of safetensors data. Raises ValueError if it is damaged."""
+    """Returns headers and tensors of safetensors data. Raises ValueError if it is damaged."""
     try:
         tensors = safetensors.torch.load(data)
         headers = json.loads(metadata(data)["headers"])

@@ -1,5 +1,5 @@
-"""Words by form, with no outside vectors: by affixes and shape (`spacy-lal.WordAffixEmbed.v1`), or
-by characters (`spacy-lal.WordCharEmbed.v1`)."""
+"""Word embeddings by affixes and shape (`spacy-lal.WordAffixEmbed.v1`) or by characters
+(`spacy-lal.WordCharEmbed.v1`)."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
@@ -18,24 +18,25 @@ from ..trees.brackets import STRAIGHT_QUOTES
 from .vocabulary import EmbeddingSettings, WordEmbedding, word_embedding_model, word_form
 
 PREFIXES = (1, 2, 3)
-"""The lengths of prefixes, in characters."""
+"""Lengths of prefixes, in characters."""
 SUFFIXES = (1, 2, 3, 4)
-"""The lengths of suffixes, in characters."""
+"""Lengths of suffixes, in characters."""
 KEYBOARD = str.maketrans(
     STRAIGHT_QUOTES | {"‚": "'", "‛": "'", "‟": '"'} | dict.fromkeys("‐‑‒–—―−", "-") | {"…": "..."}
 )
-"""The apostrophes, quotes, dashes and dots that keyboards have, in place of typographic ones."""
+"""Table from typographic apostrophes, quotes, dashes and dots to those of keyboards."""
 
 
 @dataclass(frozen=True)
 class WordAffixSettings(EmbeddingSettings):
-    """word_width: width of the word table. affix_width: width of each of the other tables.
-    min_count: values seen less often in the training data share the row "unknown".
-    word_dropout, feature_dropout: probability of an unknown word or other feature in training.
-    plain_signs: read typographic quotes, apostrophes, dashes and dots as those of keyboards, for
-        training data that has one kind alone.
-    compounds: read the first and the last part of words, too, for treebanks that join the parts of
-        a word by "_", as the Vietnamese ones.
+    """Settings of the embedding by affixes and shape.
+
+    word_width: width of the word table. affix_width: width of each of the other tables. min_count:
+    values seen less often in the training data share the row "unknown". word_dropout,
+    feature_dropout: probability of an unknown word or other feature in training. plain_signs: read
+    typographic quotes, apostrophes, dashes and dots as those of keyboards, for training data that
+    has one kind alone. compounds: read the first and the last part of words, too, for treebanks
+    that join the parts of a word by "_", as the Vietnamese ones.
     """
 
     name: ClassVar[str] = "spacy-lal.WordAffixEmbed.v1"
@@ -51,17 +52,15 @@ class WordAffixSettings(EmbeddingSettings):
         return self.word_width + (len(self.features("")) - 1) * self.affix_width
 
     def features(self, text: str) -> tuple[str, ...]:
-        """A word's form, shape, affixes of the lowered form and, of a compound, parts.
-
-        "thủ_tướng" has the parts "thủ" and "tướng"; a word with one part has it twice.
-        """
+        """Returns a word's form, shape, affixes of the lowered form and, with compounds, parts.
+        "thủ_tướng" has the parts "thủ" and "tướng"; a word with one part has it twice."""
         if self.plain_signs:
             text = text.translate(KEYBOARD)
         word = word_form(text)
         shape = ""
         for c in text:
             kind = "X" if c.isupper() else "x" if c.isalpha() else "0" if c.isdigit() else c
-            # runs are cut at two, so that "xx" says "two or more"
+            # runs are cut at two, so "xx" means "two or more"
             if shape[-2:] != kind + kind:
                 shape += kind
         parts = word.strip("_").split("_") if self.compounds else ()
@@ -83,9 +82,8 @@ class WordAffixSettings(EmbeddingSettings):
 class WordAffixEmbedding(WordEmbedding):
     """Rows of one table per feature, side by side.
 
-    which [N], ids [U, F] -> [N, word_width + (F-1) * affix_width]. While training, every feature
-    is made unknown with probability `feature_dropout` and the word with `word_dropout`, so that
-    the affixes learn to stand in for unseen words.
+    which [N], ids [U, F] -> [N, word_width + (F-1) * affix_width]. Training replaces features by
+    "unknown", so that affixes learn to stand in for unseen words.
     """
 
     def __init__(self, vocabulary: list[list[str]], settings: WordAffixSettings) -> None:
@@ -102,7 +100,7 @@ class WordAffixEmbedding(WordEmbedding):
         self.keep = [1 - settings.word_dropout, *[1 - settings.feature_dropout] * others]
 
     def encode(self, words: list[str]) -> tuple[Tensor]:
-        """The rows of words in the tables [U, F]."""
+        """Returns the rows of words in the tables [U, F]."""
         ids = [
             [index.get(value, 0) for index, value in zip(self.index, features, strict=True)]
             for features in map(self.features, words)
@@ -121,21 +119,22 @@ class WordAffixEmbedding(WordEmbedding):
 def build_word_affix_embed_v1(**settings: Any) -> Model[list[Doc], list[Floats2d]]:
     """Embed words by their form, their shape and seven affixes.
 
-    The vocabularies of the tables are learned by `learn_vocabulary`, which a component of this
-    package calls with the training data when it is initialised. A shared `tok2vec` pipe does
-    not, so use `spacy.MultiHashEmbed.v2` there. settings: see `WordAffixSettings`.
+    The tables' vocabularies are learned from the training data when a component of this package is
+    initialised. A shared `tok2vec` pipe learns none, so use `spacy.MultiHashEmbed.v2` there.
+    settings: see `WordAffixSettings`.
     """
     return word_embedding_model("word_affix_embed", WordAffixSettings(**settings))
 
 
 @dataclass(frozen=True)
 class WordCharSettings(EmbeddingSettings):
-    """word_width: width of the word table, which ignores case and reads digits as 0.
-    char_width: width of the table of characters. char_hidden_width: width of each direction of the
-        CharLSTM.
+    """Settings of the embedding by characters.
+
+    word_width: width of the word table, which ignores case and reads digits as 0. char_width: width
+    of the table of characters. char_hidden_width: width of each direction of the CharLSTM.
     min_count: words and characters seen less often in the training data are "unknown".
-    word_dropout: probability of an unknown word in training. max_chars: longer words are read
-        without their middle.
+    word_dropout: probability of an unknown word in training. max_chars: longer words lose their
+    middle.
     """
 
     name: ClassVar[str] = "spacy-lal.WordCharEmbed.v1"
@@ -162,11 +161,10 @@ class WordCharSettings(EmbeddingSettings):
 
 
 class WordCharEmbedding(WordEmbedding):
-    """Rows of a word table and, beside them, what a CharLSTM makes of the characters.
+    """Rows of a word table, beside a CharLSTM's output for the characters.
 
     which [N], ids [U], characters [U, C], lengths [U] -> [N, word_width + 2 * char_hidden_width].
-    The characters of a distinct word are read once. While training, tokens lose the row of their
-    word, but not its characters, with probability `word_dropout`.
+    Training replaces words, but not their characters, by "unknown" with rate `word_dropout`.
     """
 
     def __init__(self, vocabulary: list[list[str]], settings: WordCharSettings) -> None:
@@ -181,7 +179,7 @@ class WordCharEmbedding(WordEmbedding):
         self.word_dropout = settings.word_dropout
 
     def encode(self, words: list[str]) -> tuple[Tensor, Tensor, Tensor]:
-        """Rows of words [U], rows of their characters [U, C], numbers of these [U]."""
+        """Returns rows of words [U], rows of their characters [U, C], numbers of these [U]."""
         word_index, character_index = self.index
         ids = torch.tensor([word_index.get(word_form(word), 0) for word in words], dtype=torch.long)
         spelled = [
@@ -193,7 +191,6 @@ class WordCharEmbedding(WordEmbedding):
         return ids, pad_sequence(spelled, batch_first=True), lengths
 
     def _ends(self, word: str) -> str:
-        """A word of more than `max_chars` characters without those in its middle."""
         if len(word) <= self.max_chars:
             return word
         first = self.max_chars // 2

@@ -1,4 +1,4 @@
-"""`spacy-lal.WithOwnVectors.v1`: static word vectors that a component carries with it."""
+"""Static word vectors stored in a component (`spacy-lal.WithOwnVectors.v1`)."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -19,19 +19,18 @@ from ..bridge.weights import Header, eight_bits
 from .vocabulary import distinct_words
 
 FLORET = ("minn", "maxn", "hash_count", "hash_seed", "bow", "eow")
-"""What decides which rows of a floret table make up a word."""
+"""Attributes of a floret table that determine a word's rows."""
 
 MOST_CHARACTERS = 1000
-"""Of a word: a row of the table is taken for every n-gram, for a megabyte gigabytes of rows."""
+"""Most characters of a word; each n-gram takes a row, gigabytes for a word of a megabyte."""
 
 
 class OwnVectors(nn.Module):
     """A table of 8-bit numbers, and a linear projection of the vectors of words.
 
-    table [rows, d] times scale [rows, 1] are the vectors; they are not trained. floret: how words
-    find their rows. Without, a word has one row or none, by its number (`short_keys`): keys [K] in
-    rising order, and the row of each. Forward: which of the distinct words each token is [N],
-    vectors of distinct words [U, d] -> [N, width].
+    table [rows, d] times scale [rows, 1] are the untrained vectors. floret: settings that map words
+    to rows. Without, a word has one row or none: keys [K] (`short_keys`), ascending, and their
+    rows. Forward: distinct word of each token [N], their vectors [U, d] -> [N, width].
     """
 
     table: Tensor
@@ -58,7 +57,7 @@ class OwnVectors(nn.Module):
         self._vectors: Vectors | None = None
 
     def take(self, vectors: Vectors) -> None:
-        """Round these vectors to 255 values a row, and take which row each of their keys has."""
+        """Rounds these vectors to 255 values a row, and stores the row of each of their keys."""
         data = torch.from_numpy(numpy.ascontiguousarray(to_numpy(vectors.data), dtype="float32"))
         for mine, value in zip((self.table, self.scale), eight_bits(data), strict=True):
             mine.copy_(value)
@@ -71,7 +70,7 @@ class OwnVectors(nn.Module):
             self.rows.copy_(torch.from_numpy(rows[order]))
 
     def lookup(self, words: list[str]) -> Tensor:
-        """The vectors of words [U, d], zero for one that has none."""
+        """Returns the vectors of words [U, d], zero for one that has none."""
         if not any(words):
             return torch.zeros(len(words), self.table.shape[1])
         if self.floret is None:
@@ -95,10 +94,8 @@ class OwnVectors(nn.Module):
 
 
 def short_keys(keys: list[int]) -> NDArray[numpy.int32]:
-    """32 bits of each 64-bit hash, half of the room.
-
-    Of words without a vector one in ten thousand shares its number with one of 400,000 that have.
-    """
+    """Returns 32 bits of each 64-bit hash, which halves the memory. Of words without a vector one
+    in ten thousand shares its number with one of 400,000 that have."""
     return numpy.asarray(keys, dtype="uint64").astype("uint32").view("int32")
 
 
@@ -112,8 +109,7 @@ def build_with_own_vectors_v1(
     """Concatenate static word vectors with an embedding's, and store them in the component.
 
     The pipeline's vectors (`[initialize] vectors`) are copied when the component is initialised,
-    rounded to 8 bits. After that they are part of its weights, so the component can be put into a
-    pipeline with any vectors or none.
+    rounded to 8 bits. They are then part of its weights, whatever vectors the pipeline has.
 
     embed: any Tok2Vec model. width: width of the learned linear projection of the static vectors.
     """
@@ -131,8 +127,8 @@ def build_with_own_vectors_v1(
 
 
 def take_vectors(model: Model, vectors: Vectors) -> None:
-    """Build the layer's module around these vectors. Raises ValueError if there are none, or they
-    are of something else than words as they are written."""
+    """Builds the layer's module around these vectors. Raises ValueError if there are none, or if
+    they are of anything but words as written."""
     if 0 in vectors.shape or (vectors.mode != "floret" and not vectors.key2row):
         raise ValueError(
             "spacy-lal.WithOwnVectors.v1 needs word vectors, but the pipeline has none: set "

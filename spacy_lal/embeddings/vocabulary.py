@@ -1,4 +1,4 @@
-"""Embeddings whose vocabularies are learned from the training data, as Thinc models."""
+"""Embeddings with vocabularies learned from the training data, as Thinc models."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -29,18 +29,18 @@ class EmbeddingSettings(Settings):
 
     @property
     def width(self) -> int:
-        """Of a word's vector."""
+        """Width of a word's vector."""
         raise NotImplementedError
 
     def values(self, word: str) -> Sequence[Iterable[str]]:
-        """What a word shows each table."""
+        """Returns a word's values for each table."""
         raise NotImplementedError
 
     def build(self, header: Header) -> "WordEmbedding":
         raise NotImplementedError
 
     def vocabulary(self, words: Counter[str]) -> list[list[str]]:
-        """The values of each table that were seen at least `min_count` times."""
+        """Returns the values of each table that were seen at least `min_count` times."""
         counts: list[Counter[str]] = [Counter() for _ in self.values("")]
         for word, count in words.items():
             for counter, values in zip(counts, self.values(word), strict=True):
@@ -55,9 +55,8 @@ class EmbeddingSettings(Settings):
 class WordEmbedding(nn.Module):
     """Vectors of words, made of rows of tables. Row 0 of every table is "unknown".
 
-    vocabulary: the known values of each table. The forward pass is
-    `module(which, *module.encode(words))`: `which` [N] says which of the distinct words each token
-    is, the result is [N, width].
+    vocabulary: the known values of each table. `module(which, *module.encode(words))` [N, width]
+    reads the distinct word of each token, `which` [N].
     """
 
     def __init__(self, vocabulary: list[list[str]]) -> None:
@@ -65,16 +64,13 @@ class WordEmbedding(nn.Module):
         self.index = [{value: k for k, value in enumerate(values, 1)} for values in vocabulary]
 
     def encode(self, words: list[str]) -> tuple[Tensor, ...]:
-        """The rows of distinct words, and whatever else the forward pass reads of them."""
+        """Returns the rows of distinct words, and all other inputs of the forward pass."""
         raise NotImplementedError
 
 
 class VocabularyShim(TorchShim):
-    """Owns a module that is built from words of the training data.
-
-    vocabulary: makes of the counts of all words what the header has as "vocabulary". It waits in
-    `cfg` for the initialisation.
-    """
+    """Owner of a module built from words of the training data. vocabulary: function from the counts
+    of all words to the header's "vocabulary", kept in `cfg` until initialisation."""
 
     def __init__(
         self, build: Callable[[Header], nn.Module], vocabulary: Callable[[Counter[str]], list]
@@ -89,7 +85,7 @@ class VocabularyShim(TorchShim):
 def word_embedding_model(
     name: str, settings: EmbeddingSettings
 ) -> Model[list[Doc], list[Floats2d]]:
-    """A Tok2Vec model around a `WordEmbedding`."""
+    """Returns a Tok2Vec model around a `WordEmbedding`."""
     return Model(
         name,
         _forward,
@@ -101,15 +97,12 @@ def word_embedding_model(
 
 
 def word_form(text: str) -> str:
-    """A word as word tables know it: lowered, digits read as 0."""
+    """Returns a word as in word tables: lowered, digits read as 0."""
     return "".join("0" if c.isdigit() else c for c in text.lower())
 
 
 def learn_vocabulary(model: Model, docs: Iterable[Doc]) -> bool:
-    """Show every layer inside `model` that has a vocabulary the words it will be trained on.
-
-    Returns whether there is such a layer.
-    """
+    """Gives training words to all layers of `model` with a vocabulary; returns whether any has."""
     shims = [shim for _, shim in torch_shims(model) if isinstance(shim, VocabularyShim)]
     if shims:
         words = Counter(token.text for doc in docs for token in doc if not token.is_space)
@@ -129,12 +122,12 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
 
 
 def distinct_words(docs: list[Doc]) -> tuple[list[str], Tensor]:
-    """The distinct words of a batch, and which of them every token is [N]."""
+    """Returns the distinct words of a batch, and the number of each token's word [N]."""
     if not any(map(len, docs)):
         return [], torch.zeros(0, dtype=torch.long)
     orths = numpy.concatenate([doc.to_array(ORTH) for doc in docs])
     words, which = numpy.unique(orths, return_inverse=True)
-    # Docs may come from several vocabularies, each of which knows its own words
+    # Docs may come from several vocabularies, each with its own words
     stores = list({id(doc.vocab): doc.vocab.strings for doc in docs}.values())
     first, *others = stores
     texts = [

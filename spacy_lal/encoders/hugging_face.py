@@ -1,8 +1,6 @@
-"""Pretrained transformers as Hugging Face's libraries write them: their folders, and modules built
-from the contents of config.json.
+"""Pretrained transformers in the folders of Hugging Face's libraries.
 
-BERT and its kin are this package's own: Hugging Face's library, which knows all others, takes
-seconds to import.
+BERT and its kin are modules of this package: Hugging Face's library takes seconds to import.
 """
 
 from __future__ import annotations
@@ -23,16 +21,16 @@ from ..layers.bert import ACTIVATIONS, Bert, BertSizes
 WEIGHTS = "model.safetensors"
 """The file with the weights in the folder of a pretrained transformer."""
 SIZES = {size.name for size in fields(BertSizes)} - {"embedding_size", "first_position"}
-"""What `Bert` is built from that config.json always has."""
+"""Sizes of `Bert` that config.json always has."""
 PADDING = {"bert": 0, "electra": 0, "roberta": 1, "xlm-roberta": 1}
-"""The number of the piece that pads a text, where config.json has none."""
+"""Id of the padding piece, where config.json has none."""
 
 
 class HuggingFace(nn.Module):
-    """A transformer of Hugging Face's library that reads as `Bert` does.
+    """A transformer of Hugging Face's library with the interface of `Bert`.
 
-    Of one with a decoder (T5) the outputs are the decoder's, over the same pieces behind the one
-    that begins a text there [B, l + 1, d].
+    With a decoder (T5), outputs are the decoder's, over the same pieces behind the one that begins
+    a text there [B, l + 1, d].
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
@@ -45,7 +43,7 @@ class HuggingFace(nn.Module):
 
     @classmethod
     def of(cls, model: Any) -> Self:
-        """Around a model that is there."""
+        """Wraps an existing model."""
         made = cls.__new__(cls)
         nn.Module.__init__(made)
         made._take(model)
@@ -53,7 +51,7 @@ class HuggingFace(nn.Module):
 
     def _take(self, model: Any) -> None:
         if getattr(model, "pooler", None) is not None:
-            # it reads the whole text's vector, which nothing here wants
+            # it reads the whole text's vector, which is unused here
             model.pooler = None
         self.decodes = bool(model.config.is_encoder_decoder)
         if self.decodes:
@@ -81,10 +79,8 @@ class HuggingFace(nn.Module):
 
 
 def build_transformer(config: dict[str, Any]) -> Bert | HuggingFace:
-    """A transformer with fresh parameters, from the contents of config.json.
-
-    Raises ImportError if it needs Hugging Face's library, which is not there.
-    """
+    """Builds a transformer with fresh parameters, from the contents of config.json. Raises
+    ImportError if it needs Hugging Face's library, which is not installed."""
     if not is_bert(config):
         return HuggingFace(config)
     sizes = {name: config[name] for name in SIZES}
@@ -95,7 +91,7 @@ def build_transformer(config: dict[str, Any]) -> Bert | HuggingFace:
 
 
 def width_and_depth(config: dict[str, Any]) -> tuple[int, int]:
-    """How wide a transformer's layers are, and how many it has. Raises ValueError if unknown."""
+    """Returns the width and the number of a transformer's layers. Raises ValueError if unknown."""
     for width, depth in (("hidden_size", "num_hidden_layers"), ("d_model", "n_layer")):
         if width in config and depth in config:
             return int(config[width]), int(config[depth])
@@ -105,13 +101,13 @@ def width_and_depth(config: dict[str, Any]) -> tuple[int, int]:
 
 
 def padding_of(config: dict[str, Any]) -> int:
-    """The number of the piece that pads a text."""
+    """Returns the id of the padding piece."""
     found = config.get("pad_token_id")
     return int(PADDING.get(config.get("model_type", ""), 0) if found is None else found)
 
 
 def is_bert(config: dict[str, Any]) -> bool:
-    """Whether `Bert` is what this config.json describes."""
+    """Whether config.json describes a `Bert`."""
     return (
         config.get("model_type") in PADDING
         and config.keys() >= SIZES
@@ -123,15 +119,13 @@ def is_bert(config: dict[str, Any]) -> bool:
 
 
 def first_position(config: dict[str, Any]) -> int:
-    """The position of a text's first piece in BERT and its kin.
-
-    RoBERTa's and XLM-R's are behind that of padding, which stands behind 0.
-    """
+    """Returns the position of a text's first piece in BERT and its kin. RoBERTa's and XLM-R's
+    follow the position of padding."""
     return padding_of(config) + 1 if config["model_type"] in ("roberta", "xlm-roberta") else 0
 
 
 def import_transformers() -> Any:
-    """The library `transformers`. Raises ImportError that says what to install."""
+    """Imports the library `transformers`. Raises ImportError with the command to install it."""
     try:
         import transformers
     except ImportError as error:
@@ -144,11 +138,10 @@ def import_transformers() -> Any:
 def read_transformer(
     folder: str | Path, sha256: str | None = None
 ) -> tuple[dict[str, Any], str, dict[str, Tensor]]:
-    """The configuration, the tokenizer's JSON and the parameters of a model in a folder.
+    """Reads a model's configuration, its tokenizer's JSON and its parameters from a folder.
 
-    The folder holds config.json, tokenizer.json and model.safetensors. sha256: of the last, which
-    must have it. The parameters are those of `build_transformer`. Raises ValueError, naming the
-    file, if one is missing or not as it should be. Nothing is downloaded.
+    The folder holds config.json, tokenizer.json and model.safetensors. sha256: hash of the last.
+    Raises ValueError, naming the file, if one is missing or wrong. Nothing is downloaded.
     """
     folder = Path(folder)
     for name in ("config.json", "tokenizer.json", WEIGHTS):
@@ -176,14 +169,14 @@ def read_transformer(
 
 
 def old_name(name: str) -> str:
-    """What a parameter was called in files of the first BERT."""
+    """Returns a parameter's name in files of the first BERT."""
     return name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
         "LayerNorm.bias", "LayerNorm.beta"
     )
 
 
 def _named(tensors: dict[str, Tensor], name: str) -> Tensor:
-    """The tensor of this name: of a model alone, below a task, or under a name of old."""
+    """Finds a tensor by its name in a model alone, below a task, or by its old name."""
     for start in ("", "bert.", "roberta.", "electra."):
         for known in (name, old_name(name)):
             if start + known in tensors:

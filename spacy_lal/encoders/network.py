@@ -1,4 +1,4 @@
-"""`spacy-lal.PretrainedEncoder.v1`: a pretrained transformer in the shape of a Tok2Vec model."""
+"""A pretrained transformer as a Tok2Vec model (`spacy-lal.PretrainedEncoder.v1`)."""
 
 import re
 from collections.abc import Callable
@@ -26,28 +26,29 @@ from .hugging_face import (
 from .word_pieces import PieceBatch, Pooling, WordPieces, piece_batches
 
 LAYER = re.compile(r"(?:^|\.)layers?\.(\d+)\.")
-"""Says in a parameter's name of which layer it is: "encoder.layer.3.…" of BERT and its kin,
-"layer.3.…" of XLNet, "layers.3.…" of ModernBERT."""
+"""Finds the layer in a parameter's name: "encoder.layer.3.…" of BERT and its kin, "layer.3.…" of
+XLNet, "layers.3.…" of ModernBERT."""
 
 
 @dataclass(frozen=True)
 class PretrainedSettings(Settings):
-    """path: path of the model's folder, with config.json, tokenizer.json and model.safetensors. It
-        is read only when a pipeline is initialised: a trained pipeline holds weights and tokenizer.
+    """Settings of a pretrained encoder.
+
+    path: path of the model's folder, with config.json, tokenizer.json and model.safetensors. It is
+    read only when a pipeline is initialised: a trained pipeline holds weights and tokenizer.
     sha256: hash of model.safetensors; a file with another hash is refused.
     output: "last", the last layer; "mix", a learned mix of the last `layers` (Peters et al. 2018,
-        eq. 1); "all", all layers but the embeddings, side by side.
-    pooling: whether a token's vector is that of its "first" piece, of its "last" piece, or the
-        "mean" of all its pieces.
+    eq. 1); "all", all layers but the embeddings, side by side.
+    pooling: a token's vector is that of its "first" piece, of its "last" piece, or the "mean" of
+    all its pieces.
     window: number of pieces that are read together, special ones such as [CLS] included. A Doc is
-        cut into windows at its sentence boundaries, or at blank lines if it has no boundaries; each
-        window gets as many sentences as fit. A longer sentence is read in overlapping windows, and
-        a token's vector comes from the window in which it is farthest from the edges.
+    cut into windows at its sentence boundaries, or at blank lines if it has none; each window gets
+    as many sentences as fit. A longer sentence is read in overlapping windows, and a token's vector
+    comes from the window in which it is farthest from the edges.
     trained_from: the lowest layer that is trained; 0, the default, is the embeddings.
     mixed_precision: train with bfloat16 products, where the processor has them.
     prediction: "float32", or "bfloat16" to predict with such products, too; vectors then differ in
-        the third digit, and from one processor to another. It can be changed in the config of a
-        trained pipeline.
+    the third digit, and between processors. A trained pipeline's config can change it.
     """
 
     name: ClassVar[str] = "spacy-lal.PretrainedEncoder.v1"
@@ -71,10 +72,8 @@ class PretrainedSettings(Settings):
 
 
 class LayerMix(nn.Module):
-    """A softmax-weighted sum of layers [k, n, d] -> [n, d], times a factor (Peters et al. 2018).
-
-    Section 3.2, eq. 1: gamma sum_j softmax(weights)_j h_j.
-    """
+    """A softmax-weighted sum of layers [k, n, d] -> [n, d], times a factor: gamma sum_j
+    softmax(weights)_j h_j (Peters et al. 2018, section 3.2, eq. 1)."""
 
     def __init__(self, n_layers: int) -> None:
         super().__init__()
@@ -87,9 +86,7 @@ class LayerMix(nn.Module):
 
 class PretrainedNetwork(nn.Module):
     """Batches of pieces -> the vectors of all tokens [tokens, width]; zeros for one without pieces.
-
-    transformer: the contents of its config.json.
-    """
+    transformer: the contents of its config.json."""
 
     def __init__(self, transformer: dict[str, Any], settings: PretrainedSettings) -> None:
         super().__init__()
@@ -106,7 +103,7 @@ class PretrainedNetwork(nn.Module):
         _freeze(self.transformer, settings.trained_from)
 
     def forward(self, batches: list[PieceBatch], n_tokens: int, lower_precision: bool) -> Tensor:
-        """lower_precision: with products of bfloat16 numbers, where the processor has them."""
+        """Computes the vectors; lower_precision: with bfloat16 products, where possible."""
         if not batches:
             return next(self.transformer.parameters()).new_zeros(n_tokens, self.output_dim)
         tokens = torch.cat([batch.tokens for batch in batches])
@@ -118,7 +115,6 @@ class PretrainedNetwork(nn.Module):
         return zeros.index_add(0, tokens, vectors) / pieces
 
     def _of_tokens(self, batch: PieceBatch, lower_precision: bool) -> Tensor:
-        """The outputs for the wanted pieces [k, output_dim]."""
         device = batch.pieces.device.type
         with bfloat16_products(device, lower_precision):
             hidden = self.transformer(batch.pieces, batch.types, batch.mask)[self.first :]
@@ -132,10 +128,8 @@ class PretrainedNetwork(nn.Module):
 
 
 def _freeze(transformer: Any, trained_from: int) -> None:
-    """Take the gradient from the embeddings and the layers below `trained_from`.
-
-    Raises ValueError if no parameter's name says of which layer it is.
-    """
+    """Freezes the embeddings and the layers below `trained_from`. Raises ValueError if no
+    parameter's name contains its layer."""
     if trained_from <= 0:
         return
     layer = 0
@@ -144,7 +138,7 @@ def _freeze(transformer: Any, trained_from: int) -> None:
             layer = int(named[1]) + 1
             frozen = layer < trained_from
         else:
-            # what is behind the layers, such as a last norm, stays trained
+            # parts behind the layers, such as a last norm, stay trained
             frozen = not layer or "embed" in name
         if frozen:
             parameter.requires_grad_(False)
@@ -187,7 +181,7 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
         raise ValueError("spacy-lal.PretrainedEncoder.v1 needs the path of a transformer's folder")
     config, tokenizer, tensors = read_transformer(path, settings.sha256)
     most = config.get("max_position_embeddings")
-    # of the kinds that another library reads, some keep two positions for themselves, like RoBERTa
+    # some kinds in Hugging Face's library keep two positions for themselves, like RoBERTa
     if most and window > most - (first_position(config) if is_bert(config) else 2):
         raise ValueError(f"window = {window} is too long: {path} has {most} positions")
     shim.initialize({"transformer": config, "tokenizer": tokenizer})

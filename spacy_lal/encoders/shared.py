@@ -1,5 +1,5 @@
-"""What components need that share an encoder: an embedding beside it (`spacy-lal.WithEncoder.v1`),
-and Docs without its vectors behind the last of them (`lal_empty_tensor`)."""
+"""Shared encoders: an embedding beside one (`spacy-lal.WithEncoder.v1`), and Docs without its
+vectors at the end of a pipeline (`lal_empty_tensor`)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,9 +21,8 @@ def build_with_encoder_v1(
     For example, an encoder that lowers case does not see capitals, but the embedding does.
 
     embed: any Tok2Vec model, such as `spacy-lal.WordAffixEmbed.v1`, whose vocabulary is learned
-    when the component is initialised. encoder: `spacy-lal.PretrainedEncoder.v1`, or a listener to
-    one that is shared.
-    gradient: factor of the gradient that the encoder gets; with 0 only other components train it.
+    when the component is initialised. encoder: `spacy-lal.PretrainedEncoder.v1`, or a listener to a
+    shared one. gradient: factor of the encoder's gradient; with 0 only other components train it.
     Components of this package send the mean gradient over a batch's words. spaCy's tagger and
     senter send the sum, which would outweigh the others in a shared encoder; for these, 0.001 turns
     the sum into about a mean.
@@ -59,7 +58,7 @@ def _forward(
     gradient = model.attrs["gradient"]
 
     def backprop(d_output: list[Floats2d]) -> list[Doc]:
-        # without a gradient too, for the last to listen makes the encoder learn from all
+        # without a gradient too, since the last listener's backprop updates the encoder for all
         backprop_encoder([gradient * d[:, width:] for d in d_output])
         docs_back: list[Doc] = backprop_embed(
             [xp.ascontiguousarray(d[:, :width]) for d in d_output]
@@ -74,13 +73,13 @@ def _forward(
 def make_empty_tensor(nlp: Language, name: str) -> Callable[[Doc], Doc]:
     """Give every Doc a `doc.tensor` of no numbers, as a new Doc has.
 
-    spaCy's `doc_cleaner` puts None there, with which `token.vector`, `span.as_doc()` and similarity
-    end in an AttributeError wherever the vocabulary has no vectors.
+    spaCy's `doc_cleaner` sets None, with which `token.vector`, `span.as_doc()` and similarity raise
+    AttributeError wherever the vocabulary has no vectors.
     """
     return empty_tensor
 
 
 def empty_tensor(doc: Doc) -> Doc:
-    """The Doc, its tensor of no numbers."""
+    """Empties the Doc's tensor."""
     doc.tensor = numpy.zeros(0, dtype="f")
     return doc

@@ -1,4 +1,4 @@
-"""Docs cut into windows that a transformer reads one by one."""
+"""Windows of Docs that a transformer reads one by one."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..batching.sentences import SentencePolicy, sentence_starts
 
 Numbers = NDArray[numpy.int64]
 MOST_PIECES = 1024
-"""Of windows that are read together: their number times the pieces of the longest."""
+"""Size of a batch of windows, in pieces: their number times the length of the longest."""
 MOST_PADDING = 1.1
-"""How many times as large as its pieces a batch may be, once it has a quarter of `MOST_PIECES`."""
+"""Ratio of a batch's padded size to its pieces, at most, above a quarter of `MOST_PIECES`."""
 
 
 class Window(NamedTuple):
@@ -27,11 +27,11 @@ class Window(NamedTuple):
 
 
 def cut(docs: list[Doc], counts: Numbers, room: int) -> list[Window]:
-    """Windows of at most `room` pieces over all tokens that have some, in order.
+    """Returns windows of at most `room` pieces over all tokens that have some, in order.
 
-    counts: pieces of each token [tokens], each at most room // 2. A Doc with sentence boundaries is
-    cut at these, and as many sentences are read together as there is room for; without, it is cut
-    at blank lines. What is still too long is read in windows that overlap by a quarter.
+    counts: pieces of each token [tokens], each at most room // 2. A Doc is cut at its sentence
+    boundaries, with as many sentences in a window as fit, or else at blank lines. Longer parts are
+    read in windows that overlap by a quarter.
     """
     ends = numpy.concatenate([[0], counts.cumsum()])
     windows: list[Window] = []
@@ -57,7 +57,7 @@ def _starts(doc: Doc) -> list[int]:
 
 
 def _packed(bounds: list[int], ends: Numbers, room: int) -> list[int]:
-    """Of bounds, those that are kept when neighbours share a window where they fit."""
+    """Returns the bounds that remain when neighbours share a window where they fit."""
     kept = bounds[:1]
     for here, after in pairwise(bounds[1:]):
         if ends[after] - ends[kept[-1]] > room:
@@ -66,10 +66,8 @@ def _packed(bounds: list[int], ends: Numbers, room: int) -> list[int]:
 
 
 def overlapping(start: int, end: int, ends: Numbers, room: int) -> Iterator[Window]:
-    """Windows of at most `room` pieces over the tokens start to end, which overlap by a quarter.
-
-    ends: how many pieces there are before each token, and in all [tokens + 1].
-    """
+    """Yields windows of at most `room` pieces over the tokens start to end, which overlap by a
+    quarter. ends: number of pieces before each token, and in all [tokens + 1]."""
     while ends[end] - ends[start] > room:
         stop = int(numpy.searchsorted(ends, ends[start] + room, "right")) - 1
         yield Window(start, stop)
@@ -78,13 +76,13 @@ def overlapping(start: int, end: int, ends: Numbers, room: int) -> Iterator[Wind
 
 
 def sentence_spans(doc: Doc, policy: SentencePolicy) -> list[Span]:
-    """The sentences of a Doc, which cover it."""
+    """Returns the sentences of a Doc, which cover it."""
     starts = sentence_starts(doc, policy)
     return [doc[start:end] for start, end in pairwise([*starts, len(doc)])]
 
 
 def deepest(windows: list[Window], n_tokens: int) -> Numbers:
-    """For each token the number of the window that has it farthest from its edges; -1 for none."""
+    """Returns for each token the window with the most context around it; -1 for none."""
     found = numpy.full(n_tokens, -1)
     farthest = numpy.full(n_tokens, -1)
     for number, (start, end) in enumerate(windows):
@@ -97,7 +95,7 @@ def deepest(windows: list[Window], n_tokens: int) -> Numbers:
 
 
 def alike(sizes: list[int], most: int = MOST_PIECES) -> Iterator[list[int]]:
-    """The numbers of windows, by size in pieces, in batches of at most so many, padded."""
+    """Yields batches of at most so many padded pieces, as numbers of windows of similar size."""
     batch: list[int] = []
     total = 0
     for number in sorted(range(len(sizes)), key=sizes.__getitem__):

@@ -1,4 +1,4 @@
-"""Words as the pieces that a transformer's tokenizer makes of them, in batches of windows."""
+"""Word pieces for transformers, in batches of windows."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ except ImportError as error:
 Pooling = Literal["first", "last", "mean"]
 
 STEP = 8
-"""Padded lengths in training are multiples of this."""
+"""Divisor of padded lengths in training, in pieces."""
 MOST_CHARACTERS = 1000
-"""Of a word; what is behind them is not read."""
+"""Most characters of a word that are read."""
 MOST_KNOWN = 200_000
-"""Words whose pieces are remembered."""
+"""Most words with cached pieces."""
 
 
 class Special(NamedTuple):
@@ -39,7 +39,7 @@ class Special(NamedTuple):
 
 
 def special_pieces(tokenizer: Tokenizer) -> Special:
-    """Those that a tokenizer puts before and behind a text."""
+    """Returns the pieces that a tokenizer puts before and behind a text."""
     encoding: Encoding = tokenizer.encode("a")
     inside = [k for k, special in enumerate(encoding.special_tokens_mask) if not special]
     first, behind = (inside[0], inside[-1] + 1) if inside else (len(encoding.ids),) * 2
@@ -48,11 +48,8 @@ def special_pieces(tokenizer: Tokenizer) -> Special:
 
 
 class WordPieces:
-    """A fast tokenizer that reads word by word.
-
-    tokenizer: the contents of a tokenizer.json. A word is read with the space before it where
-    that makes a difference (byte-level BPE), and never with its neighbours.
-    """
+    """A fast tokenizer that reads word by word. tokenizer: the contents of a tokenizer.json.
+    Byte-level BPE reads a word with the space before it."""
 
     def __init__(self, tokenizer: str) -> None:
         self._tokenizer = Tokenizer.from_str(tokenizer)
@@ -60,7 +57,7 @@ class WordPieces:
         self._tokenizer.no_padding()
         self.special = special_pieces(self._tokenizer)
         model = json.loads(tokenizer)["model"]
-        # of a unigram model its number, of others the piece itself
+        # a unigram model has its number, others have the piece itself
         unknown = model.get("unk_id")
         if unknown is None and model.get("unk_token"):
             unknown = self._tokenizer.token_to_id(model["unk_token"])
@@ -69,10 +66,10 @@ class WordPieces:
         self._known: dict[str, list[int]] = {}
 
     def of_docs(self, docs: list[Doc], most: int) -> tuple[Numbers, Numbers]:
-        """The pieces of all tokens, one after the other, and how many each token has [tokens].
+        """Returns the pieces of all tokens in order, and the number of each token's [tokens].
 
-        A whitespace token has none, another one at least one if the tokenizer has a piece for
-        the unknown, and at most `most`.
+        A whitespace token has none; another token has at most `most`, and at least one if the
+        tokenizer has a piece for the unknown.
         """
         words = [
             " " + token.text if self._reads_spaces and _after_space(token) else token.text
@@ -97,7 +94,7 @@ class WordPieces:
         return flat, counts
 
     def _encode(self, words: list[str]) -> list[list[int]]:
-        # one by one: a batch would start threads, which a process can't be forked beside
+        # one by one: a batch would start threads, beside which a process can't fork
         return [self._tokenizer.encode(word, add_special_tokens=False).ids for word in words]
 
 
@@ -107,11 +104,11 @@ def _after_space(token: Token) -> bool:
 
 
 class PieceBatch(NamedTuple):
-    """Windows of like length, padded together.
+    """Windows of similar length, padded together.
 
-    pieces, types, mask [B, l]: the ids of pieces, their token types, and 1 where there is one.
-    rows [k]: the wanted pieces, counted over the flattened batch; tokens [k]: whose they are,
-    counted over all Docs. With "first" and "last" a token has one, with "mean" all of its own.
+    pieces, types, mask [B, l]: the ids of pieces, their token types, and 1 where there is one. rows
+    [k]: the wanted pieces, counted over the flattened batch; tokens [k]: their tokens, counted over
+    all Docs. With "first" and "last" a token has one, with "mean" all of its own.
     """
 
     pieces: Tensor
@@ -130,12 +127,11 @@ def piece_batches(
     *,
     few_shapes: bool,
 ) -> list[PieceBatch]:
-    """The windows of all Docs, those of like length together.
+    """Returns the windows of all Docs in batches of similar length.
 
-    window: of pieces, special ones included. padding: the id that stands behind a window.
-    few_shapes: pad lengths to multiples of 8, and batches to about a multiple of 256 pieces. oneDNN
-    makes and keeps a program for every shape of bfloat16 products that it meets; endless shapes
-    take gigabytes and most of the time.
+    window: size in pieces, special ones included. padding: id of the padding piece. few_shapes: pad
+    lengths to multiples of 8, and batches to about a multiple of 256 pieces, since oneDNN keeps a
+    program for every shape of bfloat16 products: endless shapes take gigabytes and time.
     """
     special = pieces.special
     before, around = len(special.before), len(special.before) + len(special.behind)
@@ -156,7 +152,7 @@ def piece_batches(
         ids = numpy.full((height, length), padding)
         types = numpy.zeros((height, length), dtype=numpy.int64)
         mask = numpy.zeros((height, length), dtype=numpy.int64)
-        # rows of mere padding attend to one piece, for attention to nothing is not a number
+        # rows of mere padding attend to one piece, since attention to nothing is nan
         mask[len(numbers) :, 0] = 1
         rows, tokens = [], []
         for row, number in enumerate(numbers):
@@ -178,7 +174,7 @@ def piece_batches(
 def _wanted(
     tokens: Numbers, ends: Numbers, counts: Numbers, pooling: Pooling
 ) -> tuple[Numbers, Numbers]:
-    """Of these tokens that have pieces, the pieces that give their vectors, and whose they are."""
+    """Returns the pieces that give these tokens' vectors, and the token of each piece."""
     tokens = tokens[counts[tokens] > 0]
     if pooling == "first":
         return ends[tokens], tokens

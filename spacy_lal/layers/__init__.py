@@ -1,1 +1,1 @@
-"""PyTorch modules, one layer a file: the equations of the papers, each with its settings."""
+"""PyTorch modules of the papers' equations, one layer a file, with their settings."""

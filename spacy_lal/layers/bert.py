@@ -1,4 +1,4 @@
-"""BERT's encoder (Devlin et al. 2019), and RoBERTa's, XLM-R's and Electra's, which are like it."""
+"""The encoder of BERT (Devlin et al. 2019), RoBERTa, XLM-R and Electra."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 class BertSizes:
     """The sizes of a transformer, by the names of config.json.
 
-    embedding_size: width of the embeddings; if it isn't hidden_size, they are projected (Electra).
-    first_position: of a text's first piece; RoBERTa's positions begin behind that of padding.
-    hidden_dropout_prob, attention_probs_dropout_prob: dropout rate of sublayers' outputs and of
-    attention; both are the model's own.
+    embedding_size: width of the embeddings; another width than hidden_size is projected (Electra).
+    first_position: position of a text's first piece; RoBERTa's follow that of padding.
+    hidden_dropout_prob, attention_probs_dropout_prob: dropout rate of sublayers and attention.
     """
 
     hidden_size: int
@@ -48,11 +47,10 @@ class BertSizes:
 
 
 class Bert(nn.Module):
-    """Pieces, types, mask [B, l] -> the embeddings' output and that of each layer [B, l, d].
+    """Pieces, types, mask [B, l] -> outputs of the embeddings and of each layer [B, l, d].
 
-    mask: 1 where there is a piece; every row has one. Parameters have the names that Hugging Face's
-    library gives them. Post-norm Transformer layers (Vaswani et al. 2017, section 3.1) over the sum
-    of word, position and type embeddings.
+    mask: 1 where there is a piece; every row has one. Post-norm Transformer layers (Vaswani et al.
+    2017, section 3.1) over embeddings, with Hugging Face's parameter names.
     """
 
     def __init__(self, sizes: BertSizes) -> None:
@@ -95,7 +93,7 @@ class Bert(nn.Module):
 
 
 class BertLayer(nn.Module):
-    """x [B, l, d], which pieces are there [B, 1, 1, l] -> [B, l, d]; given rows, both packed."""
+    """x [B, l, d], mask [B, 1, 1, l] of pieces -> [B, l, d]; given rows, both packed."""
 
     def __init__(self, sizes: BertSizes) -> None:
         super().__init__()
@@ -135,7 +133,6 @@ class BertLayer(nn.Module):
 
 
 def _dense(d_in: int, d_out: int, eps: float | None = None) -> nn.Module:
-    """A linear layer and, given its eps, the normalisation of what comes out of it."""
     module = nn.Module()
     module.dense = nn.Linear(d_in, d_out)
     if eps is not None:

@@ -1,8 +1,4 @@
-"""Biaffine products (Dozat and Manning 2017): scores of pairs of vectors.
-
-`Biaffine` has a full matrix for each output. `FactorisedBiaffine` shares r rank-one matrices among
-all outputs, which is what makes hundreds of outputs affordable.
-"""
+"""Biaffine products (Dozat and Manning 2017): scores of pairs of vectors."""
 
 from __future__ import annotations
 
@@ -14,8 +10,7 @@ from torch import Tensor, nn
 class Biaffine(nn.Module):
     """s_o(x, y) = x^T U_o y + w_o . x + v_o . y + b_o for every pair of a left and a right vector.
 
-    left [B,n,d], right [B,m,d] -> [B,n,m,n_outputs]. The four terms are [x;1]^T W_o [y;1] of the
-    literature, with W's last row and column named: Mrini et al. 2020, eq. 10.
+    left [B,n,d], right [B,m,d] -> [B,n,m,n_outputs]: [x;1]^T W_o [y;1], Mrini et al. 2020, eq. 10.
     """
 
     def __init__(self, d_left: int, d_right: int, n_outputs: int = 1) -> None:
@@ -29,7 +24,7 @@ class Biaffine(nn.Module):
 
     def forward(self, left: Tensor, right: Tensor) -> Tensor:
         n_outputs, d_left, d_right = self.bilinear.shape
-        # all outputs in one product on the shorter side of the work, [d_left, O * d_right]
+        # one product for all outputs, on the shorter side of the work: [d_left, O * d_right]
         weight = self.bilinear.transpose(0, 1).reshape(d_left, -1)
         projected = (left @ weight).unflatten(-1, (n_outputs, d_right)) + self.right
         scores = projected.flatten(1, 2) @ right.transpose(1, 2)
@@ -37,13 +32,13 @@ class Biaffine(nn.Module):
         return scores + F.linear(left, self.left, self.bias).unsqueeze(2)
 
     def matrices(self) -> Tensor:
-        """W [n_outputs, d_left + 1, d_right + 1] of s_o(x, y) = [x;1]^T W_o [y;1]."""
+        """Returns W [n_outputs, d_left + 1, d_right + 1] of s_o(x, y) = [x;1]^T W_o [y;1]."""
         upper = torch.cat([self.bilinear, self.left.unsqueeze(2)], 2)
         lower = torch.cat([self.right, self.bias.unsqueeze(1)], 1)
         return torch.cat([upper, lower.unsqueeze(1)], 1)
 
     def position_by_position(self, left: Tensor, right: Tensor) -> Tensor:
-        """Scores of x_k with y_k alone: [B,n,d] twice -> [B,n,n_outputs]."""
+        """Returns scores of x_k with y_k alone: [B,n,d] twice -> [B,n,n_outputs]."""
         n_outputs, d_left, d_right = self.bilinear.shape
         weight = self.bilinear.transpose(0, 1).reshape(d_left, -1)
         projected = (left @ weight).unflatten(-1, (n_outputs, d_right)) + self.right
@@ -51,12 +46,10 @@ class Biaffine(nn.Module):
 
 
 class FactorisedBiaffine(nn.Module):
-    """A biaffine product whose matrices are W_o = sum_r P_or u_r v_r^T, u_r and v_r for all o.
+    """A biaffine product with matrices W_o = sum_r P_or u_r v_r^T, which share all u_r and v_r.
 
-    s_o(x, y) = [x;1]^T W_o [y;1] + b_o = P_o . (U [x;1] * V [y;1]) + b_o: some
-    (d_left + d_right + n_outputs) r numbers instead of n_outputs d_left d_right (a canonical
-    polyadic decomposition of W).
-    `factors` projects vectors once each; a pair's scores are `mixture` of the product of its two.
+    s_o(x, y) = P_o . (U [x;1] * V [y;1]) + b_o, with some (d_left + d_right + n_outputs) r
+    parameters (a canonical polyadic decomposition of W).
     """
 
     def __init__(self, d_left: int, d_right: int, n_outputs: int, rank: int) -> None:
@@ -71,7 +64,7 @@ class FactorisedBiaffine(nn.Module):
         nn.init.ones_(self.right.bias)
 
     def factors(self, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
-        """U [x;1] and V [y;1]: [B,n,d_left], [B,m,d_right] -> [B,n,rank], [B,m,rank]."""
+        """Returns U [x;1] and V [y;1]: [B,n,d_left], [B,m,d_right] -> [B,n,rank], [B,m,rank]."""
         return self.left(left), self.right(right)
 
     def forward(self, left: Tensor, right: Tensor) -> Tensor:

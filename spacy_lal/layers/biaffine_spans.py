@@ -1,4 +1,4 @@
-"""Spans scored in two stages: whether they are nodes of the tree, then what labels they have."""
+"""Two-stage scores of spans: first of nodes of the tree, then of their labels."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -17,9 +17,9 @@ from .settings import Settings
 class BiaffineSpanSettings(Settings):
     """Biaffine scores of spans and, in a second stage, of labels (`spacy-lal.BiaffineSpans.v1`).
 
-    Zhang et al. 2020, section 3.3, whose widths are the defaults; 1024 and 250 in Vu-Tran et al.
-    span_width, label_width: of the perceptrons over fenceposts. label_rank: share this number of
-    rank-one matrices among the labels, instead of a full matrix for each.
+    The default widths are those of Zhang et al. 2020, section 3.3; Vu-Tran et al. have 1024 and
+    250. span_width, label_width: width of the perceptrons over fenceposts. label_rank: number of
+    rank-one matrices that the labels share, instead of a full matrix for each.
     """
 
     name: ClassVar[str] = "spacy-lal.BiaffineSpans.v1"
@@ -49,7 +49,7 @@ class SpanViews(nn.Module):
 
 
 class BiaffineLabels(nn.Module):
-    """Fenceposts [B,n+1,d_in] -> `LabelFactors`: s_label(i,j) = [l_i;1]^T W [r_j;1] (Zhang et al.
+    """Factors of label scores s(i,j) = [l_i;1]^T W [r_j;1] of fenceposts [B,n+1,d_in] (Zhang et al.
     2020, section 3.3; Vu-Tran et al., eq. 19)."""
 
     def __init__(self, settings: BiaffineSpanSettings, d_in: int, n_labels: int) -> None:
@@ -70,9 +70,8 @@ class BiaffineLabels(nn.Module):
 class BiaffineSpans(nn.Module):
     """s(i,j) = [l_i;1]^T W [r_j;1] (Zhang et al. 2020, section 3.3; Vu-Tran et al., eq. 18).
 
-    fenceposts [B,n+1,d_in] -> scores [B,S] of the spans, packed by width. A span's score depends on
-    its ends alone, so that `lengths` [B] make no difference; other scorers need them. W begins as
-    zero, so all trees are equally probable at first.
+    fenceposts [B,n+1,d_in] -> scores [B,S] of the spans, packed by width; `lengths` [B] are unused.
+    W begins as zero, so all trees are equally probable at first.
     """
 
     def __init__(self, settings: BiaffineSpanSettings, d_in: int) -> None:

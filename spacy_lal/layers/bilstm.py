@@ -1,4 +1,4 @@
-"""A bidirectional LSTM whose result for a sentence does not depend on the padding behind it."""
+"""A bidirectional LSTM whose result for a sentence does not depend on its padding."""
 
 from __future__ import annotations
 
@@ -14,13 +14,10 @@ from .precision import bfloat16_products
 class BiLSTM(nn.Module):
     """[B, n, d_in] -> [B, n, 2 * d_hidden]: forward states, then backward states.
 
-    Each direction is an LSTM of its own that reads the sentence from its own end: the backward
-    one is given the words reversed *within their length*, so that padding comes last for both
-    and never touches a word's state. Between layers, features are dropped for the whole sentence
-    (Gal and Ghahramani 2016). That keeps the fast dense kernels, which packed sequences
-    would not. Rows past the sentence's end are meaningless.
-    `mixed_precision` trains (but does not predict) with bfloat16 products, where the processor has
-    them. With a depth of 0 it gives x as it is.
+    The backward LSTM reads the words reversed *within their length*, so padding never affects a
+    word's state. Dense kernels are faster than packed sequences. Rows of padding are meaningless;
+    depth 0 returns x. Between layers, features are dropped for the whole sentence (Gal and
+    Ghahramani 2016). `mixed_precision` trains with bfloat16 products, where the processor has them.
     """
 
     def __init__(
@@ -39,7 +36,7 @@ class BiLSTM(nn.Module):
         return [x, *self.states(x, lengths)][-1]
 
     def states(self, x: Tensor, lengths: Tensor) -> list[Tensor]:
-        """The states of every layer, lowest first."""
+        """Returns the states of every layer, lowest first."""
         position = torch.arange(x.shape[1], device=x.device)
         mirror = lengths.to(x.device).unsqueeze(1) - 1 - position
         mirror = torch.where(mirror >= 0, mirror, position).unsqueeze(-1)
@@ -56,7 +53,7 @@ class BiLSTM(nn.Module):
 
 
 def _initialize(lstm: nn.LSTM) -> None:
-    """Orthogonal recurrent weights, and gates that remember at first (Jozefowicz et al. 2015)."""
+    """Sets orthogonal recurrent weights and open forget gates (Jozefowicz et al. 2015)."""
     input_weight, state_weight, *biases = (p.data for p in lstm.parameters())
     nn.init.xavier_uniform_(input_weight)
     for gate in state_weight.chunk(4):

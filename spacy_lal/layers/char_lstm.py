@@ -10,18 +10,17 @@ from torch import Tensor, nn
 from .bilstm import BiLSTM
 
 WORDS_AT_ONCE = 256
-"""Words whose characters are read together, at most."""
+"""Most words in one batch of characters."""
 CHARACTERS_AT_ONCE = 8192
-"""Their characters, padding included, unless one word has more."""
+"""Most characters in one batch, padding included, unless one word has more."""
 
 
 class CharLSTM(nn.Module):
     """Last states of a bidirectional LSTM over a word's characters.
 
-    characters [N, C], lengths [N], each 1 to C -> [N, 2 * d_hidden]: the state of the forward
-    direction after the last character, then of the backward direction after the first. What
-    stands behind a word's length does not matter. Words of similar length are computed together,
-    so that a single long one does not make all of them long.
+    characters [N, C], lengths [N], each 1 to C -> [N, 2 * d_hidden]: the forward state after the
+    last character, then the backward state after the first. Padding does not matter. Words are
+    batched by length, so that a single long one does not lengthen all.
     """
 
     def __init__(self, n_characters: int, d_character: int, d_hidden: int) -> None:
@@ -39,14 +38,12 @@ class CharLSTM(nn.Module):
         return torch.cat(states)[order.argsort()]
 
     def _last(self, characters: Tensor, lengths: Tensor) -> Tensor:
-        """The same for words sorted by length."""
         states = self.lstm(self.embedding(characters[:, : int(lengths[-1])]), lengths)
         last = torch.arange(len(lengths), device=lengths.device), lengths - 1
         return torch.cat([states[*last, : self.d_hidden], states[:, 0, self.d_hidden :]], -1)
 
 
 def _sizes(lengths: list[int]) -> Iterator[int]:
-    """How many words come together, of words sorted by length."""
     size = 0
     for length in lengths:
         if size and (size == WORDS_AT_ONCE or (size + 1) * length > CHARACTERS_AT_ONCE):

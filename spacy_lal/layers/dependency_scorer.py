@@ -15,11 +15,10 @@ from .settings import Settings
 class DependencySettings(Settings):
     """Biaffine scores of heads and relations (`spacy-lal.BiaffineDependencies.v1`).
 
-    arc_width, relation_width: of the projections. relation_of: score relations of dependent and
-    head, P(l | d, h), as the paper says ("pair"), or of the dependent alone, in its roles of head
-    and of dependent, as its released code does. read: the annotations of the words, or the
-    fenceposts that spans are made of (the released code). dropout: of the projected rows; None for
-    the training's.
+    arc_width, relation_width: width of the projections. relation_of: score relations of dependent
+    and head, P(l | d, h), as the paper says ("pair"), or of the dependent alone, in its roles of
+    head and of dependent, as its released code does. read: the annotations of the words, or the
+    fenceposts of spans (the released code). dropout: of projected rows; None: the training's.
     """
 
     name: ClassVar[str] = "spacy-lal.BiaffineDependencies.v1"
@@ -36,16 +35,11 @@ class DependencySettings(Settings):
 
 
 class DependencyScorer(nn.Module):
-    """Biaffine scores of heads (Mrini et al. 2020, section 3.3, eq. 10) and of relations, for which
-    the paper has no equation.
+    """Biaffine scores of heads (Mrini et al. 2020, section 3.3, eq. 10) and of relations.
 
-    x [B,n+1,d_in], row 0 the root and row k word k -> arcs [B,n,n+1], the score of head h for
-    word d + 1 at [d,h]; relations [B,n,n+1,R], the scores of that arc's relations, or [B,n,1,R] of
-    the dependent alone.
-
-    Every row is projected to arc_width as a head and as a dependent, and to relation_width twice
-    more, each with a ReLU behind, or, with a `slope`, a leaky one. Dropout drops projected
-    features, the same ones in all rows of a sentence.
+    x [B,n+1,d_in], row 0 the root and row k word k -> arcs [B,n,n+1], the score of head h for word
+    d + 1 at [d,h]; relations [B,n,n+1,R] of arcs, or [B,n,1,R] of the dependent alone. Projections
+    have a ReLU or, given a `slope`, a leaky one. Dropout is the same in all rows of a sentence.
     """
 
     def __init__(

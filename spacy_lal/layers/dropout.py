@@ -1,4 +1,4 @@
-"""Dropout as modules, whose rate a training loop may set."""
+"""Dropout modules with a rate that a training loop may set."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 _BITS = 16
-"""Of randomness for a value, four to a number of 64 bits: a rate is met to within 1/131072."""
+"""Random bits per value, four values to a 64-bit number: rates are exact to within 1/131072."""
 
 
 def drop(x: Tensor, rate: float) -> Tensor:
-    """x with each value set to 0 with probability `rate`, the others scaled to the same mean.
+    """Sets each value of x to 0 with probability `rate` and scales the others to the same mean.
 
-    0 <= rate < 1. On a CPU `torch.nn.functional.dropout` draws a number for every value, one after
-    another; this is four times as fast (`benchmarks/layers.py`).
+    0 <= rate < 1. On a CPU this is four times as fast as `torch.nn.functional.dropout`, which draws
+    a number for every value (`benchmarks/layers.py`).
     """
     if x.device.type != "cpu":
         return F.dropout(x, rate)
@@ -26,10 +26,8 @@ def drop(x: Tensor, rate: float) -> Tensor:
 
 
 class Dropout(nn.Module):
-    """Drop each value of x by itself, in training mode.
-
-    rate: of this dropout, whatever the training's; None: the training's, see `set_dropout`.
-    """
+    """Dropout of single values of x in training mode. rate: this dropout's own rate; None: the
+    training's, see `set_dropout`."""
 
     def __init__(self, rate: float | None = None) -> None:
         super().__init__()
@@ -46,7 +44,7 @@ class Dropout(nn.Module):
 
 
 class FeatureDropout(Dropout):
-    """Drop features of x [..., n, d] with one mask [..., 1, d] for all n rows of a sentence."""
+    """Dropout of features of x [..., n, d], one mask [..., 1, d] for all rows of a sentence."""
 
     def forward(self, x: Tensor) -> Tensor:
         if not self.active:
@@ -55,7 +53,7 @@ class FeatureDropout(Dropout):
 
 
 def set_dropout(module: nn.Module, rate: float) -> None:
-    """Give every dropout inside `module` that follows the training its rate, 0 <= rate < 1."""
+    """Sets the rate of every dropout in `module` that has none of its own, 0 <= rate < 1."""
     for part in module.modules():
         if isinstance(part, Dropout) and part.follows_training:
             part.rate = rate

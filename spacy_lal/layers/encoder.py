@@ -1,4 +1,4 @@
-"""The encoder: self-attention layers, the Label Attention Layer, and what spans are made of."""
+"""The encoder: self-attention layers, the Label Attention Layer, and fenceposts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,9 @@ from .span_scorer import halves
 class LabelAttentionEncoder(nn.Module):
     """Rows [B,n,d_around+d_model] of START, words, STOP -> annotations [B,n,output_dim].
 
-    Self-attention layers, each followed by a feed-forward layer, then the Label Attention Layer
-    (Mrini et al. 2020, sections 2 and 3.1, figure 4).
-
-    d_around: so many features of every row, the first ones, go around all layers and stand first in
-    the annotation (Vu-Tran et al.: the pretrained encoder's branch, figure 1, eq. 12).
+    Self-attention and feed-forward layers, then the Label Attention Layer (Mrini et al. 2020,
+    sections 2 and 3.1, figure 4). d_around: number of features, the first of every row, that bypass
+    all layers and stand first in the annotation (Vu-Tran et al., figure 1, eq. 12).
     """
 
     def __init__(self, settings: EncoderSettings, d_model: int, d_around: int = 0) -> None:
@@ -49,15 +47,15 @@ class LabelAttentionEncoder(nn.Module):
                 self.label_feed_forward = PartitionedFeedForward(
                     d_label,
                     settings.feed_forward_width,
-                    # The released code calls the last features of the output positions, although
+                    # The released code takes the output's last features for positions, although
                     # label attention has mixed content and position; kept for its weights.
                     d_positional=settings.label_partition_width,
                 )
         self._with_rows = settings.arrangement == "concatenate" and settings.heads > 0
-        # Features of a row are [content ; position] unless a Label Attention Layer follows.
+        # Rows are [content ; position] unless a Label Attention Layer follows.
         self._deinterleave = not settings.heads and d_positional is not None
         self.halves_heads = settings.combine == "concatenate" and settings.halves == "head"
-        # what stands side by side in an annotation: its width, and its heads if each is halved
+        # parts of an annotation: width, and number of heads if each is halved
         self._parts: list[tuple[int, int | None]] = [
             (d_around, None),
             (d_model if self._with_rows else 0, None),
@@ -66,7 +64,7 @@ class LabelAttentionEncoder(nn.Module):
         self.output_dim = sum(width for width, _ in self._parts)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Annotate rows x [B,n,d_around+d_model]; mask [B,n] is True for real rows."""
+        """Annotates rows x [B,n,d_around+d_model]; mask [B,n] is True for real rows."""
         rows = self.encode(x, mask)
         annotations = rows
         if self.label_attention is not None:
@@ -81,7 +79,7 @@ class LabelAttentionEncoder(nn.Module):
         return torch.cat(parts, dim=-1) if len(parts) > 1 else annotations
 
     def encode(self, x: Tensor, mask: Tensor) -> Tensor:
-        """The rows [B,n,d_model] as they enter label attention."""
+        """Returns the input rows [B,n,d_model] of label attention."""
         x = x[..., self.d_around :]
         packed = rows_of(mask, training=self.training) if len(self.attention_layers) else None
         if packed is not None:
@@ -93,7 +91,7 @@ class LabelAttentionEncoder(nn.Module):
         return x if packed is None else packed.pad(x)
 
     def attention(self, x: Tensor, mask: Tensor) -> Tensor:
-        """The label attention distributions [B,H,1 or n,n] of rows x [B,n,d_around+d_model]."""
+        """Returns the label attention distributions [B,H,1 or n,n]; x [B,n,d_around+d_model]."""
         if self.label_attention is None:
             raise ValueError("this encoder has no Label Attention Layer")
         return self.label_attention.attention(self.encode(x, mask), mask)
@@ -101,8 +99,8 @@ class LabelAttentionEncoder(nn.Module):
     def fenceposts(self, annotations: Tensor) -> Tensor:
         """Annotations [B,n+2,output_dim] -> fenceposts [B,n+1,output_dim].
 
-        Fencepost k takes the first half of every part of row k, then the second half of every
-        part of row k + 1 (Mrini et al. 2020, section 3.2, eq. 5; Vu-Tran et al., eqs. 13-15).
+        Fencepost k takes the first half of every part of row k, then the second half of every part
+        of row k + 1 (Mrini et al. 2020, section 3.2, eq. 5; Vu-Tran et al., eqs. 13-15).
         """
         if self._deinterleave:
             d = self.d_around

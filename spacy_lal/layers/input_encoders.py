@@ -1,8 +1,5 @@
-"""From word vectors to the rows START, words, STOP that label attention reads.
-
-All forms predict a tag for every word on the way and feed their belief about it, the expected
-tag embedding, to what follows; so a parser needs no tagger in front of it. A BiLSTM may do without.
-"""
+"""Input encoders: from word vectors to the rows START, words, STOP that label attention reads. They
+predict each word's tag and pass on the expected tag embedding; a BiLSTM may do without."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -17,7 +14,7 @@ from .settings import Settings
 
 
 def row_mask(lengths: Tensor, n: int) -> Tensor:
-    """[B, n+2], True at START, the sentence's words and STOP."""
+    """Returns [B, n+2], True at START, the sentence's words and STOP."""
     return torch.arange(n + 2, device=lengths.device) < (lengths + 2).unsqueeze(1)
 
 
@@ -35,11 +32,11 @@ def with_start_and_stop(words: Tensor, lengths: Tensor, start: Tensor, stop: Ten
 class BiLSTMInput(Settings):
     """A BiLSTM over each sentence (`spacy-lal.BiLSTMRows.v1`).
 
-    hidden_width: of each direction. tag_depth: after how many of the `depth` layers tags are
-    predicted; the layers above read the expected tag embedding, `tag_width` wide. 0: the parser
-    predicts and writes no tags, as that of Zhang et al. 2020, and tag_width has no meaning. A
-    depth of 0 as well leaves the words' vectors as they are, for those of a pretrained encoder.
-    mixed_precision: train with bfloat16 products, where the processor has them.
+    hidden_width: width of each direction. tag_depth: number of the `depth` layers below the tags;
+    the layers above read the expected tag embedding, `tag_width` wide. 0: the parser predicts and
+    writes no tags, as that of Zhang et al. 2020, and tag_width has no meaning. A depth of 0 as well
+    leaves the words' vectors as they are, for a pretrained encoder. mixed_precision: train with
+    bfloat16 products, where the processor has them.
     """
 
     name: ClassVar[str] = "spacy-lal.BiLSTMRows.v1"
@@ -58,10 +55,8 @@ class BiLSTMInput(Settings):
 
 
 class BiLSTMInputEncoder(nn.Module):
-    """Word vectors [B, n, d_in] -> rows [B, n+2, 2 * hidden_width], tag scores [B, n, T].
-
-    Without tags there are no tag scores; without an LSTM the rows are d_in wide.
-    """
+    """Word vectors [B, n, d_in] -> rows [B, n+2, 2 * hidden_width], tag scores [B, n, T]. Without
+    tags there are no tag scores; without an LSTM the rows are d_in wide."""
 
     d_around = 0
 
@@ -101,7 +96,7 @@ class BiLSTMInputEncoder(nn.Module):
 
 
 def with_positions(content: Tensor, table: Tensor) -> Tensor:
-    """Rows [B, n, d] and the positions' embeddings [N, p] side by side: [B, n, d + p]."""
+    """Concatenates rows [B, n, d] and position embeddings [N, p]: [B, n, d + p]."""
     n = content.shape[1]
     if n > len(table):
         raise ValueError(
@@ -127,9 +122,8 @@ class PositionInput(Settings):
 class PositionInputEncoder(nn.Module):
     """Word vectors [B, n, d_in] -> rows [B, n+2, width], tag scores [B, n, T].
 
-    The input of Mrini et al. 2020 (section 3.1): content, the sum of the projected word vector
-    and the tag embedding, beside a position embedding. That it is learned, that each is half of
-    the width, and the layer norm are of the released code.
+    The input of Mrini et al. 2020 (section 3.1): projected word vector plus tag embedding, beside a
+    position embedding. Learned positions, equal halves and the layer norm are of the released code.
     """
 
     d_around = 0
@@ -157,13 +151,13 @@ class PositionInputEncoder(nn.Module):
 
 @dataclass(frozen=True)
 class BranchInput(Settings):
-    """Two branches, one of which goes around label attention (`spacy-lal.BranchRows.v1`).
+    """Two branches, one of which bypasses label attention (`spacy-lal.BranchRows.v1`).
 
-    The input of Vu-Tran et al. (section 2.1, figure 1). The first branch is tok2vec's vectors, of
-    a pretrained encoder, or with `bilstm` (`spacy-lal.BiLSTMRows.v1`) a BiLSTM over them. The
-    second, `width` wide, is half content, half learned positions, and what label attention reads;
-    content: the expected embedding of the word's predicted part-of-speech tag ("tag"), or its
-    projected vector ("word"; the paper's table 3).
+    The input of Vu-Tran et al. (section 2.1, figure 1). The first branch is tok2vec's vectors, of a
+    pretrained encoder, or with `bilstm` (`spacy-lal.BiLSTMRows.v1`) a BiLSTM over them. The second,
+    `width` wide, is the input of label attention: half content, half learned positions. content:
+    the expected embedding of the word's predicted part-of-speech tag ("tag"), or its projected
+    vector ("word"; the paper's table 3).
     """
 
     name: ClassVar[str] = "spacy-lal.BranchRows.v1"
@@ -181,7 +175,7 @@ class BranchInput(Settings):
 
 
 InputEncoder = BiLSTMInput | PositionInput | BranchInput
-"""All settings of what label attention reads."""
+"""Settings of all input encoders."""
 
 
 class BranchInputEncoder(nn.Module):

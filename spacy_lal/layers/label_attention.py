@@ -16,22 +16,20 @@ from .settings import Settings
 class EncoderSettings(Settings):
     """Self-attention layers and the Label Attention Layer (`spacy-lal.LabelAttentionEncoder.v1`).
 
-    The rows of the tables 1, 2 and 5 of Mrini et al. 2020 are values of these settings.
-
-    heads: label attention heads; 0 leaves the layer out. key_width, value_width,
-    projection_width: d_k, d_v, d_proj of a head. self_attention_layers: before label attention
-    (table 5), each with a feed-forward layer of feed_forward_width. partition_width: width of
-    the position half where content and position are partitioned; label_partitioned: in label
-    attention too. label_feed_forward: a position-wise feed-forward layer after label attention,
-    residual_dropout: dropout in its heads' residual (table 1). query: one query vector a head, or
-    a query matrix; combine: concatenate the heads, or project them back to the model's width as
-    self-attention does (table 2).
+    heads: number of label attention heads; 0 leaves the layer out. key_width, value_width,
+    projection_width: d_k, d_v, d_proj of a head. self_attention_layers: number of layers before
+    label attention (Mrini et al. 2020, table 5), each with a feed-forward layer of
+    feed_forward_width. partition_width: width of the position half where content and position are
+    partitioned; label_partitioned: in label attention too. label_feed_forward: a position-wise
+    feed-forward layer after label attention, residual_dropout: dropout in its heads' residual
+    (table 1). query: one query vector a head, or a query matrix; combine: concatenate the heads, or
+    project them to the model's width as self-attention does (table 2).
     arrangement: annotate with label attention's output ("stack", Mrini et al. 2020) or with the
-    rows and it side by side ("concatenate"), which is for rows whose halves are two directions, not
-    content and position; with `spacy-lal.BranchRows.v1` the other branch stands beside it. halves:
-    fenceposts take half of every head's output, or half of the heads (Vu-Tran et al., figure 2 and
-    eqs. 13-15). scale: divide attention scores by the root of the key's width (the paper) or of the
-    model's (its released code).
+    rows and it side by side ("concatenate"). The latter is for rows whose halves are two
+    directions, not content and position; with `spacy-lal.BranchRows.v1` the other branch stands
+    beside it. halves: fenceposts take half of every head's output, or half of the heads (Vu-Tran et
+    al., figure 2 and eqs. 13-15). scale: divide attention scores by the root of the key's width
+    (the paper) or of the model's (its released code).
     """
 
     name: ClassVar[str] = "spacy-lal.LabelAttentionEncoder.v1"
@@ -60,27 +58,22 @@ class EncoderSettings(Settings):
 
 
 class LabelAttention(PartitionedAttention):
-    """Label Attention Layer (Mrini et al. 2020, section 2, eqs. 1-4, figures 2 to 4).
+    """The Label Attention Layer (Mrini et al. 2020, section 2, eqs. 1-4, figures 2 to 4).
 
-    x [B,n,d_model], mask [B,n] -> [B,n,H * d_proj], or [B,n,d_model] with combine "project".
-    One learned query q_h a head attends over the sentence, and the head's context vector is
-    added to every row:
+    x [B,n,d_model], mask [B,n] -> [B,n,H * d_proj], or [B,n,d_model] with combine "project". One
+    learned query q_h a head attends over the sentence, and every row receives the head's context:
 
         a_h = softmax(q_h (X K_h)^T / sqrt(d_key))           [1,n]
         c_h = a_h X V_h                                      [1,d_value]
         y_h = LayerNorm((X + c_h proj) reduce_proj)          [n,d_proj]
 
-    and the heads stay apart in the output, side by side. The last line is in the paper's words and
-    figure 3, without a number. proj, reduce_proj and the layer norm are shared by all heads. The
-    variants of the paper's table 2: a query "matrix" computes a query from each row, so that each
-    row has its own context; combine "project" concatenates and projects the heads as self-attention
-    does. `label_partition_width` partitions the features (see `PartitionedAttention`).
+    The output holds the heads side by side. All heads share proj, reduce_proj and the layer norm.
+    In the variants of table 2, a query "matrix" computes a query from each row; combine "project"
+    concatenates and projects the heads as self-attention does.
 
-    The queries are constant, hence nothing of size n x d_key or n x d_value is computed for a
-    head: q_h (X K_h)^T = (K_h q_h) X^T, a_h (X V_h) = (a_h X) V_h, and reduce_proj is applied to
-    contexts and to rows apart, where it merges with proj unless residual dropout stands between.
-    Query h always meets head h, so a sentence's result does not depend on its batch. Padded rows
-    must be finite; their outputs have no meaning.
+    Constant queries avoid tensors of size n x d_key or n x d_value: q_h (X K_h)^T = (K_h q_h) X^T,
+    a_h (X V_h) = (a_h X) V_h, and reduce_proj is applied to contexts and to rows apart, merged with
+    proj unless residual dropout stands between. Padded rows must be finite.
     """
 
     def __init__(self, settings: EncoderSettings, d_model: int) -> None:
@@ -106,7 +99,7 @@ class LabelAttention(PartitionedAttention):
             self.layer_norm = LayerNorm(settings.projection_width)
 
     def attention(self, x: Tensor, mask: Tensor) -> Tensor:
-        """The attention distributions: [B,H,1,n], or [B,H,n,n] with matrix queries."""
+        """Returns the attention distributions: [B,H,1,n], or [B,H,n,n] with matrix queries."""
         scores = self._matrix_scores(x) if self.query_matrix else self._vector_scores(x)
         return masked_softmax(scores, mask)
 
@@ -128,10 +121,10 @@ class LabelAttention(PartitionedAttention):
         return normalised.flatten(2)
 
     def _vector_scores(self, x: Tensor) -> Tensor:
-        """Scores of the H constant queries over all rows: [B,H,1,n]."""
+        """Returns scores of the H constant queries over all rows: [B,H,1,n]."""
         queries = torch.cat(
             [
-                # K_h q_h: a query that meets the rows themselves, [H,d].
+                # K_h q_h: a query on the rows themselves, [H,d]
                 (keys @ query.unsqueeze(2)).squeeze(2)
                 for query, keys in zip(self._weights("w_qs"), self._weights("w_ks"), strict=True)
             ],
@@ -140,7 +133,7 @@ class LabelAttention(PartitionedAttention):
         return F.linear(x, queries * self.scale).transpose(1, 2).unsqueeze(2)
 
     def _vector_contexts(self, x: Tensor, mask: Tensor) -> Tensor:
-        """One context a head: [B,H,1,d_value]."""
+        """Returns one context a head: [B,H,1,d_value]."""
         weights = masked_softmax(self._vector_scores(x), mask)
         weights = self.attention_dropout(weights)
         pooled = (weights.squeeze(2) @ x).transpose(0, 1)
@@ -148,11 +141,11 @@ class LabelAttention(PartitionedAttention):
             part @ values
             for part, values in zip(self._parts(pooled), self._weights("w_vs"), strict=True)
         ]
-        # Contiguous, or reducing them becomes B * H products instead of one.
+        # contiguous, or reducing them becomes B * H products instead of one
         return torch.cat(contexts, dim=-1).transpose(0, 1).unsqueeze(2).contiguous()
 
     def _reduced(self, contexts: Tensor) -> Tensor:
-        """Apply proj and reduce_proj to contexts [B,H,m,d_value]: [B,H,m,d_proj]."""
+        """Applies proj and reduce_proj to contexts [B,H,m,d_value]: [B,H,m,d_proj]."""
         reduce = self.reduce_proj.weight
         if self.residual_dropout.active:
             halves = contexts.chunk(len(self._widths), dim=-1)

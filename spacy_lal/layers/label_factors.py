@@ -1,4 +1,4 @@
-"""Biaffine scores of chosen pairs alone, from what the vectors of all words are projected to."""
+"""Biaffine scores of chosen pairs alone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LabelFactors(NamedTuple):
 def label_factors(
     product: Biaffine | FactorisedBiaffine, left: Tensor, right: Tensor
 ) -> LabelFactors:
-    """The factors of a product of left [B,n,a] and right [B,n,b] vectors."""
+    """Returns the factors of a product of left [B,n,a] and right [B,n,b] vectors."""
     if isinstance(product, Biaffine):
         return LabelFactors(left, right, product.matrices())
     mixture = product.mixture
@@ -36,7 +36,7 @@ def label_factors(
 
 
 def label_scores(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
-    """Scores [N,L] of the labels of N pairs: (starts[k], ends[k]) of sentence sentences[k]."""
+    """Returns label scores [N,L] of N pairs: (starts[k], ends[k]) of sentence sentences[k]."""
     weight = factors.weight
     batch, n, d = factors.left.shape
     # n (n + d) products a sentence against d a pair; to differentiate, pairs alone are cheaper
@@ -53,12 +53,11 @@ def label_scores(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends:
 
 
 ROWS = 256
-"""Left vectors at a time when all pairs of a sentence are scored: each is projected to L b
-numbers."""
+"""Left vectors in one product over all pairs; each is projected to L b numbers."""
 
 
 def _of_all_pairs(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
-    """The same scores read off those of all pairs, each sentence's left vectors projected once."""
+    """Reads scores off those of all pairs; each sentence's left vectors are projected once."""
     batch, n, _ = factors.left.shape
     n_labels, d = len(factors.weight), factors.left.shape[2]
     bilinear = factors.weight[:, :-1, :-1].permute(1, 0, 2).reshape(d, -1)
@@ -81,14 +80,14 @@ def _of_all_pairs(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends
 
 
 CHUNK = 64
-"""Pairs at a time in the backward pass, so that their outer products are few."""
+"""Pairs in one step of the backward pass, which limits their outer products."""
 
 
 class _Bilinear(torch.autograd.Function):
     """`F.bilinear` of [N,a], [N,b] and [L,a,b], without its slow backward pass.
 
-    By hand, because forms of plain torch that are as fast hold 6 to 13 times the memory:
-    `benchmarks/layers.py`, docs/decisions/005-hand-written-autograd.md.
+    Forms in plain torch that are as fast hold 6 to 13 times the memory: `benchmarks/layers.py`,
+    docs/decisions/005-hand-written-autograd.md.
     """
 
     @staticmethod

@@ -14,11 +14,13 @@ from .settings import Settings
 
 @dataclass(frozen=True)
 class LayerAttentionSettings(Settings):
-    """heads: the number of heads J, which share the width. pooling: "attention"; or one of the
-        paper's baselines (section 4.3), "average" (AvgL), the mean over layers of the same values,
-        and "last", the last layer alone.
+    """Settings of `LayerAttention`.
+
+    heads: the number of heads J, which share the width. pooling: "attention", or a baseline of the
+    paper (section 4.3): "average" (AvgL), the mean over layers of the same values, or "last", the
+    last layer alone.
     attention_dropout: dropout rate of the layers' outputs, of the keys and of the attention, which
-        is not normalised again.
+    is not normalised again.
     """
 
     name: ClassVar[str] = "spacy-lal.MHMLA.v1"
@@ -33,13 +35,11 @@ class LayerAttentionSettings(Settings):
 class LayerAttention(nn.Module):
     """Multi-head multi-layer attention, then a linear classifier (section 3.2, eqs. 4 to 10).
 
-    h [L,N,d], the outputs of L layers for N tokens -> logits [N, n_classes]. Every layer l and head
-    j of J has parameters of its own: v_lj = W_v h_l + b_v and k_lj = relu(W_k h_l + b_k), d/J
-    features each, and a_lj = w_a · k_lj + b_a. With alpha_j = softmax over the layers of a_j, head
-    j is the sum over layers of alpha_lj v_lj; all heads side by side are classified by W_o.
-
-    What the classifier makes of v_lj is one small matrix, the product of W_o's part for head j with
-    W_v of layer and head: values are never computed, and a token costs half.
+    h [L,N,d], the outputs of L layers for N tokens -> logits [N, n_classes]. For every layer l and
+    head j of J: v_lj = W_v h_l + b_v, k_lj = relu(W_k h_l + b_k), d/J features each, and a_lj = w_a
+    · k_lj + b_a. With alpha_j = softmax over the layers of a_j, head j is the sum over layers of
+    alpha_lj v_lj. W_o classifies all heads side by side. Merged with W_v it is one small matrix, so
+    values are never computed, which halves the cost of a token.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class LayerAttention(nn.Module):
         n_layers, n_tokens, d = h.shape
         heads = (self.n_heads, d // self.n_heads)
         output = self.output.weight.view(-1, *heads)
-        # what every class gets from every layer and head: [L,J,C,d], [L,J,C]
+        # each class's weights and biases by layer and head: [L,J,C,d], [L,J,C]
         values = torch.einsum("cjv,ljvd->ljcd", output, self.value.view(n_layers, *heads, d))
         biases = torch.einsum("cjv,ljv->ljc", output, self.value_bias.view(n_layers, *heads))
         if self.pooling == "average":
@@ -85,7 +85,7 @@ class LayerAttention(nn.Module):
         return torch.einsum("lnj,lnjc->nc", alpha, votes) + self.output.bias
 
     def attention(self, h: Tensor) -> Tensor:
-        """alpha [L,N,J], which sums to one over the layers; uniform for "average"."""
+        """Returns alpha [L,N,J], which sums to one over the layers; uniform for "average"."""
         if self.pooling == "attention":
             return self._attention(h)
         alpha = h.new_zeros(*h.shape[:2], self.n_heads)
@@ -103,6 +103,6 @@ class LayerAttention(nn.Module):
 
 
 def _weight(n_layers: int, d: int) -> nn.Parameter:
-    """One matrix [d,d] a layer, Xavier's uniform values: rows of head j stand together."""
+    """Returns one matrix [d,d] a layer (Xavier uniform); rows of head j stand together."""
     bound = math.sqrt(3 / d)
     return nn.Parameter(torch.empty(n_layers, d, d).uniform_(-bound, bound))

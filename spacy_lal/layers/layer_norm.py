@@ -8,20 +8,19 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 EPSILON = 1e-3
-"""What is added to the standard deviation, unless the layer is given another number."""
+"""Default number that the layer adds to the standard deviation."""
 TINY = 1e-12
-"""Keeps the gradient of a constant row finite; far below EPSILON, so values do not change."""
+"""Least standard deviation, which keeps a constant row's gradient finite; far below EPSILON."""
 CANCELS = 1e-3
-"""How small the square of a sum is beside those of its summands where they nearly cancel."""
+"""Ratio of the square of a sum to its summands' squares below which they nearly cancel."""
 
 
 class LayerNorm(nn.Module):
     """a_2 * (x - mean) / (std + eps) + b_2 over the last dimension, x [..., width].
 
-    Unlike in `torch.nn.LayerNorm`, std is the unbiased one and eps is added to it, not to the
-    variance: the layer norm of the released code of Mrini et al. 2020, whose weights mean this one
-    (the paper says only that it normalises: section 2, eq. 6). Rows of width 1 have no deviation
-    and are returned as they are.
+    Unlike in `torch.nn.LayerNorm`, std is unbiased and eps is added to it, not to the variance, as
+    in the released code of Mrini et al. 2020 (the paper only names the layer: section 2, eq. 6).
+    Rows of width 1 have no deviation and are returned as they are.
     """
 
     def __init__(self, width: int, eps: float = EPSILON) -> None:
@@ -41,11 +40,10 @@ class LayerNorm(nn.Module):
             return torch.addcmul(self.b_2, rows * inverse, self.a_2)
 
     def normalise_sums(self, left: Tensor, right: Tensor) -> Tensor:
-        """Normalise left + right for all pairs of rows: [B,H,width], [B,n,width] -> [B,n,H,width].
+        """Normalises left + right for all pairs of rows: [B,H,width], [B,n,width] -> [B,n,H,width].
 
-        The variance of a sum follows from the two rows' own and their inner product, so the
-        statistics are one small matrix product: the large tensor is written, never reduced. Where
-        two rows nearly cancel, the rounding of the rows themselves limits the precision.
+        A sum's variance follows from the rows' variances and inner product, so the large tensor is
+        written but never reduced. Rounding limits the precision where two rows nearly cancel.
         """
         if self.width == 1:
             return left.unsqueeze(1) + right.unsqueeze(2)
@@ -56,13 +54,13 @@ class LayerNorm(nn.Module):
 
 
 def centred(x: Tensor) -> Tensor:
-    """Rows minus their means."""
+    """Returns rows minus their means."""
     return x - x.mean(-1, keepdim=True)
 
 
 def deviation_of_centred(x: Tensor) -> Tensor:
-    """The unbiased standard deviation of rows of mean 0: [..., width] -> [..., 1]."""
-    # Several times faster than torch.var on CPU.
+    """Returns the unbiased standard deviation of rows of mean 0: [..., width] -> [..., 1]."""
+    # several times faster than torch.var on CPU
     norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
     return (norm / math.sqrt(x.shape[-1] - 1)).clamp_min(TINY)
 
@@ -70,8 +68,8 @@ def deviation_of_centred(x: Tensor) -> Tensor:
 class _NormaliseSums(torch.autograd.Function):
     """Layer norm of all pairwise sums; keeps the summands, not the sums.
 
-    By hand, because plain torch takes 1.3 to 1.6 times as long and twice the memory:
-    `benchmarks/layers.py`, docs/decisions/005-hand-written-autograd.md.
+    Plain torch takes 1.3 to 1.6 times as long and twice the memory: `benchmarks/layers.py`,
+    docs/decisions/005-hand-written-autograd.md.
     """
 
     @staticmethod
@@ -84,8 +82,8 @@ class _NormaliseSums(torch.autograd.Function):
         variance = torch.baddbmm(
             of_right + of_left, right, left.transpose(1, 2), beta=share, alpha=2 * share
         )
-        # what is left of rows that nearly cancel is lost in rounding: there the sums are made. That
-        # there are such pairs at all is asked in one pass
+        # rounding loses the statistics of rows that nearly cancel: sums of these are computed. One
+        # pass finds out whether there are such pairs at all
         least = CANCELS * share
         if variance.amin() <= least * (of_left.amax() + of_right.amax()) + TINY:
             pairs = (variance <= least * (of_left + of_right)).nonzero(as_tuple=True)
@@ -117,5 +115,4 @@ class _NormaliseSums(torch.autograd.Function):
 
 
 def _sum(x: Tensor) -> Tensor:
-    """The sum of all rows."""
     return x.flatten(0, -2).sum(0)

@@ -25,8 +25,8 @@ class LisaEncoderSettings(Settings):
     after which tags and predicates are found (3). syntax_layer: the layer one of whose heads is the
     parser (6); the layers above use its output; null: self-attention without syntax.
     syntactic_head: "biaffine", the head itself is the parser (the paper); "copied", the head copies
-    the scores of a parser on the layer below (the released code). arc_width, relation_width: of
-    the parser's views of a word (500, 100). layer_dropout: dropout rate of self-attention and
+    the scores of a parser on the layer below (the released code). arc_width, relation_width: width
+    of the parser's views of a word (500, 100). layer_dropout: dropout rate of self-attention and
     feed-forward layers (0.1); null: the training's, which all else has.
     """
 
@@ -61,8 +61,8 @@ class LisaEncoderSettings(Settings):
 
 
 def sinusoids(n: int, width: int, like: Tensor) -> Tensor:
-    """Positions [n, width]: sines, then cosines, of timescales from 1 to 10,000. (Section 2.1
-    names sinusoids; the formula is the released code's.)"""
+    """Positions [n, width]: sines, then cosines, of timescales from 1 to 10,000. Section 2.1 names
+    sinusoids; the formula is the released code's."""
     half = width // 2
     # bfloat16 has no odd numbers above 256
     dtype = torch.promote_types(like.dtype, torch.float32)
@@ -75,10 +75,9 @@ def sinusoids(n: int, width: int, like: Tensor) -> Tensor:
 class SyntacticScorer(nn.Module):
     """The deep biaffine parser (Dozat and Manning 2017) that is also an attention head (eq. 4).
 
-    x [B,n,d] -> arcs [B,n,n], the score of word j as the head of word i at [i,j], where the
-    root's dependent is its own head; and the factors of relation scores, `label_scores` of which
-    takes dependents as left and heads as right ends. One perceptron with a leaky ReLU gives all
-    four views of a word. Arc scores begin as zero.
+    x [B,n,d] -> arcs [B,n,n], the score of word j as the head of word i at [i,j], where the root's
+    dependent is its own head; and the factors of relation scores, with dependents as left and heads
+    as right ends. Arc scores begin as zero.
     """
 
     def __init__(self, settings: LisaEncoderSettings, n_relations: int) -> None:
@@ -98,11 +97,11 @@ class SyntacticScorer(nn.Module):
 
 
 def attend_to_heads(arcs: Tensor, mask: Tensor, governors: Tensor | None = None) -> Tensor:
-    """Attention weights [B,n,n] of the syntactic head: softmax over the words that may be heads
-    (eqs. 4 and 5), or, where `governors` [B,n] says which word it is, that word alone (sections
-    2.2 and 2.5); -1: not known.
+    """Returns the attention weights [B,n,n] of the syntactic head.
 
-    arcs [B,n,n]; mask [B,n], True at words: padding is nobody's head.
+    They are a softmax over possible heads (eqs. 4 and 5), or, where `governors` [B,n] gives a
+    word's head, that head alone (sections 2.2 and 2.5); -1: unknown. arcs [B,n,n]; mask [B,n], True
+    at words: padding is nobody's head.
     """
     weights = torch.softmax(arcs.masked_fill(~mask.unsqueeze(1), -torch.inf), -1)
     if governors is None:
@@ -112,10 +111,10 @@ def attend_to_heads(arcs: Tensor, mask: Tensor, governors: Tensor | None = None)
 
 
 class SyntacticAttention(nn.Module):
-    """Multi-head self-attention (eqs. 2 and 3) [B,n,d] -> [B,n,d], with `syntactic` the last of
-    whose heads is given its attention weights and has values only.
+    """Multi-head self-attention (eqs. 2 and 3) [B,n,d] -> [B,n,d].
 
-    mask [B,n] is True at words: padding receives no attention.
+    With `syntactic`, the last head receives its attention weights and has values only. mask [B,n]
+    is True at words: padding receives no attention.
     """
 
     def __init__(self, settings: LisaEncoderSettings, *, syntactic: bool = False) -> None:
@@ -145,11 +144,10 @@ class SyntacticAttention(nn.Module):
 
 
 class LisaLayer(nn.Module):
-    """Self-attention, then a position-wise network, each behind a layer normalisation from whose
-    output its residual connection starts (eq. 1): x [B,n,d] -> [B,n,d], not normalised.
+    """Self-attention, then a position-wise network (eq. 1): x [B,n,d] -> [B,n,d], not normalised.
 
-    `norm` is the first normalisation; the caller applies it, since the syntactic head may read its
-    output: forward takes norm(x). Hidden layers are leaky ReLUs.
+    Residual connections start from normalised vectors. Forward takes norm(x), since the syntactic
+    head may read it. Hidden layers are leaky ReLUs.
     """
 
     def __init__(self, settings: LisaEncoderSettings, *, syntactic: bool = False) -> None:
@@ -174,9 +172,11 @@ class LisaLayer(nn.Module):
 
 
 class Encoded(NamedTuple):
-    """Vectors of n words for the tasks, each normalised: `tagged` [B,n,d] after the layer of tags,
-    `encoded` [B,n,d] after the last; arcs [B,n,n] and the factors of relations, see
-    `SyntacticScorer`, None without syntax."""
+    """Vectors of n words for the tasks, each normalised.
+
+    `tagged` [B,n,d] after the layer of tags, `encoded` [B,n,d] after the last; arcs [B,n,n] and the
+    factors of relations, None without syntax.
+    """
 
     tagged: Tensor
     encoded: Tensor
@@ -187,12 +187,10 @@ class Encoded(NamedTuple):
 class LisaEncoder(nn.Module):
     """x [B,n,d_in], mask [B,n] -> `Encoded`.
 
-    A projection with a leaky ReLU, sinusoids for `positions` (not where a layer below has read the
-    words in order), and the layers. In `syntax_layer` one head is the parser (section 2.2), whose
-    scorer reads what that layer's other heads read, or, "copied", the normalised output of the
-    layer below. `governors` [B,n], of each word the index of its head, itself for a root, -1 where
-    unknown, takes the place of predicted ones: gold heads in training, parses from elsewhere when
-    predicting.
+    A projection with a leaky ReLU, sinusoids for `positions` (unless a layer below is recurrent),
+    and the layers. In `syntax_layer` one head is the parser (section 2.2), whose scorer has the
+    input of that layer's other heads, or, "copied", the normalised output of the layer below.
+    `governors` [B,n], word indices, a root's own, -1 where unknown, replace predicted heads.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The real rows of a padded batch, one below the other, and back."""
+"""The real rows of a padded batch, packed without padding."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ from torch import Tensor
 
 
 class PackedRows:
-    """Between padded [B, n, …] and packed [R, …], the R rows that mask [B, n] has.
-
-    Linear layers, norms and activations take each row by itself: packed, they do nothing for
-    padding. Attention needs sentences apart.
-    """
+    """Conversion between padded [B, n, …] and packed [R, …], the R rows that mask [B, n] has.
+    Linear layers, norms and activations of packed rows skip padding; attention can't."""
 
     def __init__(self, mask: Tensor) -> None:
         self.shape = mask.shape
@@ -20,11 +17,11 @@ class PackedRows:
         return padded.flatten(0, 1).index_select(0, self.numbers)
 
     def pad(self, packed: Tensor) -> Tensor:
-        """With zeros in the rows that are not there."""
+        """Returns padded rows, with zeros in the padding."""
         padded = packed.new_zeros(self.shape.numel(), *packed.shape[1:])
         return padded.index_copy_(0, self.numbers, packed).unflatten(0, self.shape)
 
 
 def rows_of(mask: Tensor, *, training: bool) -> PackedRows | None:
-    """None if all rows are real; and in training, whose dropout counts on sentences."""
+    """Returns None if all rows are real, and in training, whose dropout is by sentence."""
     return None if training or bool(mask.all()) else PackedRows(mask)

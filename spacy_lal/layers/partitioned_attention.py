@@ -1,4 +1,4 @@
-"""Self-attention whose content and position features attend apart and meet in the scores."""
+"""Self-attention with separate content and position features, whose scores are added."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -15,17 +15,15 @@ Scale = Literal["key", "model"]
 
 
 class PartitionedAttention(nn.Module):
-    """Parameters and scaled dot products of multi-head attention (Vaswani et al. 2017; Vu-Tran et
-    al., eqs. 1 and 2; Mrini et al. 2020 refer to the former in section 3.1).
+    """Scaled dot products of multi-head attention (Vaswani et al. 2017; Vu-Tran et al., eqs. 1 and
+    2; Mrini et al. 2020, section 3.1).
 
-    With `d_positional`, the last `d_positional` features of a row are positions; content and
-    position have projections of their own, each half as wide, and their scores add up. The
-    parameters bear the names and shapes of the released parser: w_qs, w_ks, w_vs
-    [H, d_model, d_key or d_value] and proj, or, partitioned, w_qs1 [H, d_content, d_key / 2],
-    w_qs2 [H, d_positional, d_key / 2], and so on.
-
-    Scores are divided by the square root of the query's size (`scale="key"`, eq. 1 of Mrini et
-    al.) or of `d_model` (`scale="model"`, what the released code does).
+    With `d_positional`, the last `d_positional` features of a row are positions. Content and
+    position have their own projections, each half as wide, and their scores add up. Parameters have
+    the names and shapes of the released parser: w_qs, w_ks, w_vs [H, d_model, d_key or d_value] and
+    proj, or, partitioned, w_qs1 [H, d_content, d_key / 2], w_qs2 [H, d_positional, d_key / 2], and
+    so on. Scores are divided by the square root of the query's size (`scale="key"`, eq. 1 of Mrini
+    et al.) or of `d_model` (`scale="model"`, the released code).
     """
 
     def __init__(
@@ -79,7 +77,7 @@ class PartitionedAttention(nn.Module):
             self.add_module("proj" + part, nn.Linear(n_values, width, bias=False))
 
     def _weights(self, name: str) -> list[Tensor]:
-        """The parameter(s) called `name`: one, or that of content and that of position."""
+        """Returns the parameter(s) called `name`: one, or that of content and that of position."""
         return [self.get_parameter(name + part) for part in self._widths]
 
     def _projections(self) -> list[Tensor]:
@@ -89,21 +87,21 @@ class PartitionedAttention(nn.Module):
         return x.split(list(self._widths.values()), dim=-1)
 
     def _by_head(self, x: Tensor, name: str) -> Tensor:
-        """Project the rows x [B,n,d] once for every head: [B,H,n,d_key or d_value]."""
+        """Projects the rows x [B,n,d] once for every head: [B,H,n,d_key or d_value]."""
         projected = [
-            # One product with the heads side by side, [d, H * d_key].
+            # one product with the heads side by side, [d, H * d_key]
             (part @ weight.transpose(0, 1).flatten(1)).unflatten(-1, (self.n_heads, -1))
             for part, weight in zip(self._parts(x), self._weights(name), strict=True)
         ]
         return torch.cat(projected, dim=-1).transpose(1, 2)
 
     def _matrix_scores(self, x: Tensor) -> Tensor:
-        """Scores of each row's own query over all rows: [B,H,n,n]."""
+        """Returns scores of each row's own query over all rows: [B,H,n,n]."""
         queries = self._by_head(x, "w_qs") * self.scale
         return queries @ self._by_head(x, "w_ks").transpose(2, 3)
 
     def _matrix_contexts(self, x: Tensor, mask: Tensor, rows: PackedRows | None = None) -> Tensor:
-        """Each row's own context in every head: [B,H,n,d_value]."""
+        """Returns each row's own context in every head: [B,H,n,d_value]."""
         queries, keys, values = (self._projected(x, n, rows) for n in ("w_qs", "w_ks", "w_vs"))
         return F.scaled_dot_product_attention(
             queries,
@@ -115,14 +113,12 @@ class PartitionedAttention(nn.Module):
         )
 
     def _projected(self, x: Tensor, name: str, rows: PackedRows | None) -> Tensor:
-        """As `_by_head`, of rows that may be packed."""
         if rows is None:
             return self._by_head(x, name)
         of_rows = self._by_head(x.unsqueeze(0), name).squeeze(0).transpose(0, 1)
         return rows.pad(of_rows).transpose(1, 2)
 
     def _combined(self, contexts: Tensor) -> Tensor:
-        """Contexts [B,H,m,d_value] of all heads, concatenated and projected: [B,m,d]."""
         halves = contexts.chunk(len(self._widths), dim=-1)
         return torch.cat(
             [
@@ -134,8 +130,8 @@ class PartitionedAttention(nn.Module):
 
 
 def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
-    """Softmax over the last dimension of scores [B,H,m,n], over the real rows of mask [B,n]."""
-    # A finite fill keeps a sentence without any real row free of NaN.
+    """Returns the softmax of scores [B,H,m,n] over the real rows of mask [B,n]."""
+    # a finite fill keeps a sentence without any real row free of NaN
     fill = torch.finfo(scores.dtype).min
     return scores.masked_fill(~mask[:, None, None, :], fill).softmax(-1)
 
@@ -143,9 +139,8 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
 class PartitionedSelfAttention(PartitionedAttention):
     """A self-attention layer (Mrini et al. 2020, section 3.1; Vu-Tran et al., eq. 3).
 
-    x [B,n,d_model], mask [B,n] -> LayerNorm(x + proj(concatenated heads)) [B,n,d_model]. Padded
-    rows must be finite; their outputs have no meaning. Given rows, x and what comes out are packed
-    [R,d_model].
+    x [B,n,d_model], mask [B,n] -> LayerNorm(x + proj(concatenated heads)) [B,n,d_model]; given
+    rows, both are packed [R,d_model]. Padded rows must be finite; their outputs have no meaning.
     """
 
     def __init__(
@@ -170,7 +165,7 @@ class PartitionedSelfAttention(PartitionedAttention):
         self.layer_norm: nn.Module = LayerNorm(d_model)
 
     def attention(self, x: Tensor, mask: Tensor) -> Tensor:
-        """The attention distributions [B,H,n,n]."""
+        """Returns the attention distributions [B,H,n,n]."""
         return masked_softmax(self._matrix_scores(x), mask)
 
     def forward(self, x: Tensor, mask: Tensor, rows: PackedRows | None = None) -> Tensor:
@@ -189,8 +184,8 @@ class PartitionedFeedForward(nn.Module):
     behind label attention: Mrini et al. 2020, section 2).
 
     x [B,n,d] -> LayerNorm(x + W2 relu(W1 x + b1) + b2) [B,n,d]. With `d_positional`, the last
-    `d_positional` features have weights of their own (w_1p, w_2p, content w_1c, w_2c), and the
-    hidden features are shared out half and half.
+    `d_positional` features have their own weights (w_1p, w_2p; else w_1c, w_2c) and half of the
+    hidden ones.
     """
 
     def __init__(

@@ -8,23 +8,23 @@ import torch
 
 
 def bfloat16_products(device_type: str, wanted: bool) -> torch.autocast:
-    """Inside, products are made in bfloat16 if they are wanted and the device is made for them.
+    """Returns a context with products in bfloat16 if they are wanted and the device has them.
 
-    device_type: "cpu", "cuda": `torch.device.type`. Elsewhere products stay in the precision of
-    their inputs: without such instructions they take twice as long, and PyTorch's LSTM fails.
+    device_type: "cpu", "cuda": `torch.device.type`. Without such instructions they take twice as
+    long, and PyTorch's LSTM fails.
     """
     return torch.autocast(device_type, torch.bfloat16, enabled=wanted and has_bfloat16(device_type))
 
 
 @cache
 def has_bfloat16(device_type: str) -> bool:
-    """Whether a device multiplies bfloat16 numbers itself; of GPUs it is taken for granted."""
+    """Whether a device multiplies bfloat16 numbers itself, as all GPUs are assumed to."""
     if device_type != "cpu":
         return True
     if not torch.backends.mkldnn.is_available():
         return False
     if torch.backends.cpu.get_cpu_capability().startswith("AVX"):
-        # oneDNN imitates the instructions where it has AVX512 alone, slowly
+        # with AVX512 alone, oneDNN emulates the instructions slowly
         native = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
         if native is not None and not native():
             return False

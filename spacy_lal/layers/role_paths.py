@@ -1,4 +1,4 @@
-"""A word's role as a predicate sees it: vectors of the dependency path between the two."""
+"""Vectors of the dependency paths between words and predicates."""
 
 from __future__ import annotations
 
@@ -12,15 +12,12 @@ from ..structure.paths import MAX_DOWN, MAX_UP, DependencyPaths
 from .dropout import Dropout
 
 UPS, DOWNS = MAX_UP + 2, MAX_DOWN + 2
-"""How many numbers of steps up, and of steps down, are told apart; the last stands for more."""
+"""Numbers of classes of steps up and down; the last class is for more."""
 
 
 class RolePaths(nn.Module):
-    """The table [K,d] of `path_vectors`, its entries dropped in training.
-
-    Not in Strubell et al. 2018, whose words know of each other's heads by attention alone, which
-    takes much data to learn.
-    """
+    """The table [K,d] of `path_vectors`, with dropout of its entries in training. Strubell et al.
+    2018 have only attention to heads, which takes much data to learn."""
 
     def __init__(self, n_relations: int, d: int) -> None:
         super().__init__()
@@ -36,8 +33,8 @@ class RolePaths(nn.Module):
 
 
 class PathTable(NamedTuple):
-    """Views of the parts of a table, rows of shapes [2*DOWNS*UPS,d], of branches [2*DOWNS,R+1,d],
-    where R stands for no branch, and of predicates [DOWNS,R,d]."""
+    """Views of a table: shapes [2*DOWNS*UPS,d], branches [2*DOWNS,R+1,d], predicates [DOWNS,R,d].
+    Branch R stands for none."""
 
     shapes: Tensor
     branches: Tensor
@@ -45,7 +42,7 @@ class PathTable(NamedTuple):
 
 
 def path_table(table: Tensor, n_relations: int) -> PathTable:
-    """The parts of the table of `RolePaths` with so many relations."""
+    """Returns the parts of the table of `RolePaths` with so many relations."""
     shapes, branches, predicates = table.split(
         [2 * DOWNS * UPS, 2 * DOWNS * (n_relations + 1), DOWNS * n_relations]
     )
@@ -64,11 +61,11 @@ def path_vectors(
     sentences: Tensor,
     predicates: Tensor,
 ) -> Tensor:
-    """[P,n,d], the sum of three rows of `table` for every predicate and word.
+    """Returns the sum of three rows of `table` for every predicate and word [P,n,d].
 
-    One for the path's shape, its steps up and down and whether the word stands before the
-    predicate; one for the relation of its branch, its steps down and the word's side; one for the
-    predicate's own relation and the steps down. relations [B,n]: of each word to its head.
+    The rows are for the path's steps and the word's side of the predicate, for the relation of its
+    branch, its steps down and the side, and for the predicate's relation and the steps down.
+    relations [B,n]: relation of each word to its head.
     """
     up, down, branch = paths
     n = up.shape[1]

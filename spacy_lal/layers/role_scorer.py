@@ -15,8 +15,8 @@ from .settings import Settings
 class RoleScorerSettings(Settings):
     """Settings of `RoleScorer`. The numbers in brackets are the paper's.
 
-    predicate_width, role_width: of the perceptron's views of a word (200, 200). role_rank: number
-    of rank-one matrices that the roles share; null gives each role a full matrix, as in the paper.
+    predicate_width, role_width: width of the perceptron's views of a word (200, 200). role_rank:
+    number of rank-one matrices that the roles share; null: a full matrix each, as in the paper.
     """
 
     predicate_width: int = 200
@@ -27,10 +27,10 @@ class RoleScorerSettings(Settings):
 def role_scores(
     factors: LabelFactors, sentences: Tensor, predicates: Tensor, added: Tensor | None = None
 ) -> Tensor:
-    """Scores [P,n,L] of the labels of all n words for P predicates at once (eq. 6).
+    """Returns label scores [P,n,L] of all n words for P predicates (eq. 6).
 
-    factors: of `RoleScorer`; the k-th predicate is word predicates[k] of sentence sentences[k].
-    added [P,n,b], as wide as factors.right: to the words' vectors, as that predicate sees them.
+    The k-th predicate is word predicates[k] of sentence sentences[k]. added [P,n,b], as wide as
+    factors.right: vectors added to the words' for each predicate.
     """
     predicate_vectors = factors.left[sentences, predicates]
     word_vectors = factors.right[sentences]
@@ -53,8 +53,8 @@ def role_scores(
 class RoleScorer(nn.Module):
     """x [B,n,d_in] -> the factors of role scores, s(f, t) = [p_f;1]^T U_l [r_t;1] (eq. 6).
 
-    One perceptron with a leaky ReLU sees each word as a predicate and as the bearer of a role. Full
-    matrices begin as zero: scores of random ones are so large that unlearning them takes a while.
+    One perceptron with a leaky ReLU gives a word's views as a predicate and as an argument. Full
+    matrices begin as zero: large scores of random ones would take a while to unlearn.
     """
 
     def __init__(self, settings: RoleScorerSettings, d_in: int, n_labels: int) -> None:

@@ -1,4 +1,4 @@
-"""Settings of networks: frozen values that a config makes, that build modules and go to JSON."""
+"""Settings of networks: frozen values that configs create, that build modules and go to JSON."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from typing import Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin, 
 F = TypeVar("F", bound=Callable[..., Any])
 
 NAME = "@misc"
-"""The key that says, as in a config, which registered settings a JSON object holds."""
+"""The JSON key for the name of registered settings, as in a config."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The part of a config that decides about a part of a network.
+    """The part of a config that determines a part of a network.
 
-    A subclass is a frozen dataclass that is registered under `name`: its fields, with their types
-    and defaults, are the settings in a config, and modules take it as it is. Fields are JSON, or
-    Settings themselves. Raises ValueError for a value that a field's `Literal` doesn't have; a
-    subclass with a `__post_init__` of its own calls this one.
+    A subclass is a frozen dataclass registered under `name`; its fields are the settings in a
+    config: JSON, or Settings themselves. Raises ValueError for a value that a field's `Literal`
+    doesn't have; a subclass with its own `__post_init__` calls this one.
     """
 
     name: ClassVar[str]
@@ -32,7 +31,7 @@ class Settings:
                 raise ValueError(f"{field} must be one of {get_args(hint)}, not {value!r}")
 
     def to_json(self) -> dict[str, Any]:
-        """The block of a config that makes these settings."""
+        """Returns the block of a config that makes these settings."""
         values = {field: getattr(self, field) for field in _types(type(self))}
         return {NAME: self.name} | {
             field: value.to_json() if isinstance(value, Settings) else value
@@ -41,7 +40,7 @@ class Settings:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Self:
-        """Undo `to_json`. Raises TypeError for unknown fields, ValueError for impossible values."""
+        """Undoes `to_json`. Raises TypeError for unknown fields, ValueError for wrong values."""
         types = _types(cls)
         return cls(
             **{
@@ -53,13 +52,11 @@ class Settings:
 
 
 def _types(cls: type[Settings]) -> dict[str, Any]:
-    """The type of each field."""
     hints = get_type_hints(cls)
     return {field.name: hints[field.name] for field in fields(cls)}
 
 
 def _restored(hint: Any, value: Any) -> Any:
-    """The value of a field of this type: Settings, of one of the union's classes, or JSON."""
     kinds = [
         kind
         for kind in (hint, *get_args(hint))
@@ -76,8 +73,8 @@ def _restored(hint: Any, value: Any) -> Any:
 
 
 def with_settings_of(source: Callable[..., Any]) -> Callable[[F], F]:
-    """Put the parameters of `source`, such as a class of `Settings`, in the place of `**others` in
-    the signature of a registered function or class, by which configs are filled and validated."""
+    """Replaces `**others` in a registered function's or class's signature by the parameters of
+    `source`. Configs are filled and validated by this signature."""
 
     def decorate(registered: F) -> F:
         own = inspect.signature(registered).parameters.values()

@@ -21,12 +21,12 @@ Normalise = Literal["head", "concatenation"]
 class TransformerSpanSettings(BiaffineSpanSettings):
     """SpanFormer's scores of spans, and biaffine ones of labels (`spacy-lal.TransformerSpans.v1`).
 
-    Floquet et al., sections 2.2 and 3.1. span_width: of the perceptrons over fenceposts;
-    biaffine_width: of a span's vector, and biaffine_rank how many rank-one matrices its components
-    share (null gives each a full one, biaffine_width (span_width + 1)^2 numbers, 120 million with
-    the paper's widths); width: what it is projected to, in which `layers` transformer layers with
-    `heads` heads work. normalise: layer normalisation of each head's output, as equations for one
-    head read, or of their concatenation. label_width, label_rank: as in
+    Floquet et al., sections 2.2 and 3.1. span_width: width of the perceptrons over fenceposts.
+    biaffine_width: width of a span's vector; biaffine_rank: number of rank-one matrices that its
+    components share (null gives each a full one, biaffine_width (span_width + 1)^2 numbers, 120
+    million with the paper's widths). width: width of `layers` transformer layers with `heads`
+    heads, to which the vector is projected. normalise: layer normalisation of each head's output,
+    as equations for one head read, or of their concatenation. label_width, label_rank: as in
     `spacy-lal.BiaffineSpans.v1`.
     """
 
@@ -49,23 +49,19 @@ class TransformerSpanSettings(BiaffineSpanSettings):
 
 
 CHUNK_SIZE = 1 << 16
-"""Values worked on at once in prediction: with all that is made of them they fit a core's cache."""
+"""Values in one step of prediction: with all that is computed from them they fit a core's cache."""
 
 
 def rows_at_once(x: Tensor, width: int) -> int:
-    """The number of rows of `width` values, of x or made from it, to work on at once: at least one.
-
-    All where gradients are wanted, for they keep everything anyway, and on an accelerator.
-    """
+    """Returns how many rows of `width` values of x to process in one step, at least one. All rows
+    where gradients are wanted, which keep everything anyway, and on an accelerator."""
     everything = torch.is_grad_enabled() or not x.is_cpu
     return max(1, (1 << 40 if everything else CHUNK_SIZE) // width)
 
 
 def joined(pieces: Iterator[Tensor], n: int) -> Tensor:
-    """Pieces [B,k,d] of n rows as one tensor [B,n,d], each copied before the next one is made.
-
-    So all pieces are made in the same memory, which stays in the cache.
-    """
+    """Joins pieces [B,k,d] of n rows to one tensor [B,n,d], copying each before the next is made.
+    All pieces thus use the same memory, which stays in the cache."""
     first = next(pieces)
     if first.shape[1] == n:
         return first
@@ -80,10 +76,8 @@ def joined(pieces: Iterator[Tensor], n: int) -> Tensor:
 class LinearSpanAttention(nn.Module):
     """O = LayerNorm(Q (K^T V)), Q = H W_q, K = H W_k, V = H W_v (Floquet et al., section 2.2).
 
-    Without a softmax the product K^T V comes first, d/heads numbers squared for a head, and with
-    W_q they are all that the spans of a sentence share: `mixture` [B,d,d]. Given that, every span
-    is by itself: x [B,S,d], mixture -> [B,S,d]. The layer normalisation alone bounds what is a sum
-    over all spans.
+    W_q and K^T V are all that the spans of a sentence share: `mixture` [B,d,d]. Given that, spans
+    are independent: x [B,S,d], mixture -> [B,S,d]. Only the layer normalisation bounds the sums.
     """
 
     def __init__(self, d: int, n_heads: int, *, normalise: Normalise = "head") -> None:
@@ -98,10 +92,8 @@ class LinearSpanAttention(nn.Module):
         self.layer_norm = nn.LayerNorm(d // n_heads if self.per_head else d)
 
     def mixture(self, x: Tensor, mask: Tensor) -> Tensor:
-        """W_q (K^T V) of all heads, side by side: x [B,S,d], mask [B,S] -> [B,d,d].
-
-        K^T V = W_k^T (H^T H) W_v: one sum over the spans, without those that the mask excludes.
-        """
+        """Returns W_q (K^T V) of all heads, side by side: x [B,S,d], mask [B,S] -> [B,d,d]. One sum
+        over the spans in the mask suffices, H^T H in K^T V = W_k^T (H^T H) W_v."""
         size = rows_at_once(x, x.shape[2])
         gram = x.new_zeros(len(x), x.shape[2], x.shape[2])
         for rows, there in zip(x.split(size, 1), mask.split(size, 1), strict=True):
@@ -122,10 +114,8 @@ class LinearSpanAttention(nn.Module):
 
 
 class SpanTransformerLayer(nn.Module):
-    """x + O, then y + MLP(y): linear attention and a two-layer perceptron, each with a residual.
-
-    x [B,S,d], mask [B,S] -> [B,S,d]; spans that the mask excludes are in no sum.
-    """
+    """x + O, then y + MLP(y): linear attention and a two-layer perceptron with residuals, x
+    [B,S,d], mask [B,S] -> [B,S,d]; excluded spans are in no sum."""
 
     def __init__(self, d: int, n_heads: int, d_ff: int, *, normalise: Normalise = "head") -> None:
         super().__init__()
@@ -136,7 +126,7 @@ class SpanTransformerLayer(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         mixture = self.attention.mixture(x, mask)
-        # what dropout draws is for all spans of a sentence
+        # dropout draws one mask for all spans of a sentence
         size = x.shape[1] if self.dropout.active else rows_at_once(x, x.shape[2])
         return joined((self._refined(rows, mixture) for rows in x.split(size, 1)), x.shape[1])
 
@@ -149,10 +139,8 @@ class SpanTransformerLayer(nn.Module):
 class SpanTransformer(nn.Module):
     """SpanFormer's span scorer (Floquet et al., sections 2.2 and 3.1): scores [B,S] of fenceposts.
 
-    fenceposts [B,n+1,d_in], lengths [B]. A span's vector is a biaffine product of its ends,
-    projected to fewer features; transformer layers let the spans of a sentence see each other; a
-    linear layer scores what comes out. With a biaffine_rank, the product's mixture and the
-    projection merge to one small matrix, and the product's outputs need not be computed.
+    fenceposts [B,n+1,d_in], lengths [B]. With a biaffine_rank, the product's mixture and the
+    projection merge to one small matrix.
     """
 
     def __init__(self, settings: TransformerSpanSettings, d_in: int) -> None:
@@ -175,7 +163,7 @@ class SpanTransformer(nn.Module):
         nn.init.zeros_(self.score.weight)
 
     def span_vectors(self, left: Tensor, right: Tensor) -> Tensor:
-        """The vectors of all spans [B,S,d] from views of their ends [B,n+1,d_span]."""
+        """Returns the vectors of all spans [B,S,d] from views of their ends [B,n+1,d_span]."""
         if not isinstance(self.product, FactorisedBiaffine):
             vectors: Tensor = self.projection(pack(self.product(left, right)))
             return vectors

@@ -12,24 +12,21 @@ from .dropout import Dropout
 from .layer_norm import LayerNorm, centred, deviation_of_centred
 
 CHUNK_SIZE = 1 << 18
-"""Hidden values a chunk holds: some fit the cache of a core, many keep an accelerator busy."""
+"""Hidden values in a chunk on a CPU, which fit a core's cache."""
 ACCELERATOR_CHUNK_SIZE = 1 << 24
-"""The same on an accelerator, which many values keep busy."""
+"""Hidden values in a chunk on an accelerator, which keep it busy."""
 
 
 def fenceposts(annotations: Tensor) -> Tensor:
-    """Annotations [B,n+2,D] of START, n words, STOP -> fenceposts [B,n+1,D].
-
-    Fencepost k takes the first half of row k and the second half of row k + 1 (Mrini et al. 2020,
-    section 3.2, eq. 5). Where rows are heads side by side, see `LabelAttentionEncoder.fenceposts`.
-    """
+    """Annotations [B,n+2,D] of START, n words, STOP -> fenceposts [B,n+1,D]. Fencepost k takes the
+    first half of row k and the second half of row k + 1 (Mrini et al. 2020, section 3.2, eq. 5)."""
     first, second = halves(annotations)
     return torch.cat([first[:, :-1], second[:, 1:]], dim=-1)
 
 
 def halves(annotations: Tensor, n_heads: int | None = None) -> tuple[Tensor, Tensor]:
-    """The first and the second halves of rows [B,n,D], or of each of their heads (section 2 and
-    figure 6 of Mrini et al. 2020)."""
+    """Splits rows [B,n,D], or each of their heads, into first and second halves (Mrini et al. 2020,
+    section 2 and figure 6)."""
     if n_heads is None:
         middle = annotations.shape[-1] // 2
         return annotations[..., :middle], annotations[..., middle:]
@@ -42,16 +39,14 @@ class SpanScorer(nn.Module):
     """s(i,j) = W2 relu(LayerNorm(W1 (f_j - f_i) + b1)) + b2 (Mrini et al. 2020, eqs. 5 and 6).
 
     fenceposts [B,n+1,d_in] -> scores [B,S,n_labels] of the S = n (n + 1) / 2 spans, packed by
-    width: first the spans (i, i+1) from left to right, then (i, i+2), and so on. Label 0 (no
-    constituent) scores 0; W2 has `n_labels - 1` rows. Dropout drops hidden features, the same
-    ones in all spans of a sentence.
+    width. Label 0 (no constituent) scores 0; W2 has `n_labels - 1` rows. Dropout drops the same
+    hidden features in all spans of a sentence. `layer_norm` may be a `torch.nn.LayerNorm`, for
+    weights trained with one.
 
-    The first layer is linear: it projects the n + 1 fenceposts, and a span is a difference of
-    two projections. The hidden vectors of spans exist only in chunks of about `chunk_size` values
-    (at least the spans of one sentence and width), in the backward pass too, where they are
-    computed anew: they stay in the processor's cache, and memory holds no [B,S,d_hidden].
-
-    `layer_norm` may be replaced by a `torch.nn.LayerNorm`, for weights that were trained with one.
+    The first layer projects fenceposts, and a span is a difference of two projections. Hidden
+    vectors of spans exist only in chunks of about `chunk_size` values (at least the spans of one
+    sentence and width), which the backward pass recomputes. So they stay in the cache, and memory
+    holds no [B,S,d_hidden].
     """
 
     def __init__(
@@ -96,11 +91,10 @@ class SpanScorer(nn.Module):
 
 
 class _SpanScores(torch.autograd.Function):
-    """Scores of all spans from their projected fenceposts, chunk by chunk, both ways.
+    """Scores of all spans from their projected fenceposts, forward and backward in chunks.
 
-    By hand, because plain torch takes 1.1 to 2 times as long and 2.5 to 4 times the memory, or,
-    if it recomputes chunks, too, 1.3 to 1.7 times as long: `benchmarks/layers.py`,
-    docs/decisions/005-hand-written-autograd.md.
+    Plain torch takes 1.1 to 2 times as long and 2.5 to 4 times the memory, or, recomputing chunks,
+    1.3 to 1.7 times as long: `benchmarks/layers.py`, docs/decisions/005-hand-written-autograd.md.
     """
 
     @staticmethod
@@ -117,7 +111,7 @@ class _SpanScores(torch.autograd.Function):
         standard: bool,
         chunk_size: int,
     ) -> Tensor:
-        # Differences of centred rows are centred: no mean to take for every span.
+        # differences of centred rows are centred: no mean to compute for every span
         starts, ends = centred(starts), centred(ends)
         batch, n_rows, _ = starts.shape
         # the standard norm has eps inside its deviation
@@ -168,7 +162,7 @@ class _SpanScores(torch.autograd.Function):
             grad_shift += d_hidden_rows.sum((0, 1))
             products = torch.mul(d_hidden_rows, rows, out=hidden)
             grad_scale += products.sum((0, 1))
-            # How much the deviation, itself a function of the row, holds back the gradient.
+            # the gradient through the deviation, itself a function of the row
             through = (products @ scale).unsqueeze(-1) / (deviation * ctx.degrees)
             d_hidden_rows.mul_(scale).mul_(inverse).addcmul_(rows, through, value=-1)
             offset = 0
@@ -193,7 +187,7 @@ class _SpanScores(torch.autograd.Function):
 
 
 def _chunks(shape: torch.Size, size: int) -> Iterator[tuple[slice, range, slice]]:
-    """Cut spans over rows [B,n+1,d] up: sentences, widths, and where these spans are packed."""
+    """Yields chunks of spans over rows [B,n+1,d]: sentences, widths, and their packed positions."""
     batch, n_rows, d_hidden = shape
     n_sentences = max(1, size // (n_rows * d_hidden))
     for sentence in range(0, batch, n_sentences):
@@ -211,7 +205,7 @@ def _chunks(shape: torch.Size, size: int) -> Iterator[tuple[slice, range, slice]
 
 
 def _differences(starts: Tensor, ends: Tensor, widths: range) -> Tensor:
-    """ends[j] - starts[i] for all spans (i, j) of these widths: [B,spans,d]."""
+    """Returns ends[j] - starts[i] for all spans (i, j) of these widths: [B,spans,d]."""
     batch, n_rows, d_hidden = starts.shape
     spans = starts.new_empty(batch, sum(n_rows - width for width in widths), d_hidden)
     offset = 0

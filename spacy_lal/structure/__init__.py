@@ -1,1 +1,1 @@
-"""Dynamic programs over trees and sequences, on batched tensors; `distributions` are their door."""
+"""Dynamic programs over trees and sequences, on batched tensors."""

@@ -1,14 +1,12 @@
-"""Dependency trees from arc scores: the decoders of a first-order (arc-factored) parser.
+"""Decoders of a first-order dependency parser.
 
-`arcs` [B, n, n+1] scores every arc: `arcs[b, d, h]` is the score of head h for dependent word
-d+1, where head 0 is the root and head k the word k. A tree gives each word one head so that all
-words descend from the root, and **exactly one word depends on the root**; its score is the sum of
-its arcs' scores. Trees are int64 `heads` [B, n] in the same numbering, 0 past a sentence's end.
+`arcs` [B, n, n+1]: `arcs[b, d, h]` is the score of head h for dependent word d+1, where head 0 is
+the root and head k is word k. A tree gives each word one head, all words descend from the root, and
+**exactly one word depends on the root**. Its score is the sum of its arcs' scores. Trees are int64
+`heads` [B, n] in the same numbering, 0 past a sentence's end.
 
-All decoders read `lengths` [B] and ignore the scores of self-loops and of anything past the end,
-whatever they hold. The other scores are finite, or -inf for arcs that are forbidden; what happens
-where every tree needs a forbidden arc is said by each decoder, which returns a tree all the same.
-So it does of scores that are nan, as those of a training that failed; which tree means nothing.
+All decoders ignore self-loops and scores past the `lengths` [B]; -inf forbids an arc. They return a
+tree even where all trees need a forbidden arc, or where scores are nan.
 """
 
 from __future__ import annotations
@@ -24,7 +22,6 @@ from ..trees.nest import crossing
 
 
 def _checked(arcs: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-    """The arcs in a type that sums well, the lengths where the arcs are."""
     if arcs.ndim != 3 or arcs.shape[2] != arcs.shape[1] + 1:
         raise ValueError(f"arc scores must have the shape [batch, n, n+1], not {list(arcs.shape)}")
     _check_lengths(lengths, arcs)
@@ -41,12 +38,11 @@ def _check_lengths(lengths: Tensor, padded: Tensor) -> None:
 
 
 def _words(lengths: Tensor, n: int) -> Tensor:
-    """[B, n]: True up to each sentence's end."""
     return torch.arange(n, device=lengths.device) < lengths.unsqueeze(1)
 
 
 def _without_loops(arcs: Tensor, lengths: Tensor) -> Tensor:
-    """The arcs with -inf for self-loops and past the end, so that padding chooses head 0."""
+    """Sets self-loops and arcs past the end to -inf, so that padding chooses head 0."""
     n = arcs.shape[1]
     words = _words(lengths, n)
     loops = torch.eye(n, n + 1, dtype=torch.bool, device=arcs.device).roll(1, 1)
@@ -55,10 +51,10 @@ def _without_loops(arcs: Tensor, lengths: Tensor) -> Tensor:
 
 
 def _follow(heads: Tensor) -> tuple[Tensor, Tensor]:
-    """Climb at least n heads from each of the nodes 0..n by pointer doubling.
+    """Climbs at least n heads from each of the nodes 0..n by pointer doubling.
 
-    Returns where the climb ends [B, n+1], 0 unless it is caught in a cycle, and the lowest node
-    it passed [B, n+1], which names the cycle of a node that is on one.
+    Returns the end of each climb, 0 unless it is caught in a cycle, and the lowest node on it,
+    which identifies the cycle of a node that lies on one; both [B, n+1].
     """
     batch, n = heads.shape
     ends = torch.nn.functional.pad(heads, (1, 0))
@@ -70,16 +66,14 @@ def _follow(heads: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def mask_padding(arcs: Tensor, lengths: Tensor) -> Tensor:
-    """Arc scores [B, n, n+1] with -inf for heads past the sentence's end."""
+    """Returns arc scores [B, n, n+1] with -inf for heads past the sentence's end."""
     heads = torch.arange(arcs.shape[2], device=arcs.device)
     return arcs.masked_fill(heads > lengths.to(arcs.device).view(-1, 1, 1), -torch.inf)
 
 
 def is_tree(heads: Tensor, lengths: Tensor) -> Tensor:
-    """[B] bool: every word of heads [B, n] descends from the root, which has one dependent.
-
-    Heads past the end of a sentence don't matter; heads that point there make it no tree.
-    """
+    """Returns [B] bool: whether heads [B, n] are a tree with one dependent of the root. Heads of
+    padding don't matter; a head in the padding makes the result False."""
     _check_lengths(lengths, heads)
     lengths = lengths.to(heads.device)
     words = _words(lengths, heads.shape[1])
@@ -90,10 +84,7 @@ def is_tree(heads: Tensor, lengths: Tensor) -> Tensor:
 
 
 def is_projective(heads: Sequence[int]) -> bool:
-    """Whether no two arcs of one sentence's tree cross, the root standing before the first word.
-
-    heads: the head of each word, 0 the root.
-    """
+    """Returns whether no two arcs of one sentence's heads (0 the root, before all words) cross."""
     arcs = sorted(((min(h, d), max(h, d)) for d, h in enumerate(heads, 1)), key=_outer_first)
     return crossing(arcs) is None
 
@@ -102,16 +93,12 @@ def _outer_first(arc: tuple[int, int]) -> tuple[int, int]:
     return arc[0], -arc[1]
 
 
-# Projective trees
-
-
 @torch.no_grad()
 def projective(arcs: Tensor, lengths: Tensor) -> Tensor:
-    """Heads [B, n] of the best projective tree (Eisner 1996), in O(n^3).
+    """Returns the heads [B, n] of the best projective tree (Eisner 1996), in O(n^3).
 
-    arcs: [B, n, n+1]; lengths: [B]. The chart covers the words only, and the root then takes one
-    of them, so that it has one dependent by construction. If every projective tree has an arc of
-    score -inf, the result is some projective tree.
+    The chart covers the words of arcs [B, n, n+1] only; the root then takes one of them. If every
+    projective tree has an arc of score -inf, the result is some projective tree.
     """
     arcs, lengths = _checked(arcs, lengths)
     batch, n, _ = arcs.shape
@@ -119,13 +106,12 @@ def projective(arcs: Tensor, lengths: Tensor) -> Tensor:
         return lengths.new_zeros(0, n)
     words = arcs[..., 1:]
     rows = torch.arange(batch, device=arcs.device)
-    # Items of width w reach w words to one side of their head. *Open* ones end at a dependent
-    # that has nothing on its far side yet: `open_right[b, i, w]` is the arc i -> i+w with all
-    # between. Closed ones are complete: `right[b, i, w]` is head i with its descendants i..i+w,
-    # `left[b, j, w]` head j with j-w..j; `*_end` are the same values by the far end, which makes
-    # all splits of a width contiguous slices.
+    # Items of width w reach w words to one side of their head. *Open* items end at a dependent
+    # without dependents on its far side: `open_right[b, i, w]` is the arc i -> i+w with all
+    # between. Closed items are complete: `right[b, i, w]` is head i with i..i+w, `left[b, j, w]`
+    # head j with j-w..j. `*_end` hold the same values by the far end, so splits are contiguous.
     right, right_end, left, left_end, open_right, open_left = arcs.new_zeros(6, batch, n, n)
-    # splits[b, i, j]: what lies between the ends of the arc divides after this word;
+    # splits[b, i, j]: the last word of the left half between the ends of the arc;
     # outer[b, h, e]: the outermost dependent of the closed item from head h to end e
     splits = torch.zeros(batch, n, n, dtype=torch.long, device=arcs.device)
     outer = torch.zeros_like(splits)
@@ -147,8 +133,7 @@ def projective(arcs: Tensor, lengths: Tensor) -> Tensor:
     totals = arcs[..., 0] + left_end[:, 0] + right_end[rows, last].gather(1, to_end.clamp(min=0))
     root = totals.masked_fill(to_end < 0, -torch.inf).argmax(1)
 
-    # Closed items (row, head, end) of the best trees, all sentences at once, from the two halves
-    # of the whole down; each gives one arc and the three closed items that it was made of.
+    # Closed items (row, head, end), top-down. Each gives one arc and three closed items.
     heads = torch.zeros(batch, n, dtype=torch.long, device=arcs.device)
     pair = torch.stack([rows, root])
     items = torch.cat([torch.vstack([pair, torch.zeros_like(last)]), torch.vstack([pair, last])], 1)
@@ -163,18 +148,13 @@ def projective(arcs: Tensor, lengths: Tensor) -> Tensor:
     return heads
 
 
-# All trees
-
-
 @torch.no_grad()
 def nonprojective(arcs: Tensor, lengths: Tensor) -> Tensor:
-    """Heads [B, n] of the best tree of all, projective or not: exactly, in O(n^2) a sentence.
+    """Returns the heads [B, n] of the best tree, projective or not: exact, in O(n^2) a sentence.
 
-    arcs: [B, n, n+1]; lengths: [B]. A maximum spanning arborescence (McDonald et al. 2005) with
-    one dependent of the root. If each word's best head makes such a tree, as for most sentences
-    of a trained parser, nothing beats it; that is found for the whole batch at once, and only the
-    other sentences are solved one by one, in float64. If every tree has an arc of score -inf, the
-    result has as few of them as possible and is the best of those trees by its other arcs.
+    The tree is a maximum spanning arborescence (McDonald et al. 2005) of arcs [B, n, n+1].
+    Sentences whose best heads are no tree are solved one by one in float64. If every tree has arcs
+    of score -inf, the result has the fewest, then the best other arcs.
     """
     arcs, lengths = _checked(arcs, lengths)
     scores = _without_loops(arcs, lengths)
@@ -190,26 +170,21 @@ def nonprojective(arcs: Tensor, lengths: Tensor) -> Tensor:
 
 
 def _arborescence(scores: NDArray[np.floating]) -> NDArray[np.int64]:
-    """Heads [n] of the best tree with one dependent of the root, for scores [n, n+1].
+    """Returns the heads [n] of the best tree with one dependent of the root, for scores [n, n+1].
 
-    Chu & Liu 1965 and Edmonds 1967 for dense graphs (Tarjan 1977; trees are read off as by
-    Camerini et al. 1979): walk from a component to the source of its best arc; where the walk
-    meets itself, contract the cycle to a new component, the arcs into it now scored by what they
-    gain over the cycle's own arcs.
+    Chu & Liu 1965 and Edmonds 1967 for dense graphs (Tarjan 1977; expansion as in Camerini et al.
+    1979): walk from a component to the source of its best arc. Where the walk meets itself,
+    contract the cycle and score each arc into it by its gain over the cycle's own arc.
 
-    One root dependent, exactly (cf. Gabow & Tarjan 1984): take a constant M from all arcs of the
-    root. Trees with k root dependents lose kM, so for every M beyond some bound the best tree has
-    one. With such an M, no component takes an arc of the root while there is a word outside it,
-    so the walk goes on over arcs between words until one component holds them all. No root arc is
-    chosen before, hence M is never part of a gain, it is just -M on each root arc into that last
-    component, and changes nothing about which is best. So the limit of infinite M is computed
-    without any M: root arcs wait until the end. That always takes contractions down to one
-    component, where Zmigrod et al. 2020 first solve without the constraint, but each is a few
-    vector operations.
+    One root dependent (cf. Gabow & Tarjan 1984): subtract a constant M from all arcs of the root.
+    For a large enough M the best tree has one root dependent. No component then takes an arc of the
+    root while a word is outside it, so one component comes to hold all words, and M is part of no
+    gain. The limit of infinite M needs no M: the root's arcs wait until the end. Zmigrod et al.
+    2020 first solve without the constraint.
 
-    Forbidden arcs: the algorithm only adds, subtracts and compares, so it holds for scores in any
-    ordered group; here pairs (-number of forbidden arcs, score) in lexicographic order, which is
-    how numpy compares complex numbers. No penalty has to be large enough, none costs precision.
+    Forbidden arcs: the algorithm only adds, subtracts and compares, so it holds in any ordered
+    group. Scores are pairs (-number of forbidden arcs, score), compared as numpy compares complex
+    numbers. Unlike a large penalty, that costs no precision.
     """
     n = len(scores)
     nodes = 2 * n - 1  # the words 0..n-1, then components in order of their making
@@ -249,8 +224,8 @@ def _arborescence(scores: NDArray[np.floating]) -> NDArray[np.int64]:
         position[made] = len(walk)
         walk.append(made)
         made, left = made + 1, left + 1 - len(cycle)
-    # The last component takes the root. From the outside in, the word that a component's arc
-    # enters keeps that arc, in place of those that the nodes around it had in their cycles.
+    # The last component takes the root. From the outside in, the word that a component's arc enters
+    # keeps that arc and loses its arc in the cycle.
     heads = np.zeros(n, dtype=np.int64)
     settled = np.zeros(nodes, dtype=bool)
     for node in range(made - 1, -1, -1):
@@ -263,22 +238,18 @@ def _arborescence(scores: NDArray[np.floating]) -> NDArray[np.int64]:
     return heads
 
 
-# Best heads, made a tree
-
-
 @torch.no_grad()
 def greedy(arcs: Tensor, lengths: Tensor) -> Tensor:
-    """Heads [B, n]: each word's best head, repaired where they are no tree.
+    """Returns heads [B, n]: each word's best head, repaired where these are no tree.
 
-    arcs: [B, n, n+1]; lengths: [B]. Always a tree, and the best one if no repair was needed. Else
-    the repair is a rule of thumb, unlike `nonprojective`, whose tree scores at least as high:
+    `nonprojective` scores at least as high. The repair of arcs [B, n, n+1] is a heuristic:
 
-    1. The root takes the word that gains most (or loses least) by it over its best word as a
-       head; other words that chose the root take their best word.
-    2. On each cycle, the word that loses least by it leaves for its best head among the words
-       that descend from the root after step 1.
+    1. The root takes the word that gains most over its best word as a head. Other words that chose
+       the root take their best word.
+    2. On each cycle, the word that loses least leaves for its best head among the words that
+       descend from the root after step 1.
 
-    Arcs of score -inf may be used where a repair finds no others, even if another tree has none.
+    A repair may use arcs of score -inf even where another tree has none.
     """
     arcs, lengths = _checked(arcs, lengths)
     scores = _without_loops(arcs, lengths)
@@ -290,7 +261,6 @@ def greedy(arcs: Tensor, lengths: Tensor) -> Tensor:
 
 
 def _repaired(scores: Tensor, lengths: Tensor) -> Tensor:
-    """`greedy`'s rule for sentences of two words or more; scores [B, n, n+1] without loops."""
     n = scores.shape[1]
     never = -torch.inf
     from_root, among_words = scores[..., 0], scores[..., 1:]
@@ -300,7 +270,7 @@ def _repaired(scores: Tensor, lengths: Tensor) -> Tensor:
     heads = (heads + 1).scatter(1, root, 0).where(_words(lengths, n), 0)
 
     ends, lowest = _follow(heads)
-    # climbing n heads takes the words of a cycle once through all of its words
+    # climbing n heads takes the words of a cycle through all of its words
     on_cycle = torch.zeros_like(ends, dtype=torch.bool).scatter(1, ends, True)[:, 1:]
     descends, cycle = ends[:, 1:] == 0, lowest[:, 1:]
     best, other = among_words.masked_fill(~descends.unsqueeze(1), never).max(-1)

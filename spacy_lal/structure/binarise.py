@@ -1,10 +1,9 @@
-"""Trees of any number of children, and the binary trees that stand for them.
+"""Binarisation of trees with any number of children.
 
-A tree over n words is the list of its constituents (start, end, label) in preorder: outer before
-inner, the nodes of a unary chain as several constituents over the same words, topmost first.
-Charts have one label a span and binary trees 2n-1 spans; so chains are joined to one label, and
-nodes that are no constituents, of label 0 in a chart, fill the gaps: those of the left
-binarisation, or of all binarisations together.
+A tree over n words is the list of its constituents (start, end, label) in preorder, where a unary
+chain is several constituents. Charts have one label a span, and binary trees have 2n-1 spans. So
+chains are joined to one label, and spans without a constituent (label 0) fill the gaps of the left
+binarisation or of all binarisations.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from ..trees.tree import LabelledSpan
 from .chart import chart_length, inside, packed_spans, span_position
 
 JOIN = "::"
-"""Between the labels of a unary chain that are one label of a chart, topmost first."""
+"""Separator of the labels of a joined unary chain, topmost first."""
 EXACT_WORDS = 100
-"""Trees of longer sentences are weighed node by node."""
+"""Words of the longest trees that are weighed in one chart; others are weighed node by node."""
 
 
 def collapse_unaries(spans: Iterable[LabelledSpan]) -> list[LabelledSpan]:
-    """One label for each (start, end): those of a unary chain joined, topmost first."""
+    """Returns one label for each (start, end): unary chains are joined, topmost first."""
     chains: dict[tuple[int, int], list[str]] = {}
     for start, end, label in spans:
         chains.setdefault((start, end), []).append(label)
@@ -33,12 +32,10 @@ def collapse_unaries(spans: Iterable[LabelledSpan]) -> list[LabelledSpan]:
 
 
 def _borders(spans: set[tuple[int, int]]) -> list[list[int]]:
-    """The borders of the children of each span with at least 3 children: n + 1 of n.
-
-    Words that are in no narrower span are children.
-    """
+    """Returns the n + 1 borders of the n children of each span with at least 3 children. Words that
+    are in no narrower span are children."""
     found = []
-    # narrow ones first: what lies in a span is known by the ends of its outermost spans
+    # narrow spans first: outermost spans skip the words inside
     follows: dict[int, int] = {}
     for start, end in sorted(spans, key=lambda span: span[1] - span[0]):
         borders = [start]
@@ -51,17 +48,14 @@ def _borders(spans: set[tuple[int, int]]) -> list[list[int]]:
 
 
 def _wide_spans(labels: Tensor, starts: Tensor, ends: Tensor, n: int) -> set[tuple[int, int]]:
-    """The constituents of several words in a chart of labels [S], and the whole sentence."""
+    """Returns the constituents of several words in labels [S], and the whole sentence."""
     wide = (labels > 0) & (ends - starts > 1)
     return {(0, n), *zip(starts[wide].tolist(), ends[wide].tolist(), strict=True)}
 
 
 def left_binarisation(labels: Tensor, lengths: Tensor) -> Tensor:
-    """The 2n-1 nodes [B, S] of the left binarisations of trees.
-
-    labels [B, S]: of their constituents, else 0. All children but the last one of a node with more
-    than two are grouped from the left.
-    """
+    """Returns a mask [B, S] of the 2n-1 nodes of the left binarisations of trees' labels [B, S].
+    All children but the last one of a node with more than two are grouped from the left."""
     n = chart_length(labels)
     starts, ends = packed_spans(n)
     nodes = torch.zeros(labels.shape, dtype=torch.bool)
@@ -74,11 +68,11 @@ def left_binarisation(labels: Tensor, lengths: Tensor) -> Tensor:
 
 
 def log_weight(scores: Tensor, labels: Tensor, lengths: Tensor, group: int | None = None) -> Tensor:
-    """The log-sum [B] of exp(score) over the binary trees that stand for one with these labels.
+    """Returns the log-sum [B] of exp(score) over all binarisations of the tree with these labels.
 
-    scores: packed charts [B, S, L]; labels [B, S]: of the constituents, else 0. So no binarisation
-    is imposed. group: a label that spans without a constituent may have instead of 0. Has no
-    gradient over more than EXACT_WORDS words where gradients are off.
+    scores: packed charts [B, S, L]; labels [B, S]: labels of the constituents, else 0. group: a
+    label that spans without a constituent may have instead of 0. Trees of more than EXACT_WORDS
+    words have no gradient where gradients are off.
     """
     long = lengths > EXACT_WORDS
     if torch.is_grad_enabled() or not long.any():
@@ -97,7 +91,7 @@ def _log_weight(scores: Tensor, labels: Tensor, lengths: Tensor, group: int | No
 
 
 def _values(scores: Tensor, labels: Tensor, group: int | None) -> tuple[Tensor, Tensor]:
-    """The score of each span under its label or none, and under none, both [B, S]."""
+    """Returns the score of each span under its label or none, and under none, both [B, S]."""
     empty = scores[..., 0]
     if group is not None:
         empty = torch.logaddexp(empty, scores[..., group])
@@ -106,7 +100,7 @@ def _values(scores: Tensor, labels: Tensor, group: int | None) -> tuple[Tensor, 
 
 
 def _compatible(labels: Tensor) -> Tensor:
-    """[B, S] True where a span crosses no constituent."""
+    """Returns [B, S], True where a span crosses no constituent."""
     n = chart_length(labels)
     starts, ends = (t.to(labels.device) for t in packed_spans(n))
     batch, at = (labels > 0).nonzero(as_tuple=True)
@@ -126,11 +120,10 @@ def _compatible(labels: Tensor) -> Tensor:
 def log_weight_by_nodes(
     scores: Tensor, labels: Tensor, lengths: Tensor, group: int | None = None
 ) -> Tensor:
-    """`log_weight` [B] without charts of whole sentences.
+    """Returns `log_weight` [B] without charts of whole sentences.
 
-    Spans that cross no constituent lie between two children of one: the binarisations of a tree are
-    those of its nodes, each independent of the others, and the log-sum over a node's is the inside
-    pass of a chart whose words are its children.
+    The binarisations of a tree's nodes are independent of each other. The log-sum over those of one
+    node is the inside pass of a chart whose words are the node's children.
     """
     n = chart_length(scores)
     starts, ends = packed_spans(n)

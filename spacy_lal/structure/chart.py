@@ -1,19 +1,13 @@
 """Dynamic programs over binary trees, batched over padded charts.
 
-A *chart* holds one score for every span of a sentence. It is **packed by width**: the
-S = n(n+1)/2 spans of an n-word sentence stand in order of width w = 1..n, then of start
-i = 0..n-w, so that all spans of one width are one contiguous slice. `packed_spans`, `pack`,
-`unpack` translate to fenceposts (i, j).
+A *chart* holds one score for every span of a sentence. It is **packed by width**: the S = n(n+1)/2
+spans of an n-word sentence stand in order of width w = 1..n, then of start i = 0..n-w, so the spans
+of one width are contiguous. A binary tree has 2n-1 spans; its score is the sum of theirs.
 
-A binary tree over n words has 2n-1 spans: the n words, the whole sentence, and the spans in
-between; its score is the sum of its spans' scores. Every program walks the widths once and
-does all sentences, starts and splits of a width in one operation. Its tables are square and hold
-a span (i, j) twice, at `[i, j]` and at `[j, i]`: so row i has the span's left children (i, k) and
-row j its right children (k, j), both in order of the split k, and the left or the right children
-of all spans of a width are one strided view.
-
-Sentences shorter than the batch's n need no mask: a tree of m words reads only spans inside
-(0, m), all of which exist in the padded chart.
+Every program walks the widths once and computes all sentences, starts and splits of a width in one
+operation. Its square tables hold a span (i, j) at `[i, j]` and at `[j, i]`: row i has its left
+children (i, k), row j its right children (k, j), in order of the split k, so the children of all
+spans of a width are views. Shorter sentences need no mask: m words read only spans inside (0, m).
 """
 
 from __future__ import annotations
@@ -28,17 +22,17 @@ from torch.autograd.function import once_differentiable
 
 
 def chart_size(n: int) -> int:
-    """The number of spans of an n-word sentence."""
+    """Returns the number of spans of an n-word sentence."""
     return n * (n + 1) // 2
 
 
 def width_offset(n: int, width: int) -> int:
-    """Where the spans of `width` start in a packed chart of an n-word sentence."""
+    """Returns the start of the spans of `width` in a packed chart of an n-word sentence."""
     return (width - 1) * (n + 1) - (width - 1) * width // 2
 
 
 def packed_spans(n: int) -> tuple[Tensor, Tensor]:
-    """Fenceposts (starts [S], ends [S]) of the spans in packed order."""
+    """Returns the fenceposts (starts [S], ends [S]) of the spans in packed order."""
     # long sentences are rare, and their tables large
     return _cached_spans(n) if n <= 128 else _packed_spans(n)
 
@@ -57,28 +51,28 @@ _cached_spans = lru_cache(maxsize=None)(_packed_spans)
 
 
 def span_position(n: int, starts: Tensor, ends: Tensor) -> Tensor:
-    """Packed positions of the spans (starts, ends), for n the chart's (padded) length."""
+    """Returns packed positions of the spans (starts, ends); n is the chart's padded length."""
     widths = ends - starts
     return (widths - 1) * (n + 1) - (widths - 1) * widths // 2 + starts
 
 
 def root_positions(chart: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-    """Indices of the whole sentences in a packed chart [B, S, ...]: rows [B], positions [B]."""
+    """Returns rows [B] and positions [B] of whole sentences in a packed chart [B, S, ...]."""
     lengths = lengths.to(chart.device)
     rows = torch.arange(len(lengths), device=chart.device)
     return rows, span_position(chart_length(chart), torch.zeros_like(lengths), lengths)
 
 
 def pack(square: Tensor) -> Tensor:
-    """[B, n+1, n+1, ...] indexed by fenceposts -> [B, S, ...]."""
+    """Packs [B, n+1, n+1, ...], indexed by fenceposts, to [B, S, ...]."""
     side = square.shape[1]
     starts, ends = packed_spans(side - 1)
-    # one index, whose gradient is scattered far faster than that of two
+    # the gradient of one index is scattered far faster than that of two
     return square.flatten(1, 2).index_select(1, (starts * side + ends).to(square.device))
 
 
 def unpack(packed: Tensor, n: int, fill: float = 0.0) -> Tensor:
-    """[B, S, ...] -> [B, n+1, n+1, ...], `fill` where there is no span."""
+    """Unpacks [B, S, ...] to [B, n+1, n+1, ...], with `fill` where there is no span."""
     square = packed.new_full((packed.shape[0], n + 1, n + 1, *packed.shape[2:]), fill)
     starts, ends = packed_spans(n)
     square[:, starts.to(packed.device), ends.to(packed.device)] = packed
@@ -86,7 +80,7 @@ def unpack(packed: Tensor, n: int, fill: float = 0.0) -> Tensor:
 
 
 def chart_length(chart: Tensor) -> int:
-    """The words of the sentences that a packed chart is of, padding included."""
+    """Returns the number of words of a packed chart, padding included."""
     n = int(((8 * chart.shape[1] + 1) ** 0.5 - 1) / 2)
     if chart_size(n) != chart.shape[1]:
         raise ValueError(
@@ -97,7 +91,7 @@ def chart_length(chart: Tensor) -> int:
 
 
 def checked_lengths(chart: Tensor, lengths: Tensor) -> tuple[int, Tensor]:
-    """The chart's n, and the sentences' lengths where the chart is."""
+    """Returns the chart's n, and the lengths on the chart's device."""
     n = chart_length(chart)
     if lengths.numel() and (int(lengths.min()) < 1 or int(lengths.max()) > n):
         raise ValueError(f"sentence lengths must be from 1 to {n}, got {lengths.tolist()}")
@@ -105,47 +99,45 @@ def checked_lengths(chart: Tensor, lengths: Tensor) -> tuple[int, Tensor]:
 
 
 def spans_within(n: int, lengths: Tensor) -> Tensor:
-    """[B, S] True at spans of the sentence, False at those that reach into the padding."""
+    """Returns [B, S], True at spans of the sentence, False at those that reach into the padding."""
     _, ends = packed_spans(n)
     return ends.to(lengths.device) <= lengths.unsqueeze(1)
 
 
 def width_slice(n: int, width: int) -> slice:
-    """Where the spans of `width` are in a packed chart of an n-word sentence."""
+    """Returns the slice of the spans of `width` in a packed chart of an n-word sentence."""
     return slice(width_offset(n, width), width_offset(n, width + 1))
 
 
 def spans_of_width(table: Tensor, width: int) -> Tensor:
-    """[2, B, n-width+1]: the spans of `width`, in both of their places in a square table."""
+    """Views the spans of `width` in both of their places in a square table: [2, B, n-width+1]."""
     size, side = table.shape[:2]
     strides = width * (side - 1), side * side, side + 1
     return table.as_strided((2, size, side - width), strides, width)
 
 
 def _children(table: Tensor, width: int) -> Tensor:
-    """[2, B, n-width+1, width-1]: left and right children of the spans of `width`, by split."""
+    """Views the left and right children by split: [2, B, n-width+1, width-1]."""
     size, side = table.shape[:2]
     strides = width * side, side * side, side + 1, 1
     return table.as_strided((2, size, side - width, width - 1), strides, 1)
 
 
 def split_sums(table: Tensor, width: int) -> Tensor:
-    """[B, n-width+1, width-1]: the sums of both children of the spans of `width`, by split."""
+    """Sums both children of the spans of `width`, by split: [B, n-width+1, width-1]."""
     left, right = _children(table, width).unbind()
     return left + right
 
 
 def _whole(table: Tensor, lengths: Tensor) -> Tensor:
-    """[B]: what a square table holds of the sentences' whole spans."""
     return table[torch.arange(len(lengths), device=table.device), 0, lengths]
 
 
 class InsidePass(NamedTuple):
     """The tables of the inside pass.
 
-    Let x_k be the sum of the totals of a span's children at the split k. The probability of that
-    split, given the span, is exp(x_k - shift) * scale. exp(x_k - logsumexp(x)) would not sum to 1
-    in single precision where x is large.
+    Let x_k be the sum of the totals of a span's children at the split k. That split's probability,
+    given the span, is exp(x_k - shift) * scale; exp(x_k - logsumexp(x)) is inexact for large x.
     """
 
     lengths: Tensor
@@ -162,17 +154,17 @@ class InsidePass(NamedTuple):
         return self.total.shape[1] - 1
 
     def odds(self, width: int) -> Tensor:
-        """[B, n-width+1, width-1]: exp(x_k - shift)."""
+        """Returns exp(x_k - shift) [B, n-width+1, width-1]."""
         sums = split_sums(self.total, width)
         return sums.sub_(self.shift[:, width_slice(self.n, width)].unsqueeze(-1)).exp_()
 
 
 @torch.no_grad()
 def inside_pass(scores: Tensor, lengths: Tensor) -> InsidePass:
-    """The inside algorithm over packed scores of spans."""
+    """Runs the inside algorithm over packed scores of spans."""
     n, lengths = checked_lengths(scores, lengths)
     if lengths.numel() and int(lengths.min()) < n:
-        # no tree reads the padding, but weights of 0 would meet what is infinite there
+        # no tree reads the padding, but weights of 0 would meet infinite scores there
         scores = scores.masked_fill(~spans_within(n, lengths), 0.0)
     lowest = torch.finfo(scores.dtype).min
     total = scores.new_zeros(len(scores), n + 1, n + 1)
@@ -192,11 +184,10 @@ def inside_pass(scores: Tensor, lengths: Tensor) -> InsidePass:
 
 @torch.no_grad()
 def marginals(tables: InsidePass, tops: Tensor) -> Tensor:
-    """The probability of each span [B, S], times the weight of its sentence's root, tops [B].
+    """Returns the probability of each span [B, S], times its root's weight, tops [B].
 
-    A span divides its weight over its splits by their probabilities. Parents of a width are
-    complete before the width is reached, so one walk from the widest span down visits every span
-    once: the outside pass without outside scores, hence without their cancellation errors.
+    Each span, from the widest down, divides its weight over its splits by their probabilities: an
+    outside pass without the cancellation errors of outside scores.
     """
     n, scale = tables.n, tables.scale
     weights = torch.zeros_like(tables.total)
@@ -213,8 +204,7 @@ def marginals(tables: InsidePass, tops: Tensor) -> Tensor:
 
 
 class LogPartition(torch.autograd.Function):
-    """log Z [B] of scores [B, S] whose gradient is computed as marginals rather than by replaying
-    the loop (the inside-outside algorithm, Baker 1979; Eisner 2016 for the identity)."""
+    """log Z [B] of scores [B, S], whose gradient is the marginals (Baker 1979; Eisner 2016)."""
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, *tables: Tensor) -> Tensor:
@@ -229,7 +219,7 @@ class LogPartition(torch.autograd.Function):
 
 
 def inside(scores: Tensor, lengths: Tensor) -> Tensor:
-    """log Z [B], the log-sum of exp(score) over all binary trees of each sentence.
+    """Returns log Z [B], the log-sum of exp(score) over all binary trees of each sentence.
 
     scores: packed chart [B, S]; lengths: words of each sentence [B], 1..n. The gradient is the
     spans' marginal probability.
@@ -239,11 +229,8 @@ def inside(scores: Tensor, lengths: Tensor) -> Tensor:
 
 @torch.no_grad()
 def best_tree(scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-    """The highest-scoring binary tree of each sentence (CKY).
-
-    scores: packed chart [B, S]; returns its score [B] and a mask [B, S], True at its 2n-1
-    spans. Of equal splits the one with the shortest left child wins.
-    """
+    """Returns the score [B] and the span mask [B, S] of each sentence's best binary tree (CKY).
+    scores: packed chart [B, S]. Of equal splits the one with the shortest left child wins."""
     n, lengths = checked_lengths(scores, lengths)
     best = scores.new_zeros(len(scores), n + 1, n + 1)
     for width in range(1, n + 1):
@@ -252,7 +239,7 @@ def best_tree(scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
             values = values + split_sums(best, width).amax(-1)
         spans_of_width(best, width).copy_(values)
 
-    # down from the roots, all spans of one depth at a time: to find a split again is O(n)
+    # down from the roots, all spans of one depth at a time: finding a split again is O(n)
     spans = torch.stack(
         [torch.arange(len(scores), device=scores.device), torch.zeros_like(lengths), lengths]
     )
@@ -273,11 +260,10 @@ def best_tree(scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def hamming_augment(label_scores: Tensor, gold: Tensor, cost: float = 1.0) -> Tensor:
-    """[B, S, L] with `cost` added to every label but the gold one [B, S] of the span.
+    """Adds `cost` to every label but the gold one [B, S] of each span: [B, S, L].
 
-    The best tree of the result maximises s(T) + cost * (number of the tree's spans whose label
-    is not the gold label of that span), the cost-augmented search of the margin loss (Stern et
-    al. 2017, section 4.1; Mrini et al. 2020, section 3.2, eqs. 8 and 9).
+    The best tree of the result is that of the margin loss's cost-augmented search (Stern et al.
+    2017, section 4.1; Mrini et al. 2020, section 3.2, eqs. 8 and 9).
     """
     return (label_scores + cost).scatter_add(
         -1, gold.unsqueeze(-1), label_scores.new_full((*gold.shape, 1), -cost)

@@ -1,8 +1,7 @@
-"""Probability distributions over the trees of padded sentences, the door to all charts.
+"""Probability distributions over the trees of padded sentences.
 
-`BinaryTrees` are unlabelled; `LabelledTrees` have labels and, of a joint model, heads; of
-`TwoStageTrees` the labels are chosen after the tree. What is said of one tree is said of each
-sentence's. Charts [B, S] are packed by width (`chart`), lengths [B] are the sentences' words.
+`BinaryTrees` are unlabelled. `LabelledTrees` have labels and, in a joint model, heads.
+`TwoStageTrees` choose labels after the tree. Charts [B, S] are packed by width.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ from .lexicalised import joint_values
 from .pruned import best_joint
 
 WIDER = 2
-"""Trees ranked, per tree asked for, where the search is not by probability."""
+"""Number of trees ranked per tree wanted, where the search is not by probability."""
 
 
 class FoundTrees(NamedTuple):
     """The trees chosen for a batch.
 
-    labels [B, S]: of their constituents, else 0; None without constituents. probabilities [B, S]
-    of the constituents and log_prob [B] of the trees; None where scores are no log-probabilities.
+    labels [B, S]: labels of the constituents, else 0; None without them. probabilities [B, S] of
+    the constituents and log_prob [B] of the trees; None where scores are no log-probabilities.
     heads [B, n]: 0 the root, k word k; None without arcs.
     """
 
@@ -54,10 +53,8 @@ class FoundTrees(NamedTuple):
 
 
 class KTrees(NamedTuple):
-    """The k most probable trees of one sentence, the best first; fewer where there are fewer.
-
-    labels [k, S]: of constituents, else 0, in charts of the sentence's own length; log_prob [k].
-    """
+    """The k most probable trees of one sentence, or all of them, the best first. labels [k, S]:
+    labels of constituents, else 0, in the sentence's own chart; log_prob [k]."""
 
     labels: Tensor
     log_prob: Tensor
@@ -66,10 +63,8 @@ class KTrees(NamedTuple):
 class BinaryTrees:
     """The conditional random field over binary trees (Zhang et al. 2020, IJCAI).
 
-    p(T) = exp(the sum of the scores of T's 2n-1 spans - log Z).
-
-    scores: packed charts [B, S]. A score of -inf excludes a span; where no tree is left, log Z is
-    -inf and probabilities mean nothing. The inside pass is made once, when it is first needed.
+    p(T) = exp(the sum of the scores of T's 2n-1 spans - log Z). scores: packed charts [B, S]; -inf
+    excludes a span. Where no tree is left, log Z is -inf and probabilities mean nothing.
     """
 
     def __init__(self, scores: Tensor, lengths: Tensor) -> None:
@@ -82,36 +77,33 @@ class BinaryTrees:
 
     @cached_property
     def log_partition(self) -> Tensor:
-        """log Z [B]; its gradient are the marginals."""
+        """Returns log Z [B]; its gradient is the marginals."""
         return LogPartition.apply(self.scores, *self._tables)
 
     @cached_property
     def marginals(self) -> Tensor:
-        """[B, S]: the probability that a span is in the tree; 0 outside the sentence."""
+        """Returns the probability [B, S] that a span is in the tree; 0 outside the sentence."""
         return marginals(self._tables, self.scores.new_ones(len(self.scores)))
 
     def argmax(self) -> tuple[Tensor, Tensor]:
-        """The most probable tree: its score [B] and a mask of its spans [B, S]."""
+        """Returns the score [B] and the span mask [B, S] of the most probable tree."""
         return best_tree(self.scores, self.lengths)
 
     def mbr(self) -> tuple[Tensor, Tensor]:
-        """The tree with the most spans in common with the true one, by expectation (Goodman 1996).
-
-        Returns that expected number [B] and a mask of the tree's spans [B, S].
-        """
+        """Returns the tree of highest expected number of correct spans (Goodman 1996). The result
+        is that number [B] and a mask of the tree's spans [B, S]."""
         return best_tree(self.marginals, self.lengths)
 
     def log_prob(self, tree: Tensor) -> Tensor:
-        """log p [B] of the trees whose 2n-1 spans are True in `tree` [B, S]."""
+        """Returns log p [B] of the trees whose 2n-1 spans are True in `tree` [B, S]."""
         return self.scores.masked_fill(~tree, 0.0).sum(1) - self.log_partition
 
 
 class Trees(ABC):
-    """A distribution over trees with labels 1..L-1, 0 standing for "no constituent".
+    """A distribution over trees with labels 1..L-1; label 0 is "no constituent".
 
-    nodes: over the binary trees without their labels, whose spans have the probabilities that they
-    have under any label, 0 included. probabilistic: whether scores are log-probabilities; without,
-    there is nothing but `argmax`, without probabilities.
+    nodes: the distribution over binary trees, labels summed out. probabilistic: whether scores are
+    log-probabilities; without, only `argmax` is defined, without probabilities.
     """
 
     nodes: BinaryTrees
@@ -120,48 +112,45 @@ class Trees(ABC):
 
     @property
     def log_partition(self) -> Tensor:
-        """log Z [B]."""
+        """Returns log Z [B]."""
         return self.nodes.log_partition
 
     @property
     def marginals(self) -> Tensor:
-        """[B, S]: the probability that a span is a node of the binary tree, under any label."""
+        """Returns the probability [B, S] that a span is a node of the tree, under any label."""
         return self.nodes.marginals
 
     def with_gold_groups(self, unknown: Tensor) -> Trees:
-        """The trees as training sees them, where groups that are no constituents are labelled, too.
-
-        unknown [B]: in which sentences nobody knows whether a span without a constituent is a
-        group; there training learns nothing about groups.
-        """
+        """Returns the trees for training, in which groups that are no constituents have labels,
+        too. unknown [B]: sentences without gold groups, which train nothing about groups."""
         return self
 
     @abstractmethod
     def log_prob(self, labels: Tensor) -> Tensor:
-        """log p [B] of trees with these labels [B, S], 0 at spans that are no constituents."""
+        """Returns log p [B] of trees with labels [B, S], 0 at other spans than constituents."""
 
     def cross_entropy(self, labels: Tensor) -> Tensor:
-        """The loss [B] of gold trees: -log p."""
+        """Returns the loss [B] of gold trees, -log p."""
         return -self.log_prob(labels)
 
     @abstractmethod
     def argmax(self, share: float = 0.5) -> FoundTrees:
-        """The tree of highest score. share: the constituents' share of it; arcs have the rest."""
+        """Returns the tree of highest score. share: weight of constituents; arcs have the rest."""
 
     @abstractmethod
     def mbr(self, threshold: float | None, arc_weight: float = 1.0) -> FoundTrees:
-        """The tree of highest expected gain: minimum Bayes risk.
+        """Returns the tree of highest expected gain (minimum Bayes risk).
 
-        threshold: less probable constituents are left out; None, of two stages only: each node
-        has its best label. arc_weight: the gain of a right arc relative to that of a constituent.
+        threshold: less probable constituents are left out; None, in two stages only: each node has
+        its best label. arc_weight: the gain of a right arc relative to that of a constituent.
         """
 
     @abstractmethod
     def span_labels(self) -> tuple[Tensor, Tensor]:
-        """The probability that a span is a constituent, and its best label, both [B, S]."""
+        """Returns each span's probability as a constituent, and its best label, both [B, S]."""
 
     def kmax(self, k: int) -> list[KTrees]:
-        """The k most probable trees of each sentence. Raises ValueError for k < 1."""
+        """Returns the k most probable trees of each sentence. Raises ValueError for k < 1."""
         return [self._kmax(row, k) for row in range(len(self.lengths))]
 
     @abstractmethod
@@ -169,15 +158,14 @@ class Trees(ABC):
 
 
 class LabelledTrees(Trees):
-    """The CRF over binary trees with labels (Zhang et al. 2020, with labels inside), or margins.
+    """The CRF over labelled binary trees (Zhang et al. 2020, with labels inside), or margins.
 
-    A tree with more than two children at a node stands for all its binarisations, with label 0
-    between its constituents: its probability is their sum, so that none is imposed.
+    A tree with more than two children at a node stands for the sum of its binarisations, with label
+    0 between its constituents.
 
-    scores: packed charts of label scores [B, S, L]. arcs: of a joint model, scores [B, n, n+1] of
-    head h, 0 the root, for word d + 1 at [d, h]; they have no part in probabilities of trees.
-    group: the label of groups that are no constituents (`hpsg`). rooted: every tree that is found
-    has the whole sentence as a constituent.
+    scores: packed charts of label scores [B, S, L]. arcs: in a joint model, scores [B, n, n+1] of
+    head h, 0 the root, for word d + 1 at [d, h], outside of trees' probabilities. group: the label
+    of groups that are no constituents. rooted: whole sentences are constituents of trees found.
     """
 
     def __init__(
@@ -202,8 +190,8 @@ class LabelledTrees(Trees):
         return log_weight(self.scores, labels, self.lengths, self.group) - self.log_partition
 
     def with_gold_groups(self, unknown: Tensor) -> LabelledTrees:
-        """As log-probabilities, 0 stands in sentences without gold groups for either of the two, so
-        that `log_prob` sums both; as margins, groups are not among the trees that are searched."""
+        """Returns the trees for training. In sentences without gold groups, 0 stands for either
+        label (log-probabilities), or the search leaves groups out (margins)."""
         if self.group is None:
             return self
         scores = self.scores
@@ -224,12 +212,10 @@ class LabelledTrees(Trees):
         )
 
     def margin(self, labels: Tensor) -> Tensor:
-        """max_T [s(T) + Delta(T, T*)] - s(T*) [B] of gold trees T* with these labels [B, S].
+        """Returns max_T [s(T) + Delta(T, T*)] - s(T*) [B] for gold trees T* with labels [B, S].
 
-        Delta is the number of spans of T whose label differs from that span's gold label, spans
-        that are no gold constituent included (their gold label is 0; Stern et al. 2017). s(T*) sums
-        the gold constituents; the binary tree's other spans have label 0, whose score is the
-        constant 0 of the scorer. Mrini et al. 2020, section 3.2, eqs. 8 and 9.
+        Delta is the number of spans of T with another than the gold label, 0 where there is no gold
+        constituent (Stern et al. 2017; Mrini et al. 2020, section 3.2, eqs. 8 and 9).
         """
         augmented = hamming_augment(self.scores, labels)
         if self.rooted:
@@ -247,18 +233,17 @@ class LabelledTrees(Trees):
         return self._found(share * constituent, labels, share * empty, arcs)
 
     def mbr(self, threshold: float | None, arc_weight: float = 1.0) -> FoundTrees:
-        """The tree whose constituents have the highest sum of p - threshold, plus its arcs'
-        probabilities times arc_weight.
+        """Returns the tree of the highest sum of constituents' p - threshold and arc_weight * arcs'
+        p.
 
-        p is a labelled constituent's probability (labelled recall, Goodman 1996). The threshold
-        makes up for precision: improbable constituents are left out, rather than forced in because
-        trees are binary.
+        p is the probability of a labelled constituent (labelled recall, Goodman 1996). The
+        threshold serves precision: it leaves out constituents that only a binary tree needs.
         """
         if threshold is None:
             raise ValueError("only trees of two stages do without a threshold")
         real = self.scores[..., 1:]
         if self.group is not None:
-            # a group is no gain; where a tree with heads needs one it costs nothing
+            # a group has no gain; where a tree with heads needs one, it has no cost
             real = real.clone()
             real[..., self.group - 1] = -torch.inf
         probable, labels = real.max(-1)
@@ -272,15 +257,15 @@ class LabelledTrees(Trees):
     def _found(
         self, constituent: Tensor, labels: Tensor, empty: Tensor, arcs: Tensor | None
     ) -> FoundTrees:
-        """The tree of the highest sum of values: of spans [B, S] as constituents with their best
-        label, of spans without one, and of arcs."""
+        """Returns the tree of the highest sum of values. constituent, empty: values of spans with
+        their best label and without one."""
         if self.rooted:
             never = empty.new_tensor(-torch.inf)
             empty = empty.index_put(root_positions(empty, self.lengths), never)
         heads = None
         if arcs is None:
-            # a span that must be in the tree takes the better of a constituent and nothing, and
-            # nothing of equal ones, as in the joint decode
+            # a span that must be in the tree takes the better of constituent and empty, and empty
+            # where they are equal, as in the joint decoder
             _, tree = best_tree(torch.maximum(constituent, empty), self.lengths)
             labelled = tree & (constituent > empty)
         else:
@@ -300,8 +285,7 @@ class LabelledTrees(Trees):
         return _span_labels(self.scores, self.marginals, self.group)
 
     def _kmax(self, row: int, k: int) -> KTrees:
-        """No dynamic program ranks sums over binarisations: the `WIDER` k trees of highest score
-        are ranked by their probability."""
+        """Ranks the `WIDER` k best-scored trees, as no dynamic program ranks sums."""
         lengths = self.lengths[row : row + 1]
         here = _own_spans(self.scores, lengths)
         chart = self.scores[row, here].unsqueeze(0)
@@ -317,14 +301,11 @@ class LabelledTrees(Trees):
 
 
 class TwoStageTrees(Trees):
-    """A CRF over binary trees, and then labels of the tree's nodes, each by itself (Zhang et al.
-    2020, IJCAI, section 3).
+    """A CRF over binary trees, then a label for each node (Zhang et al. 2020, IJCAI, section 3).
 
-    A tree's probability is that of its left binarisation, times those of the nodes' labels, 0
-    included.
-
-    spans: packed charts [B, S]. label_scores: of N spans, given their sentences, starts and ends
-    [N] each, the scores of their labels [N, L].
+    A tree's probability is that of its left binarisation, times those of its nodes' labels, 0
+    included. spans: packed charts [B, S]. label_scores: function from sentences, starts and ends
+    [N] of N spans to their label scores [N, L].
     """
 
     def __init__(
@@ -343,7 +324,6 @@ class TwoStageTrees(Trees):
         return self._label_scores(rows, starts[at], ends[at])
 
     def _log_probs(self, labels: Tensor) -> tuple[Tensor, Tensor]:
-        """log p of the left binarisation's nodes [B], and of the labels of these nodes [B]."""
         nodes = left_binarisation(labels, self.lengths)
         rows, at = nodes.nonzero(as_tuple=True)
         loss = F.cross_entropy(self._labels_of(rows, at), labels[rows, at], reduction="none")
@@ -355,23 +335,22 @@ class TwoStageTrees(Trees):
         return of_nodes + of_labels
 
     def cross_entropy(self, labels: Tensor) -> Tensor:
-        """-log p of the unlabelled tree and the cross-entropy of its nodes' labels [B].
+        """Returns -log p of the unlabelled tree plus the cross-entropy of its nodes' labels [B].
 
-        Zhang et al. 2020, section 3.5. The cross-entropy is brought to the scale of a batch's
-        words, so that the batch's sum over its number of words is the likelihood's mean over words
-        and the cross-entropy's mean over nodes, as in supar.
+        Zhang et al. 2020, section 3.5. The second term is scaled so that the batch's sum over its
+        words is the likelihood's mean over words plus the cross-entropy's over nodes, as in supar.
         """
         of_nodes, of_labels = self._log_probs(labels)
         per_word = self.lengths.sum().to(of_nodes) / (2 * self.lengths - 1).sum()
         return -per_word * of_labels - of_nodes
 
     def argmax(self, share: float = 0.5) -> FoundTrees:
-        """The most probable binary tree, with the best label of each node."""
+        """Returns the most probable binary tree, with the best label of each node."""
         return self._labelled(self.nodes.argmax()[1], None)
 
     def mbr(self, threshold: float | None, arc_weight: float = 1.0) -> FoundTrees:
-        """The binary tree of most probable spans, whatever the threshold; without one, each of its
-        spans has its best label, 0 included (Floquet et al., section 2.1)."""
+        """Returns the binary tree of most probable spans, whatever the threshold. Without a
+        threshold, each span has its best label, 0 included (Floquet et al., section 2.1)."""
         return self._labelled(self.nodes.mbr()[1], threshold)
 
     def _labelled(self, tree: Tensor, threshold: float | None) -> FoundTrees:
@@ -390,8 +369,7 @@ class TwoStageTrees(Trees):
         probabilities[rows, at] = of_labels.exp() * sure
         added = torch.zeros_like(spans)
         added[rows, at] = of_labels + spans[rows, at]
-        # Where another binarisation than the left one was found, that one has the same constituents
-        # and other nodes between them.
+        # Another binarisation than the left one has the same constituents but other nodes.
         other = _is_binarised_otherwise(labels, tree, self.lengths)
         if other.any():
             left = tree.clone()
@@ -420,7 +398,6 @@ class TwoStageTrees(Trees):
 
 
 def _own_spans(chart: Tensor, length: Tensor) -> Tensor:
-    """Where the spans of a sentence are in the chart of a padded batch."""
     starts, ends = packed_spans(int(length))
     return span_position(chart_length(chart), starts, ends).to(chart.device)
 
@@ -428,10 +405,8 @@ def _own_spans(chart: Tensor, length: Tensor) -> Tensor:
 def _best_labels(
     chart: Tensor, empty: Tensor, group: int | None, lengths: Tensor, k: int
 ) -> tuple[Tensor, Tensor]:
-    """The labels [k, S] and scores [k] of the k trees of highest score of one sentence.
-
-    chart [1, S, L]: of each label; empty [1, S]: of spans that are no constituents.
-    """
+    """Returns the labels [k, S] and scores [k] of one sentence's k best trees, from scores of
+    labels, chart [1, S, L], and of spans that are no constituents, empty [1, S]."""
     constituents = chart[..., 1:]
     if group is not None:
         constituents = constituents.clone()
@@ -453,11 +428,8 @@ def _span_labels(scores: Tensor, of_nodes: Tensor, group: int | None) -> tuple[T
 
 
 def _is_binarised_otherwise(labels: Tensor, tree: Tensor, lengths: Tensor) -> Tensor:
-    """[B] whether a node without a label, of several words, is a right child.
-
-    labels [B, S], tree mask [B, S]. Right children and the root are the widest nodes that begin
-    where they begin.
-    """
+    """Returns [B]: whether a node of several words without a label is a right child. Right children
+    and the root are the widest nodes with their start."""
     n = chart_length(tree)
     starts, ends = (t.to(tree.device) for t in packed_spans(n))
     widest = torch.zeros(len(tree), n, dtype=torch.long, device=tree.device).scatter_reduce(

@@ -1,9 +1,9 @@
-"""Head-driven trees: every constituent with its head word, joined from both kinds of syntax.
+"""Head-driven trees, which join constituents and dependencies: every constituent has a head word.
 
-Zhou and Zhao (2019, section 2) call them simplified HPSG, of "joint spans"; Mrini et al. (2020,
-section 3.1, figure 5) parse into them. A node's head is the word in it whose father lies outside.
-In a good joint tree all other children of a node depend on that head; where children depend on a
-sibling instead, they and the sibling become the children of a new node labelled `<H>`:
+Zhou and Zhao (2019, section 2) call them simplified HPSG with "joint spans"; Mrini et al. (2020,
+section 3.1, figure 5) parse into them. A node's head is its word whose governor lies outside. In a
+consistent joint tree all other children of a node depend on that head. Children that depend on a
+sibling, together with that sibling, become the children of a new node labelled `<H>`:
 
     (NP (CD two) (NN coffee) (HYPH -) (NN table) (NNS books))      - depends on table, coffee too
     (NP (CD two) (<H> (NN coffee) (HYPH -) (NN table)) (NNS books))
@@ -22,11 +22,11 @@ from .arborescence import is_projective
 from .binarise import collapse_unaries
 
 SUB_HEAD = "<H>"
-"""The label of a group: children of one node that depend on one of them, and that one."""
+"""Label of a group: children of one node that depend on one of them, and that child."""
 
 
 class HeadedSpan(NamedTuple):
-    """A node. label: of a unary chain, joined (see `collapse_unaries`). head: a word's index."""
+    """A node of a head-driven tree. label: joined labels of a unary chain. head: a word's index."""
 
     start: int
     end: int
@@ -35,10 +35,10 @@ class HeadedSpan(NamedTuple):
 
 
 class HeadedTree(NamedTuple):
-    """nodes: constituents and `<H>` groups in preorder, each over other words.
+    """A head-driven tree. nodes: constituents and `<H>` groups in preorder, each over other words.
 
-    conflicts: children, counted after grouping, whose head neither is the head of the node that
-    they are in nor depends on it. There the two kinds of syntax disagree.
+    conflicts: number of children, after grouping, whose head neither is the head of their node nor
+    depends on it. The two kinds of syntax disagree there.
     """
 
     nodes: list[HeadedSpan]
@@ -46,16 +46,14 @@ class HeadedTree(NamedTuple):
 
     @property
     def spans(self) -> list[LabelledSpan]:
-        """The nodes without their heads, for `binarise`."""
+        """Returns the nodes without their heads."""
         return [node[:3] for node in self.nodes]
 
 
 @dataclass
 class HpsgReport:
-    """Counts of what `lexicalise` made of a corpus. Every sentence is in it: none is left out.
-
-    conflicts: see `HeadedTree`. non_projective: sentences some of whose arcs cross.
-    """
+    """Counts over the sentences of a corpus that `lexicalise` has converted. conflicts: as in
+    `HeadedTree`. non_projective: sentences with crossing arcs."""
 
     sentences: int = 0
     nodes: int = 0
@@ -66,7 +64,7 @@ class HpsgReport:
     non_projective: int = 0
 
     def add(self, tree: HeadedTree, heads: Sequence[int]) -> None:
-        """Count the tree that `lexicalise` made with these heads."""
+        """Counts the tree that `lexicalise` made with these heads."""
         groups = sum(node.label == SUB_HEAD for node in tree.nodes)
         self.sentences += 1
         self.nodes += len(tree.nodes)
@@ -86,16 +84,15 @@ class HpsgReport:
 
 
 def lexicalise(spans: Iterable[LabelledSpan], heads: Sequence[int], n: int) -> HeadedTree:
-    """The head-driven tree of n words with these constituents and dependencies.
+    """Returns the head-driven tree of n words with these constituents and dependencies.
 
-    spans: constituents in preorder, the nodes of a unary chain as several of them or as one.
-    heads: the head of each word, 0 the root, k word k.
-    A node's head is that of its last child that depends on a word outside or is a root, else that
-    of its first. Groups are nested where a child depends on a child that depends on a child. If no
-    constituent is over the whole sentence, what stands highest is grouped like a node's children.
-    Any heads will do: children that depend on a sibling but don't lie next to its group, as in
-    non-projective sentences, and children that depend on each other in a circle count as conflicts.
-    Raises ValueError for heads that are no words, constituents that are misplaced or that cross.
+    spans: constituents in preorder; a unary chain is several spans or one. heads: the head of each
+    word, 0 the root, k word k. A node's head is that of its last child that depends on a word
+    outside or is a root, else that of its first child. Groups nest along chains of dependents.
+    Topmost constituents are grouped like a node's children. Conflicts are children apart from the
+    group of the sibling that they depend on, as in non-projective sentences, and children that
+    depend on each other in a cycle. Raises ValueError for heads that are no words, and constituents
+    that are misplaced or cross.
     """
     if len(heads) != n or (n and not 0 <= min(heads) <= max(heads) <= n):
         raise ValueError(f"expected {n} heads from 0 to {n}, not {list(heads)}")
@@ -129,7 +126,6 @@ _Child = tuple[int, int, int]
 
 
 def _head(children: Sequence[_Child], fathers: Sequence[int]) -> int:
-    """The head of the node with these children."""
     start, end, head = children[0][0], children[-1][1], children[0][2]
     for _, _, word in children:
         if not start <= fathers[word] < end:
@@ -138,25 +134,24 @@ def _head(children: Sequence[_Child], fathers: Sequence[int]) -> int:
 
 
 def _strangers(children: Sequence[_Child], fathers: Sequence[int], head: int) -> int:
-    """How many children don't belong to the head of their node."""
     return sum([word != head != fathers[word] for _, _, word in children])
 
 
 def _group(
     children: Sequence[_Child], fathers: Sequence[int], head: int
 ) -> tuple[list[HeadedSpan], int]:
-    """The groups among the children of a node with this head, and how many conflicts are left."""
+    """Returns the groups among the children of a node, and the number of conflicts left."""
     at = {word: child for child, (_, _, word) in enumerate(children)}
-    # the child that each one is to be grouped with: not the node's head
+    # the child to group each one with: not the node's head
     target = [
         None if word == head or fathers[word] == head else at.get(fathers[word])
         for _, _, word in children
     ]
     waiting = Counter(child for child in target if child is not None)
-    # a child comes after those that depend on it; in a circle none ever does
+    # a child comes after those that depend on it; in a cycle none ever does
     ordered = [child for child in range(len(children)) if not waiting[child]]
-    # a child stands for the group that it leads: for its span and head, its first and last child;
-    # at these two, `leader` tells whose group it is
+    # for each child, the span, head, first and last child of the group that it leads; `leader`
+    # names the group's leader at these two children
     led = list(children)
     first, last, leader = (list(range(len(children))) for _ in range(3))
     groups: list[HeadedSpan] = []

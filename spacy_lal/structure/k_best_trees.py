@@ -1,15 +1,13 @@
 """The k best trees: CKY with sorted lists of k scores (Huang and Chiang 2005, algorithm 2).
 
-Trees are n-ary with labels, and each is found once, as its left binarisation: the first children of
-a node with more than two are grouped under an *empty* span, which is no constituent. Empty spans of
-several words are thus left children; a right child of several words is a constituent. The whole
-sentence may be empty: then the tree has several nodes under TOP.
+Trees are n-ary with labels. Each is found once, as its left binarisation: the first children of a
+node with more than two are grouped under an *empty* span, which is no constituent. So empty spans
+of several words are left children, and right children of several words are constituents. If the
+whole sentence is empty, the tree has several nodes under TOP.
 
-So a span has two lists, of its best trees as a left child or whole sentence, and of those as a
-right child. The square tables hold them at `[i, j]` and `[j, i]`, where `chart` looks for left and
-right children. An entry of a list is a split, a rank in the list of either child, and the span's
-own label. As lists are sorted, an entry can be among the k best only if fewer than k others precede
-it in all of its ranks; no others are looked at.
+A span has two lists: its best trees as a left child or whole sentence, at `[i, j]` of the square
+tables, and as a right child, at `[j, i]`. An entry is a split, a rank in the list of either child,
+and a label. The search covers only entries that fewer than k others precede in all ranks.
 """
 
 from __future__ import annotations
@@ -37,12 +35,11 @@ class KBest(NamedTuple):
 
 @torch.no_grad()
 def k_best(constituent: Tensor, empty: Tensor, lengths: Tensor, k: int) -> KBest:
-    """The k highest-scoring trees of each sentence.
+    """Returns the k highest-scoring trees of each sentence.
 
-    constituent: packed charts [B, S, A], what a span adds to a tree as a constituent with each of
-    A labels; empty: [B, S], what it adds as none; lengths: words of each sentence [B], 1..n. A
-    tree's score is the sum over all 2n-1 spans of its left binarisation. -inf excludes. Raises
-    ValueError for k < 1.
+    constituent: packed charts [B, S, A], the score of a span as a constituent with each of A
+    labels; empty: [B, S], its score as none; lengths: words of each sentence [B], 1..n. A tree's
+    score is the sum over its left binarisation's spans. -inf excludes. Raises ValueError for k < 1.
     """
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")
@@ -77,8 +74,7 @@ def k_best(constituent: Tensor, empty: Tensor, lengths: Tensor, k: int) -> KBest
 
 
 def _choices(constituent: Tensor, empty: Tensor, n: int, k: int) -> tuple[Tensor, Tensor]:
-    """The value that a span itself adds, and its label, as a left and as a right child, the best
-    first: both [B, 2, S, up to k]."""
+    """Returns spans' best values and labels as left and right children, both [B, 2, S, up to k]."""
     both = torch.cat([empty.unsqueeze(-1), constituent], -1).unsqueeze(1).repeat(1, 2, 1, 1)
     # single words come first in a packed chart
     both[:, 1, n:, 0] = -math.inf
@@ -89,11 +85,8 @@ def _choices(constituent: Tensor, empty: Tensor, n: int, k: int) -> tuple[Tensor
 @lru_cache
 @torch.inference_mode(False)
 def _candidates(splits: int, first: int, second: int, k: int) -> Tensor:
-    """[3, number]: ranks of splits and in two lists that an entry of the k best can have.
-
-    The splits are sorted by the best entry of each. All better splits, and in its own split all
-    entries with no worse ranks, precede an entry.
-    """
+    """Returns the ranks [3, number] of splits, sorted by their best entry, and in two lists that an
+    entry of the k best can have: few enough entries precede it in all ranks."""
     ranks = [
         (split, r, s)
         for split in range(min(splits, k))
@@ -104,10 +97,10 @@ def _candidates(splits: int, first: int, second: int, k: int) -> Tensor:
 
 
 def _best_splits(best: Tensor, lists: Tensor, width: int, k: int) -> tuple[Tensor, Tensor]:
-    """The k best sums of children of the spans of `width`: [B, n-width+1, k].
+    """Returns the k best sums of children of the spans of `width` [B, n-width+1, k].
 
-    best: [B, n+1, n+1], the heads of `lists` [B, n+1, n+1, k]. Also returns where they are from
-    [B, n-width+1, k, 3]: the split and the children's ranks.
+    best: [B, n+1, n+1], the heads of `lists` [B, n+1, n+1, k]. Also returns the split and the
+    children's ranks of each sum [B, n-width+1, k, 3].
     """
     sums = split_sums(best, width)
     starts = torch.arange(sums.shape[1], device=best.device).unsqueeze(1)
@@ -121,15 +114,12 @@ def _best_splits(best: Tensor, lists: Tensor, width: int, k: int) -> tuple[Tenso
 
 
 def _trace(scores: Tensor, origins: Tensor, lengths: Tensor, size: int) -> KBest:
-    """Walk down from the roots of all trees, all spans of one depth at a time.
-
-    scores: [B, k] of the roots; size: S.
-    """
+    """Walks down from all roots with scores [B, k], all spans of one depth at a time; size: S."""
     n = origins.shape[1] - 1
     spans = torch.zeros(*scores.shape, size, dtype=torch.bool, device=scores.device)
     labels = torch.zeros_like(spans, dtype=torch.long)
     rows, trees = (scores > -math.inf).nonzero(as_tuple=True)
-    # the sentence, which of its trees, the place in the tables, the rank there
+    # sentence, number of its tree, place in the tables, rank there
     nodes = torch.stack([rows, trees, torch.zeros_like(rows), lengths[rows], trees])
     while nodes.shape[1]:
         rows, trees, near, far, rank = nodes

@@ -8,7 +8,7 @@ import numpy
 from torch import Tensor
 
 MOST_SCORES = 1 << 24
-"""Words times labels, or words times words, of what is searched together."""
+"""Size of one search, in words times labels or words times words."""
 
 Array = numpy.ndarray
 Spans = list[tuple[int, int, int]]
@@ -24,29 +24,25 @@ def best_spans(
     lengths: Tensor,
     unique: Sequence[int] = (),
 ) -> list[Spans]:
-    """The disjoint spans of highest score (a semi-Markov model's Viterbi).
+    """Returns the disjoint spans of highest score (a semi-Markov model's Viterbi).
 
-    begin, inside: [B, n, C], scores of a word that begins a span of that label, and that continues
-        it; -inf where it can't. outside: [B, n], of a word in no span.
-    whole: [B, n, n], whether the words i to j are a constituent. losses: [C], at least 0, what a
-        span of each label loses that is none.
-    lengths: [B], in 1..n. What is past the end is never read.
-    unique: labels that may occur at most once in their sequence.
+    begin, inside: [B, n, C], scores of a word that begins or continues a span of each label; -inf
+    forbids. outside: [B, n], scores of a word in no span. whole: [B, n, n], whether the words i to
+    j are a constituent. losses: [C], the cost (at least 0) of a span of each label that is no
+    constituent. lengths: [B], in 1..n. unique: labels that occur at most once in a sequence.
 
-    Sarawagi and Cohen (2004). Of the spans that end at a word and are no constituents, the best of
-    a label begins there, or where that of the word before does: the work grows with C times n and
-    the number of constituents, not with C n². Where a label of `unique` comes twice, its one span
-    begins either among the first half of these or after them: both are searched, unless they can't
-    score more than what was found. Ties: a word outside before a span, of spans the longest, of
-    labels the lowest.
+    Sarawagi and Cohen (2004). A label's best span that is no constituent begins at its last word or
+    extends that of the word before, so the work grows with C n and the number of constituents, not
+    with C n². Where a label of `unique` comes twice, its one span begins in the first half of these
+    spans or after them, and the search takes both cases unless they can't win. Ties: a word outside
+    before a span, longer spans before shorter, lower labels before higher.
     """
     _, n, size = begin.shape
     rows = max(1, MOST_SCORES // max(1, n * max(n, size)))
     of_words = [t.double().cpu().numpy() for t in (begin, inside, outside)]
     constituents, lost = whole.cpu().numpy(), losses.double().cpu().numpy()
     best: list[tuple[float, Spans]] = [(-numpy.inf, []) for _ in begin]
-    # the sequences to search: their row, the most that they may score, and the words at which a
-    # label may not begin
+    # searches: their row, the most that they may score, words at which a label may not begin
     searches: list[tuple[int, float, list[tuple[slice, int]]]]
     searches = [(row, numpy.inf, []) for row in range(len(begin))]
     while searches:
@@ -71,13 +67,12 @@ def best_spans(
 def _search(
     begin: Array, inside: Array, outside: Array, whole: Array, losses: Array, lengths: list[int]
 ) -> list[tuple[float, Spans]]:
-    """The best sequence of each row and its score, whatever labels it repeats."""
     batch, n, _ = begin.shape
-    # of words that can't be inside: sums of -inf have no differences
+    # words that can't be inside: sums of -inf have no differences
     never = numpy.isneginf(inside)
     sums = numpy.where(never, 0, inside).cumsum(1)
     broken = never.cumsum(1)
-    # value of a span of the words i to j: start[i] + sums[j], if no word after i can't be inside
+    # value of a span of words i to j: start[i] + sums[j], unless one after i can't be inside
     start = begin - sums
     starts_of = [
         numpy.flatnonzero(column[: j + 1])
@@ -123,8 +118,7 @@ def _spans(back: list[list[int]], end: int) -> Spans:
 
 
 def _repeated(spans: Spans, unique: Sequence[int]) -> tuple[int, int] | None:
-    """The label of `unique` that comes most often, if more than once, and the last word of the
-    first half of its beginnings."""
+    """Returns the most repeated label, and the last beginning in the first half of its spans."""
     begins: dict[int, list[int]] = {label: [] for label in unique}
     for start, _, label in spans:
         if label in begins:

@@ -1,28 +1,23 @@
 """Joint decoding of constituents and dependencies: the best head-lexicalised binary tree.
 
-A joint tree (the *joint span* of Zhou & Zhao 2019; Mrini et al. 2020, section 3.1) is a binary
-tree over the n words whose every node has a head word: a word heads itself, a wider node takes the
-head of one child, and the head of the other child becomes its dependent. One tree so holds a
-constituency tree, with nodes that are empty where a constituent has more than two children, and a
-projective dependency tree. Its score is the sum of its nodes' labels and its words' arcs. The whole
-sentence and every dependent wider than one word are constituents; the other nodes may be empty.
+A joint tree (the *joint span* of Zhou & Zhao 2019; Mrini et al. 2020, section 3.1) is a binary tree
+whose every node has a head word. A word heads itself. A wider node takes the head of one child, and
+the head of the other child becomes its dependent. Its score is the sum of its nodes' labels and its
+words' arcs. The sentence and dependents of several words are constituents; others may be empty.
 
-The algorithm of Zhou & Zhao is O(n^5): a span, its split, and the heads of both children. Here the
-dependent's head is maximised first. With `comp` the best inside of the span (a, b) with head h::
+The algorithm of Zhou & Zhao is O(n^5): a span, its split, and the heads of both children. This one
+maximises over the dependent's head first. `comp` is the best inside of a span (a, b) with head h::
 
     T[a, b, h] = comp[a, b, h] + max(constituent, empty)[a, b]                   h inside (a, b)
     T[a, b, h] = max over h' inside of comp[a, b, h'] + A[h' <- h]
-                 + constituent[a, b]                                             h outside (a, b)
+                     + constituent[a, b]                                         h outside (a, b)
 
-of the two children of a span exactly one holds its head, so that the same table serves both roles::
+Of the two children of a span exactly one holds its head, so the same table serves both roles::
 
     comp[i, j, h] = max over k of T[i, k, h] + T[k, j, h]                        h inside (i, j)
 
-and either maximum is O(n^4) over all spans: per width one addition and one maximum for all
-sentences, starts, splits and heads. The tables have 2 n^3 numbers, of which half are written.
-
-Charts are packed by width, and sentences shorter than the batch need no mask: see `chart`. A tree
-of m words reads only spans inside (0, m), and of each only the heads inside (0, m).
+Either maximum is O(n^4) over all spans, in two operations per width. The tables have 2 n^3 numbers,
+of which half are written.
 """
 
 from __future__ import annotations
@@ -43,7 +38,7 @@ from .chart import (
 )
 
 BLOCK = 1 << 19
-"""Numbers in the sums of one operation: they stay in the cache."""
+"""Numbers in the sums of one operation, which fit the cache."""
 TABLE = 1 << 24
 """Numbers in the tables of sentences decoded together."""
 
@@ -54,7 +49,7 @@ class JointTree(NamedTuple):
     score: Tensor
     """[B]"""
     spans: Tensor
-    """[B, S], True at the 2m-1 nodes of the binary tree."""
+    """[B, S], True at the 2m-1 nodes of the binary tree of m words."""
     labelled: Tensor
     """[B, S], True at the nodes that are constituents; the others are empty."""
     heads: Tensor
@@ -63,14 +58,13 @@ class JointTree(NamedTuple):
 
 @torch.no_grad()
 def best_joint_tree(constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: Tensor) -> JointTree:
-    """The highest-scoring joint tree of each sentence (Mrini et al. 2020, section 3.4).
+    """Returns the highest-scoring joint tree of each sentence (Mrini et al. 2020, section 3.4).
 
     constituent: [B, S] packed chart, the value of each span's best label; empty: [B, S], the value
-    of being no constituent; arcs: [B, n, n+1], `arcs[b, d, h]` is the score of head h (0 the root,
-    k word k) for word d+1; lengths: words of each sentence [B], 1..n. -inf excludes.
+    of no constituent; arcs: [B, n, n+1], `arcs[b, d, h]` is the score of head h (0 the root, k word
+    k) for word d+1; lengths: words of each sentence [B], 1..n. -inf excludes.
 
-    A span of equal values is no constituent where it may be empty; of equal splits the one with the
-    shortest left child wins, of equal heads the first.
+    Ties: a span is empty where it may be; the shortest left child and the first head win.
     """
     size, n = arcs.shape[:2]
     if constituent.shape != (size, chart_size(n)) or empty.shape != constituent.shape:
@@ -105,7 +99,7 @@ def best_joint_tree(constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: T
 
 
 def _blocks(lengths: list[int]) -> list[list[int]]:
-    """Sentences to decode together, longest first: work grows with the fourth power of length."""
+    """Returns sentences to decode together, longest first: work grows with length to the fourth."""
     blocks: list[list[int]] = []
     for row in sorted(range(len(lengths)), key=lambda row: -lengths[row]):
         longest = lengths[blocks[-1][0]] if blocks else math.inf
@@ -126,7 +120,7 @@ def _decode(constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: Tensor) -
 
 
 def _tables(constituent: Tensor, either: Tensor, arcs: Tensor) -> tuple[Tensor, Tensor]:
-    """T of the module's description, twice, so that both children of a width are slices.
+    """Returns T twice, so that both children of a width are slices.
 
     left[w, b, i, r]: the span of width w that starts at i, head r words after i;
     right[n-w, b, j, r]: the span of width w that ends at j, head n-r words before j.
@@ -163,7 +157,6 @@ def _tables(constituent: Tensor, either: Tensor, arcs: Tensor) -> tuple[Tensor, 
 
 
 def _best_sums(first: Tensor, second: Tensor) -> Tensor:
-    """max(first + second) over dimension 0 of [k, B, starts, heads], some starts at a time."""
     k, size, starts, heads = *first.shape[:3], second.shape[3]
     block = min(starts, max(1, BLOCK // (k * size * heads)))
     best = first.new_empty(size, starts, heads)
@@ -178,9 +171,9 @@ def _best_sums(first: Tensor, second: Tensor) -> Tensor:
 def _trace(
     left: Tensor, right: Tensor, arcs: Tensor, lengths: Tensor, labelled: Tensor
 ) -> JointTree:
-    """Walk down from the roots, all nodes of one depth at a time.
+    """Walks down from the roots, all nodes of one depth at a time.
 
-    No table of choices is kept: to find a node's split and its dependent's head again is O(n).
+    Finding a node's split and its dependent's head again is O(n), so no choices are stored.
     labelled: [B, S], True where a node that may be empty is a constituent.
     """
     n, device = arcs.shape[1], arcs.device
@@ -188,7 +181,7 @@ def _trace(
     offsets = torch.arange(n, device=device)
 
     def attach(rows: Tensor, starts: Tensor, widths: Tensor, head: Tensor) -> tuple[Tensor, Tensor]:
-        """The word of each span that best depends on `head`, and its score."""
+        """Returns the word of each span that best depends on `head`, and its score."""
         words = (starts.unsqueeze(1) + offsets).clamp_(max=n - 1)
         scores = left[widths, rows, starts] + arcs[rows.unsqueeze(1), words, head.unsqueeze(1)]
         best, offset = scores.masked_fill_(offsets >= widths.unsqueeze(1), -math.inf).max(1)
@@ -236,12 +229,11 @@ def _trace(
 def joint_values(
     label_scores: Tensor, lengths: Tensor, sub_head: int | None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The input of `best_joint_tree` from label scores [B, S, L], label 0 being no constituent.
+    """Converts label scores [B, S, L] to the input of `best_joint_tree`; label 0 is no constituent.
 
-    Returns the value of each span's best label and the label itself, both [B, S], and the value of
-    no constituent [B, S]. `sub_head` is the label of a group of dependents that is no constituent
-    of the treebank, `<H>`, which neither a word nor a whole sentence bears; where there is no other
-    label the value is -inf.
+    Returns the value of each span's best label (-inf if none is allowed), that label, and the value
+    of no constituent, all [B, S]. `sub_head` is the label `<H>` of groups of dependents, which
+    single words and whole sentences never have.
     """
     scores = label_scores.clone()
     scores[..., 0] = -math.inf

@@ -1,4 +1,4 @@
-"""Where words stand to each other in a dependency tree."""
+"""Paths between words in a dependency tree."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import torch
 from torch import Tensor
 
 MAX_UP, MAX_DOWN = 5, 3
-"""Steps that are counted: longer paths are far."""
+"""Most steps up and down, in arcs; longer paths are far."""
 
 
 class DependencyPaths(NamedTuple):
     """The paths from all n words to P predicates, through the lowest word above both.
 
-    up [P,n]: steps from the word up to it; down [P,n]: from there down to the predicate; where
-    either has more than MAX_UP or MAX_DOWN, or nothing is above both, MAX_UP + 1 and MAX_DOWN + 1.
-    branch [P,n]: the word's last ancestor, or itself, before the lowest above both; -1 where up is
-    0 or far.
+    up [P,n]: steps from the word up to it; down [P,n]: steps from there down to the predicate.
+    Where either exceeds MAX_UP or MAX_DOWN, or no word is above both, they are MAX_UP + 1 and
+    MAX_DOWN + 1. branch [P,n]: the word's last ancestor, or itself, before the lowest above both;
+    -1 where up is 0 or far.
     """
 
     up: Tensor
@@ -26,10 +26,10 @@ class DependencyPaths(NamedTuple):
 
 
 def dependency_paths(heads: Tensor, sentences: Tensor, predicates: Tensor) -> DependencyPaths:
-    """heads [B,n], a root its own head; predicate k is word predicates[k] of sentences[k].
+    """Returns the paths in heads [B,n], where a root is its own head.
 
-    Of several ways, as heads that are no tree have them, the one that is lowest for the predicate
-    and then for the word.
+    Predicate k is word predicates[k] of sentences[k]. Of several paths, as in heads that are no
+    tree, the one lowest for the predicate and then for the word wins.
     """
     n = heads.shape[1]
     above = [torch.arange(n, device=heads.device).expand(len(sentences), n)]
@@ -42,7 +42,7 @@ def dependency_paths(heads: Tensor, sentences: Tensor, predicates: Tensor) -> De
     up = torch.full_like(above[0], MAX_UP + 1)
     down = torch.full_like(up, MAX_DOWN + 1)
     branch = torch.full_like(up, -1)
-    # the lowest last, over what was found above it
+    # the lowest last, which overwrites those above it
     for steps_down in reversed(range(MAX_DOWN + 1)):
         for steps_up in reversed(range(MAX_UP + 1)):
             met = above[steps_up] == over[steps_down]

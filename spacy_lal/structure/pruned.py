@@ -1,17 +1,13 @@
 """Joint decoding over few of a sentence's spans: the search of `lexicalised` for long sentences.
 
-All spans and all heads are O(n^4). Where a coarser model knows which spans are at all probable, the
-search needs no others (coarse-to-fine pruning, Charniak et al. 2006). Here a chart is a list of
-kept spans, and T, defined in `lexicalised`, is a table by kept span and head. A kept span has the
-splits whose two children are kept. The tree found is the best of those made of kept spans; where
-the best of all trees is among them, it is that one.
+Coarse-to-fine pruning (Charniak et al. 2006) keeps the spans that a coarser model finds probable.
+The table T of `lexicalised` is indexed by kept span and head; splits have two kept children.
 
-T is two maxima a span. That over splits adds two rows of the table for each split. That over the
-words h' which may depend on a head h outside skips words that can't win for any h, which are most:
-those with comp[h'] + max over h of A[h' <- h] less than comp[h''] + min over h of A[h'' <- h] for
-another word h''.
+T is two maxima a span. The maximum over splits adds two rows of the table for each split. That over
+the words h' which may depend on a head h outside skips words that can't win for any h: comp[h'] +
+max over h of A[h' <- h] is less than comp[h''] + min over h of A[h'' <- h] for another word h''.
 
-Time is O(n (splits + words not skipped)), both summed over kept spans, memory O(n spans).
+Time is O(n (splits + words not skipped)), both summed over kept spans; memory is O(n spans).
 """
 
 from __future__ import annotations
@@ -25,11 +21,11 @@ from .chart import best_tree, packed_spans, span_position
 from .lexicalised import JointTree, best_joint_tree
 
 EXACT_WORDS = 100
-"""Longer sentences are searched among probable spans alone."""
+"""Sentence length, in words, above which the search covers probable spans alone."""
 SPANS_PER_WORD = 16
-"""Spans of a long sentence that are kept, at most, per word."""
+"""Most kept spans of a long sentence, per word."""
 LEAST_PROBABILITY = 1e-5
-"""Probability of a kept span, under some label or none, at least."""
+"""Least probability of a kept span, under some label or none."""
 BLOCK = 1 << 19
 """Numbers in the sums of one operation, unless one span has more."""
 
@@ -44,12 +40,11 @@ def best_joint(
     lengths: Tensor,
     probabilities: Tensor | None,
 ) -> JointTree:
-    """The best joint tree of each sentence: of all trees, or, in long sentences, of the probable.
+    """Returns the best joint tree of each sentence, in long sentences of probable spans alone.
 
-    The search among all trees (`lexicalised.best_joint_tree`) takes time by the fourth power of
-    length. Over EXACT_WORDS words only trees of spans that are probable without heads are searched.
-    probabilities [B, S]: of spans; None where there are none; then nothing is left out, nor where
-    they are nan, as in a training that failed.
+    `best_joint_tree` takes time by the fourth power of length. Over EXACT_WORDS words the search
+    therefore covers only spans that are probable without heads. probabilities [B, S]: of spans.
+    Without them, or where they are nan, no span is left out.
     """
     long = lengths > EXACT_WORDS
     if probabilities is not None:
@@ -83,7 +78,7 @@ def _of_probable(
     found = best_joint_tree_within(keep, constituent, empty, arcs, lengths)
     lost = found.score == -torch.inf
     if lost.any():
-        # no tree at all of these spans: that of the most probable spans is one
+        # these spans make no tree: add that of the most probable spans
         keep[lost] |= best_tree(probability[lost], lengths[lost])[1]
         found = best_joint_tree_within(keep, constituent, empty, arcs, lengths)
     return found
@@ -92,11 +87,10 @@ def _of_probable(
 def best_joint_tree_within(
     keep: Tensor, constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: Tensor
 ) -> JointTree:
-    """The highest-scoring joint tree of each sentence all of whose nodes are in `keep`.
+    """Returns the highest-scoring joint tree of each sentence with all nodes in `keep` [B, S].
 
-    keep: mask [B, S]. All else, ties included, is as in `lexicalised.best_joint_tree`. Sentences
-    are decoded one by one, on the CPU. Where the kept spans make no tree the score is -inf and
-    there are no nodes. Raises ValueError if `keep` lacks a sentence or a word.
+    Ties are as in `best_joint_tree`. Sentences are decoded one by one, on the CPU. Where the kept
+    spans make no tree, the score is -inf. Raises ValueError if `keep` lacks a sentence or a word.
     """
     best = JointTree(
         arcs.new_full((len(arcs),), -torch.inf),
@@ -129,11 +123,8 @@ def best_joint_tree_within(
 
 
 class _KeptChart:
-    """The kept spans of one sentence, numbered by width, then start; T of all of them.
-
-    starts, ends, constituent, empty: of the K spans [K], words first, the sentence last;
-    arcs [n, n+1]. table [K, n] is T.
-    """
+    """The kept spans of one sentence, numbered by width, then start, and their table T [K, n].
+    starts, ends, constituent, empty: [K], words first, the sentence last; arcs: [n, n+1]."""
 
     def __init__(
         self, starts: Ints, ends: Ints, constituent: Floats, empty: Floats, arcs: Floats
@@ -173,10 +164,8 @@ class _KeptChart:
         self.score = float(self.tops.max())
 
     def _as_dependents(self, comp: Floats, highest: Floats, lowest: Floats) -> Floats:
-        """[spans, n]: the best of comp[h'] + A[h' <- h] for each h, from comp [spans, n].
-
-        highest, lowest: of each row of A.
-        """
+        """Returns the best of comp[h'] + A[h' <- h] for each h [spans, n], from comp [spans, n].
+        highest, lowest: of each row of A."""
         row, word = np.nonzero(comp + highest >= (comp + lowest).max(1, keepdims=True))
         counts = np.bincount(row, minlength=len(comp))
         which = _repeating_last(np.cumsum(counts) - counts, counts)
@@ -189,11 +178,8 @@ class _KeptChart:
         return best
 
     def walk(self) -> tuple[list[int], list[int], list[int]]:
-        """From the root down: choices aren't kept, to find one again is O(n).
-
-        Returns the tree's spans, those of them that are constituents whatever they are worth, and
-        the head of each word, 0 the root, k word k.
-        """
+        """Returns the best tree's spans, those certain to be constituents, and its heads (0 the
+        root). Finding a choice again is O(n), so the tables store none."""
         starts, ends = self.starts.tolist(), self.ends.tolist()
         root = len(starts) - 1
         heads = [0] * len(self.arcs)
@@ -223,5 +209,5 @@ class _KeptChart:
 
 
 def _repeating_last(first: Ints, counts: Ints) -> Ints:
-    """[N, most]: the numbers of N runs, each from `first` on; short ones repeat their last."""
+    """Returns the numbers [N, most] of N runs from `first` on; short ones repeat their last."""
     return first[:, None] + np.minimum(np.arange(counts.max()), counts[:, None] - 1)

@@ -1,4 +1,4 @@
-"""Sequences of labels: the best one (Viterbi), what may follow what, and spans as BIO labels.
+"""Sequences of labels: the best one (Viterbi), transitions, and spans as BIO labels.
 
 In a BIO sequence `B-X` begins a span labelled X, `I-X` continues it and `O` is outside. X may have
 a prefix of its own, as in `B-C-ARG1`.
@@ -33,22 +33,18 @@ def viterbi(
     start: Tensor | None = None,
     once: Tensor | None = None,
 ) -> BestPaths:
-    """The label sequences of highest score (Viterbi 1967; Forney 1973).
+    """Returns the label sequences of highest score (Viterbi 1967; Forney 1973).
 
-    scores: [B, n, L], of each label of each word; what they hold past the end is never read.
-    lengths: [B], in 1..n.
-    transitions: [L, L]; `transitions[i, j]` is added where label j follows label i.
-    start: [L], added at the first word.
-    once: [B, k], labels that may occur at most once in their sequence; one may be named twice.
+    scores: [B, n, L], of each label of each word; padding is never read. lengths: [B], in 1..n.
+    transitions: [L, L]; `transitions[i, j]` is added where label j follows label i. start: [L],
+    added at the first word. once: [B, k], labels that may occur at most once in their sequence; one
+    may be named twice.
 
-    Any of these scores may be -inf. Ties: of the best last labels the lowest, then of the best
-    labels before it the lowest, and so on to the first word. If every path is forbidden, the score
-    is -inf and the labels mean nothing.
-
-    The work at each word grows with the transitions that differ from their row's lowest, or, into
-    labels that may not follow every label, with the transitions that are not -inf: with BIO
-    constraints alone two for each `I-X`, with relative frequencies the pairs that were seen. Each
-    label of `once` doubles it: a path's state is its last label and which of these it has used.
+    Scores may be -inf; if every path is forbidden, the labels mean nothing. Ties go to the lowest
+    last label, then to the lowest label before it, and so on. The work at each word grows with the
+    number of transitions that differ from their row's lowest, or, into labels that may not follow
+    every label, are not -inf. Each label of `once` doubles it: a path's state is its last label and
+    the set of these labels it has used.
 
     Raises ValueError for wrong shapes, lengths, and transitions that are infinite or not a number.
     """
@@ -63,10 +59,8 @@ def viterbi(
     subsets = 1 << once.shape[1]
     every = torch.arange(batch, device=scores.device)
 
-    # best[t, j, u, b]: of the paths up to word t whose last label is j and which have used the
-    # labels of subset u. The batch comes last so that whatever happens to a label happens to a
-    # contiguous row. After the end it goes on with what the padding holds, which nothing before
-    # the end sees.
+    # best[t, j, u, b]: paths up to word t with last label j that have used the labels of subset u.
+    # The batch comes last, so that each label is a contiguous row. Padding is unused.
     best = scores.permute(1, 2, 0).to(dtype).unsqueeze(2).repeat(1, 1, subsets, 1)
     first = torch.full_like(best[0], -torch.inf)
     first[:, 0] = 0.0 if start is None else start.to(best).unsqueeze(1)
@@ -85,7 +79,7 @@ def viterbi(
         paths.scatter_reduce_(0, following, candidates, "amax")
         now += _use(paths, uses)
 
-    # Choices were not kept: finding those of one path again costs L, not L^2, at each word.
+    # Finding the choices of one path again costs L, not L^2, at each word, so none were stored.
     last = lengths - 1
     score, state = best[last, :, :, every].flatten(1).max(1)
     label, used = state // subsets, state % subsets
@@ -106,8 +100,8 @@ def viterbi(
 
 
 def _uses(once: Tensor) -> list[tuple[Tensor, Tensor]]:
-    """For each column of `once` [B, k] the cells of [L, 2^k, B], flat, that have such a last label:
-    those of the subsets without it, and in the same order those of the subsets with it."""
+    """Returns, for each column of `once` [B, k], flat cells of [L, 2^k, B] with that last label, of
+    subsets without the label and, in the same order, with it."""
     batch, k = once.shape
     every, subset = (torch.arange(size, device=once.device) for size in (batch, 1 << k))
     uses = []
@@ -119,8 +113,8 @@ def _uses(once: Tensor) -> list[tuple[Tensor, Tensor]]:
 
 
 def _use(paths: Tensor, uses: list[tuple[Tensor, Tensor]]) -> Tensor:
-    """In place, paths by what they used before their last label as paths by what they have used:
-    the last label is used as well, and a path that had used it before is forbidden."""
+    """Moves paths in place from the subset before their last label to the one with it. Paths that
+    had used the label before become forbidden."""
     cells = paths.view(-1)
     for without, used in uses:
         cells.index_copy_(0, used, cells.index_select(0, without))
@@ -148,12 +142,11 @@ def _check(scores: Tensor, lengths: Tensor, transitions: Tensor, start: Tensor |
 
 
 def _exceptions(transitions: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The transitions as a lowest one for each label, and pairs that differ from it.
+    """Splits transitions into a lowest one for each label, and pairs that differ from it.
 
-    Returns the lowest finite transition from each label [L, 1], whether each label may follow
-    every label [L, 1], and the pairs (previous, following). Into a label that may follow every
-    label no transition is below the lowest ones, so the maximum over these and over the pairs is
-    the maximum over all, to the last bit; the way into any other label is among the pairs.
+    Returns the lowest finite transition from each label [L, 1], whether each label may follow every
+    label [L, 1], and the pairs (previous, following). The maximum over both is exact for labels
+    that may follow every label; all ways into other labels are among the pairs.
     """
     allowed = transitions > -torch.inf
     # a label that nothing may follow has no lowest transition, but then none may follow every label
@@ -164,10 +157,8 @@ def _exceptions(transitions: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return lowest, everywhere.unsqueeze(1), previous, following
 
 
-# Labels that occur once
-
 MOST_STATES = 1 << 24
-"""Numbers of words times states of the sequences that are searched together: 64 MB of floats."""
+"""Words times states of the sequences in one search: 64 MB of floats."""
 
 
 @torch.no_grad()
@@ -178,12 +169,11 @@ def unique_viterbi(
     start: Tensor | None,
     unique: Tensor,
 ) -> BestPaths:
-    """As `viterbi`, of the sequences in which each label of `unique` [C] occurs at most once.
+    """Returns the best sequences, as `viterbi`, with each label of `unique` [C] at most once.
 
-    Exact. The first search has no such constraint, and each next one constrains those labels which
-    the sequence before has more than once. A sequence that breaks no constraint is the best of a
-    set that has all allowed ones in it, so it is the best of these. The cost is that of one search,
-    and for every sequence that is searched again 2^k times as much, with k its constrained labels.
+    The first search is unconstrained, and each next one constrains the labels that the sequence
+    before repeats. A sequence that breaks no constraint is the best of a superset of the allowed
+    ones. Each further search of a sequence costs 2^k times as much, with k its constrained labels.
     """
     labels, score = viterbi(scores, lengths, transitions, start)
     lengths, unique = lengths.to(labels), unique.to(labels)
@@ -197,8 +187,7 @@ def unique_viterbi(
         if not len(rows):
             return BestPaths(labels, score)
         constrained[rows] |= repeated[broken]
-        # as many labels of each sequence as of that with the most: what is not constrained is
-        # replaced by one that is
+        # all sequences take as many labels as the one with the most, some repeated
         k = int(constrained[rows].sum(1).max())
         n = int(lengths[rows].max())
         for part in rows.split(max(1, (MOST_STATES >> k) // (n * scores.shape[2]))):
@@ -209,26 +198,20 @@ def unique_viterbi(
 
 
 def _repeated(labels: Tensor, lengths: Tensor, unique: Tensor) -> Tensor:
-    """Which of the labels `unique` each sequence has more than once: [B, C]."""
+    """Returns [B, C]: whether a sequence has each label of `unique` more than once."""
     words = torch.arange(labels.shape[1], device=labels.device) < lengths.unsqueeze(1)
     return (labels.where(words, -1).unsqueeze(2) == unique).sum(1) > 1
 
 
-# Transitions
-
-
 def transition_probs(counts: Tensor) -> Tensor:
-    """The probability of each label given the one before: relative frequencies.
+    """Returns the relative frequency of each label given the one before; unseen pairs have 0.
 
     counts: [L, L], how often label j follows label i in the training data; or [L], how often each
-    label comes first. Unseen pairs, and all that follows a label without any count, have 0.
+    label comes first. Raises ValueError for negative counts.
 
-    Strubell et al. 2018 ("Predicting semantic roles") decode with scores of labels from the network
-    and these probabilities, to get valid BIO sequences. Their released code adds them to the logits
-    as they are, without a term for the first word, so that an unseen pair costs at most 1 and
-    sequences may be invalid; of their logarithms an unseen pair's is -inf.
-
-    Raises ValueError for negative counts.
+    Strubell et al. 2018 ("Predicting semantic roles") decode label scores with these probabilities.
+    Their released code adds them to the logits, without logarithms and without a term for the first
+    word: an unseen pair then costs at most 1, and sequences may be invalid.
     """
     if (counts < 0).any():
         raise ValueError("counts of transitions must not be negative")
@@ -236,10 +219,9 @@ def transition_probs(counts: Tensor) -> Tensor:
 
 
 def bio_constraints(labels: Sequence[str]) -> tuple[Tensor, Tensor]:
-    """Transitions [L, L] and start [L] for `viterbi`: 0 where BIO allows it, else -inf.
+    """Returns transitions [L, L] and start [L] for `viterbi`: 0 where BIO allows it, else -inf.
 
-    `I-X` may only follow `B-X` or `I-X`, and not begin. Raises ValueError for a label that is not
-    `O`, `B-X` or `I-X`.
+    `I-X` may only follow `B-X` or `I-X`. Raises ValueError for other labels than `O`, `B-X`, `I-X`.
     """
     parts = [_split(label) for label in labels]
     allowed = [[tag != "I" or before == name for tag, name in parts] for _, before in parts]
@@ -248,14 +230,11 @@ def bio_constraints(labels: Sequence[str]) -> tuple[Tensor, Tensor]:
     return transitions.float().log(), start.float().log()
 
 
-# Spans
-
-
 def bio_to_spans(labels: Iterable[str]) -> list[LabelledSpan]:
-    """Spans (start, end, label), `end` exclusive, in order of the text.
+    """Returns spans (start, end, label), `end` exclusive, in order of the text.
 
-    Sequences that are not valid are read as the conversion of Strubell et al.'s released code does:
-    an `I-X` outside of a span begins one, and inside a span `I-Y` continues it, whatever its label.
+    Invalid sequences are read as by the released code of Strubell et al.: an `I-X` outside of a
+    span begins one, and inside a span `I-Y` continues it with any label.
 
     Raises ValueError for a label that is not `O`, `B-X` or `I-X`.
     """
@@ -273,7 +252,6 @@ def bio_to_spans(labels: Iterable[str]) -> list[LabelledSpan]:
 
 
 def _split(label: str) -> tuple[str, str]:
-    """`B-X` -> ("B", "X"), `O` -> ("O", "")."""
     tag, _, name = label.partition("-")
     if label != "O" and (tag not in ("B", "I") or not name):
         raise ValueError(f"{label!r} is none of the BIO labels O, B-… and I-…")
