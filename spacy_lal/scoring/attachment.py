@@ -75,8 +75,8 @@ def score_attachment(examples: Iterable[Example], **cfg: Any) -> dict[str, Any]:
       LAS of words with one of `CONTENT_RELATIONS`, is for Universal Dependencies only.
     - `ptb_{uas,las}`: Penn Treebanks. Words whose gold tag is part of `PTB_PUNCTUATION`, or is
       `CTB_PUNCTUATION`, don't count; relations are compared whole. `ptb_{ucm,lcm}`: shares of gold
-      sentences without wrong heads, or without wrong heads and relations, among these words. Only
-      gold Docs with tags are scored.
+      sentences without wrong heads, or without wrong heads and relations, among these words; those
+      of punctuation alone are complete. Only gold Docs with tags are scored.
     - `dep_sents`: number of gold sentences with heads. `dep_nonproj`, `dep_nonproj_pred`: numbers
       of gold and predicted sentences with crossing arcs, including the arc from an artificial root
       before the first word.

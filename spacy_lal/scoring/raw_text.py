@@ -82,7 +82,7 @@ class RawTextScores:
         self.brackets += count_alike(*counted)
 
     def as_dict(self) -> dict[str, float | None]:
-        """Return F1 of each; of boundaries and brackets also precision and recall. None: no items."""
+        """Return F1; of boundaries and brackets also precision and recall. None: no item."""
         result: dict[str, float | None] = {}
         for name in ("words", "boundaries", "tags", "uas", "las", "brackets"):
             score: PRFScore = getattr(self, name)
