@@ -77,9 +77,7 @@ class TextCounts:
 
     def well_known(self, least: int = 3) -> frozenset[str]:
         """Return the 20,000 most frequent words with `least` occurrences, in their usual case.
-
-        Abbreviations in capitals are left out.
-        """
+        Abbreviations in capitals are left out."""
         usual: dict[str, str] = {}
         for form, _ in self.forms.most_common():
             usual.setdefault(form.lower(), form)
@@ -152,9 +150,7 @@ def _alternating(words: Iterable[str], shortest: int) -> Iterator[tuple[str, Alt
 
 def lemma_families(lemmas: Mapping[str, Mapping[str, int]], least: int = 2) -> Families:
     """Return for each form of a lemma its other forms, irregular ones included, with weight 0.5.
-
-    least: the least occurrences of a form.
-    """
+    least: the least occurrences of a form."""
     families: Families = {}
     for forms in lemmas.values():
         frequent = [form for form, count in forms.items() if count >= least]
@@ -208,10 +204,8 @@ def neighbour_insertions(sample: Sample, inserted: Collection[str]) -> dict[str,
 
 
 def similar_words(sample: Sample, words: Collection[str], most: int = 5) -> Families:
-    """Return for each of `words` the `most` others that best share its following words.
-
-    The weight is Bhattacharyya's coefficient of the following words, from 0 to 1.
-    """
+    """Return for each of `words` the `most` others that best share its following words. The weight
+    is Bhattacharyya's coefficient of the following words, from 0 to 1."""
     following: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for sentence, _ in sample:
         for word, after in pairwise(map(key_of, sentence)):
@@ -234,10 +228,8 @@ def similar_words(sample: Sample, words: Collection[str], most: int = 5) -> Fami
 
 
 def spacing_errors(counts: TextCounts, least: int = 20) -> Families:
-    """Return words to be split in two, and pairs to be joined, where all three are words.
-
-    Parts have at least two letters, those of a split word three, and `least` occurrences.
-    """
+    """Return words to be split in two, and pairs to be joined, where all three are words. Parts
+    have at least two letters, those of a split word three, and `least` occurrences."""
     known = {word for word, count in counts.counts.items() if count >= least and len(word) >= 2}
     found: Families = {}
     for word in sorted(known):
@@ -283,10 +275,8 @@ def text_model(
     letters: Families,
     shares: Weights,
 ) -> ErrorModel:
-    """Return a model of these kinds and all noise, calibrated to `shares`.
-
-    Raises ValueError if the text has no words.
-    """
+    """Return a model of these kinds and all noise, calibrated to `shares`. Raises ValueError if the
+    text has no words."""
     if not counts.counts:
         raise ValueError("no words in the text to learn errors from")
     noise = dict.fromkeys(Noise, 1.0)

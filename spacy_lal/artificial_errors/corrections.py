@@ -26,10 +26,8 @@ _MOST_INSERTED = 50
 
 
 class CorrectionCounts:
-    """Counts of the errors in corrected sentences.
-
-    text: the corrected sentences, as clean text. errors: number of errors.
-    """
+    """Counts of the errors in corrected sentences. text: the corrected sentences, as clean text.
+    errors: number of errors."""
 
     def __init__(self) -> None:
         self.text = TextCounts()
@@ -225,10 +223,8 @@ def _is_misspelling(right: str, wrong: str) -> bool:
 
 
 def _letters_changed(right: str, wrong: str) -> tuple[Noise, str, str]:
-    """Return the noise of letters, and for SUBSTITUTE the right and the wrong letters.
-
-    More than one change has no letters.
-    """
+    """Return the noise of letters, and for SUBSTITUTE the right and the wrong letters. More than
+    one change has no letters."""
     start = _in_common(right, wrong)
     end = _in_common(right[start:][::-1], wrong[start:][::-1])
     old, new = right[start : len(right) - end], wrong[start : len(wrong) - end]

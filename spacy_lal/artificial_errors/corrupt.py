@@ -119,10 +119,8 @@ def draw_changes(
 
 
 def _drawn(sites: list[Site], rng: Random) -> Iterator[Site]:
-    """Yield all sites, each drawn by weight from the remaining ones.
-
-    Sites are drawn in blocks, so that the time for one grows with the root of the text's length.
-    """
+    """Yield all sites, each drawn by weight from the remaining ones. Sites are drawn in blocks, so
+    that the time for one grows with the root of the text's length."""
     size = max(_BLOCK, math.isqrt(len(sites)))
     blocks = [sites[at : at + size] for at in range(0, len(sites), size)]
     sums = [list(accumulate(site.weight for site in block)) for block in blocks]
@@ -138,10 +136,8 @@ def _drawn(sites: list[Site], rng: Random) -> Iterator[Site]:
 
 
 def sentence_random(seed: int, words: Sequence[str], round: int) -> Random:
-    """Return a sentence's random generator, a function of seed, words and `round` alone.
-
-    round: number of earlier corruptions of the same sentence.
-    """
+    """Return a sentence's random generator, a function of seed, words and `round` alone. round:
+    number of earlier corruptions of the same sentence."""
     key = f"{seed}\n{round}\n" + "\n".join(words)
     return Random(blake2b(key.encode("utf8", "surrogatepass"), digest_size=16).digest())
 

@@ -52,9 +52,7 @@ def lists() -> dict[str, Any]:
 
 def english_model(counts: TextCounts) -> ErrorModel:
     """Return a model of English errors, from clean text and the lists and `shares` of english.toml.
-
-    Raises ValueError if the text has no words.
-    """
+    Raises ValueError if the text has no words."""
     given = lists()
     closed = frozenset(word.lower() for name in CLOSED + PREPOSITIONS for word in given[name])
     inserted = neighbour_insertions(

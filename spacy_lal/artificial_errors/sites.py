@@ -70,10 +70,8 @@ def find_sites(words: Sequence[str], spaces: Sequence[bool], model: ErrorModel) 
 
 
 def _keys(words: Sequence[str], first: int, model: ErrorModel) -> list[str]:
-    """Return the words as tables have them; names and abbreviations keep their case.
-
-    These are words in capitals among others, and words with an unusual capital.
-    """
+    """Return the words as tables have them; names and abbreviations keep their case. These are
+    words in capitals among others, and words with an unusual capital."""
     shouted = _is_shouted(words)
     keys = []
     for at, word in enumerate(words):
@@ -165,10 +163,8 @@ def change_at(site: Site, words: Sequence[str], model: ErrorModel, rng: Random) 
 
 
 def misspelled(word: str, how: str, letters: Mapping[str, Weights], rng: Random) -> str | None:
-    """Return `word` with one misspelling of kind `how`; None if there is none.
-
-    letters: confusions for SUBSTITUTE. The first letter stays, as it is seldom wrong.
-    """
+    """Return `word` with one misspelling of kind `how`; None if there is none. letters: confusions
+    for SUBSTITUTE. The first letter stays, as it is seldom wrong."""
     if how == Noise.SUBSTITUTE:
         found = {
             (place, old, new): weight
@@ -220,10 +216,8 @@ def first_word(words: Sequence[str]) -> int:
 
 
 def with_case_of(old: Sequence[str], new: tuple[str, ...]) -> tuple[str, ...]:
-    """Return `new` in capitals if all of `old` is, or with an initial capital if `old` has one.
-
-    "I" and "A" give no capital, as they are ambiguous.
-    """
+    """Return `new` in capitals if all of `old` is, or with an initial capital if `old` has one. "I"
+    and "A" give no capital, as they are ambiguous."""
     if len(old[0]) < 2 or not new:
         return new
     if all(word.isupper() for word in old):

@@ -73,9 +73,7 @@ def measure_errors(
 
 def score_words(nlp: Language, corpus: Corpus, join: int = 1) -> tuple[Bools, Reals, float]:
     """Return whether each word is an error, its probability, and the detector's words a second.
-
-    Docs without a span group of errors don't count. Raises ValueError if none has one.
-    """
+    Docs without a span group of errors don't count. Raises ValueError if none has one."""
     pipe = detector_of(nlp)
     examples = [e for e in corpus(nlp) if pipe.spans_key in e.reference.spans]
     if not examples:
@@ -133,10 +131,8 @@ def best_threshold(gold: Bools, scores: Reals) -> float:
 
 
 def lowest_threshold(scores: Reals, most: float) -> float:
-    """Return the lowest threshold, in nine decimals, that at most a share `most` reaches.
-
-    Raises ValueError if more have the highest probability.
-    """
+    """Return the lowest threshold, in nine decimals, that at most a share `most` reaches. Raises
+    ValueError if more have the highest probability."""
     allowed = math.floor(most * len(scores) + 1e-9)  # 0.29 * 100 is less than 29
     if allowed >= len(scores):
         return 0.0
@@ -190,10 +186,8 @@ COLUMNS = ("kind", "wrong", "right")
 
 @dataclass(frozen=True)
 class Pair:
-    """A wrong sentence, without brackets, and its correction.
-
-    places: start and end of bracketed text, in characters of the wrong sentence.
-    """
+    """A wrong sentence, without brackets, and its correction. places: start and end of bracketed
+    text, in characters of the wrong sentence."""
 
     kind: str
     wrong: str

@@ -81,10 +81,8 @@ def label_table(
 
 
 def evaluate_raw(nlp: Language, corpus: Path, trees: Path | None = None) -> dict[str, Any]:
-    """Return scores on the paragraphs of a corpus, for each of `GIVEN`.
-
-    Raises OSError or ValueError.
-    """
+    """Return scores on the paragraphs of a corpus, for each of `GIVEN`. Raises OSError or
+    ValueError."""
     gold = read_paragraphs(nlp, corpus, trees)
     return {
         "corpus": corpus.name,
@@ -95,10 +93,8 @@ def evaluate_raw(nlp: Language, corpus: Path, trees: Path | None = None) -> dict
 
 
 def measure_raw(nlp: Language, gold: Iterable[Doc], given: Given = "nothing") -> RawTextScores:
-    """Return scores of the pipeline on the texts of Docs with gold annotation.
-
-    given: gold annotation it may use. Sentence starts within one of its tokens get lost.
-    """
+    """Return scores of the pipeline on the texts of Docs with gold annotation. given: gold
+    annotation it may use. Sentence starts within one of its tokens get lost."""
     gold = list(gold)
     scores = RawTextScores()
     for doc, found in zip(gold, nlp.pipe(_inputs(nlp, gold, given)), strict=True):

@@ -134,10 +134,8 @@ def _runs(
 
 
 def _heads_of(source: str, nlp: Language, examples: list[Example]) -> Heads | None:
-    """Return heads and relations from gold or another pipeline, None for the model's.
-
-    Raises ValueError if there are none.
-    """
+    """Return heads and relations from gold or another pipeline, None for the model's. Raises
+    ValueError if there are none."""
     if source == "model":
         return None
     docs = [example.reference for example in examples]

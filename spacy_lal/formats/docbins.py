@@ -61,10 +61,8 @@ def write_spacy(docs: Iterable[Doc], path: str | Path) -> None:
 
 
 class SpacyWriter:
-    """Collector of Docs, which it keeps as bytes.
-
-    A Doc whose user data can't be written raises an error, and is not taken.
-    """
+    """Collector of Docs, which it keeps as bytes. A Doc whose user data can't be written raises an
+    error, and is not taken."""
 
     def __init__(self) -> None:
         self._docs = DocBin(store_user_data=True)

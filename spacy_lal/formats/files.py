@@ -67,10 +67,8 @@ def decoded(raw: bytes, source: str, encoding: str = "utf-8-sig") -> str:
 
 
 def read_text_as(path: str | Path, encodings: Sequence[str]) -> tuple[str, str]:
-    """Return the text of a file, and the first of `encodings` that fits it.
-
-    Raises the last one's FormatError if none does.
-    """
+    """Return the text of a file, and the first of `encodings` that fits it. Raises the last one's
+    FormatError if none does."""
     *others, last = encodings
     for encoding in others:
         try:

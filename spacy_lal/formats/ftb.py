@@ -49,10 +49,8 @@ class FrenchTreebank(Treebank):
 
 
 def find_file(folder: Path, part: str, given: str = "") -> Path:
-    """Return the file of a split: `given`, or the one PART.French.gold.ptb within `folder`.
-
-    Raises FileNotFoundError, or ValueError if there are several.
-    """
+    """Return the file of a split: `given`, or the one PART.French.gold.ptb within `folder`. Raises
+    FileNotFoundError, or ValueError if there are several."""
     if given:
         if not (folder / given).is_file():
             raise FileNotFoundError(f"{part}: no file {folder / given}")

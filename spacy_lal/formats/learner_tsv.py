@@ -129,10 +129,8 @@ def multiged_escape(word: str) -> str:
 
 
 def multiged_unescape(word: str) -> str:
-    r"""Undo `multiged_escape`, also where it was done twice.
-
-    Backslashes before a double quote look like escapes; MultiGED has no others.
-    """
+    r"""Undo `multiged_escape`, also where it was done twice. Backslashes before a double quote look
+    like escapes; MultiGED has no others."""
     return _ESCAPED.sub('"', word)
 
 

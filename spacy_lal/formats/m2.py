@@ -127,10 +127,8 @@ def read_m2(path: str | Path) -> Iterator[M2Sentence]:
 
 
 def parse_m2(text: str, *, source: str = "<string>") -> Iterator[M2Sentence]:
-    """Yield the sentences of an M2 text. A sentence without edits was read by annotator 0.
-
-    Raises FormatError for a malformed line, or an edit outside of its sentence.
-    """
+    """Yield the sentences of an M2 text. A sentence without edits was read by annotator 0. Raises
+    FormatError for a malformed line, or an edit outside of its sentence."""
     words: list[str] | None = None
     edits: list[Edit] = []
     annotators: set[int] = set()

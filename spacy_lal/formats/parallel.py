@@ -42,9 +42,7 @@ class ParallelSentences(Corrections):
 
 def read_parallel(original: str | Path, corrected: Sequence[str | Path]) -> Iterator[M2Sentence]:
     """Yield the sentences of one file, with edits from each corrected one, its annotators from 0.
-
-    The files may be compressed. Raises FormatError for files with different numbers of lines.
-    """
+    The files may be compressed. Raises FormatError for files with different numbers of lines."""
     ours = _lines(original)
     theirs = [_lines(path) for path in corrected]
     for path, lines in zip(corrected, theirs, strict=True):
@@ -118,10 +116,8 @@ def edits_between(words: Sequence[str], corrected: Sequence[str]) -> list[Edit]:
 
 
 def _ways(words: Sequence[str], corrected: Sequence[str]) -> list[list[tuple[int, int]]]:
-    """Return the sizes of the last step of the cheapest edits of the first i and j words.
-
-    Ties prefer to keep or replace a word, then to swap two, then to leave one out.
-    """
+    """Return the sizes of the last step of the cheapest edits of the first i and j words. Ties
+    prefer to keep or replace a word, then to swap two, then to leave one out."""
     costs = [[WORD * j for j in range(len(corrected) + 1)]]
     ways = [[(0, 1)] * (len(corrected) + 1)]
     lower, others = ([word.lower() for word in line] for line in (words, corrected))

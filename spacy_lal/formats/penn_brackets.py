@@ -110,9 +110,7 @@ def parse_sentences(text: str, *, source: str = "<string>") -> Iterator[Bracketi
 
 def clean_label(label: str, *, functions: bool = False) -> str:
     """Return the bare category: NP for `NP-SBJ-1`, `NP=2` and `NP##case=nom##`; -LRB- is itself.
-
-    functions: whether to keep functions: NP-SBJ-1.
-    """
+    functions: whether to keep functions: NP-SBJ-1."""
     label = _FEATURES.sub("", label)
     return label if functions or label.startswith("-") else _FUNCTION.sub("", label)
 
@@ -135,9 +133,7 @@ def clean_tree(
     null_words: re.Pattern[str] | None = None,
 ) -> ConstituentTree | None:
     """Return the tree with bare labels and without traces and empty phrases; None without words.
-
-    functions: whether to keep functions. null_words: words that are traces whatever their tags.
-    """
+    functions: whether to keep functions. null_words: words that are traces whatever their tags."""
 
     def cleaned(
         node: ConstituentTree, children: list[ConstituentTree | None]

@@ -196,9 +196,7 @@ def merge(
     unescape: Callable[[str], str] = str,
 ) -> list[TreebankSentence]:
     """Return the sentences with the layers of a CoNLL-X file; those without heads go to `losses`.
-
-    Raises FormatError at the first place where the words differ.
-    """
+    Raises FormatError at the first place where the words differ."""
     merged: list[TreebankSentence] = []
     for row in conllu.read_conllu(path):
         number = len(merged) + 1

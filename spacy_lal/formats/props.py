@@ -178,10 +178,8 @@ def check_columns(
 
 
 def tree_phrases(bits: Sequence[str], *, source: str, line: int) -> list[LabelledSpan]:
-    """Return phrases in preorder, without the root, from parse bits `(LABEL…*…)`.
-
-    Raises FormatError.
-    """
+    """Return phrases in preorder, without the root, from parse bits `(LABEL…*…)`. Raises
+    FormatError."""
     spans = _bracketed(bits, "phrase", source, line)
     if spans and spans[0][:2] == (0, len(bits)) and spans[0][2] in ROOT_LABELS:
         del spans[0]
@@ -189,10 +187,8 @@ def tree_phrases(bits: Sequence[str], *, source: str, line: int) -> list[Labelle
 
 
 def column_spans(cells: Sequence[str], *, source: str, line: int) -> list[LabelledSpan]:
-    """Return the spans of one predicate's roles in text order.
-
-    Raises FormatError for a malformed column, NestedRoles for a role within a role.
-    """
+    """Return the spans of one predicate's roles in text order. Raises FormatError for a malformed
+    column, NestedRoles for a role within a role."""
     return _bracketed(cells, "role", source, line)
 
 

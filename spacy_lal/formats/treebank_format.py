@@ -44,10 +44,8 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """A format of treebanks.
-
-    parts: names of the `.spacy` files in the output folder; empty if the output is one file.
-    """
+    """A format of treebanks. parts: names of the `.spacy` files in the output folder; empty if the
+    output is one file."""
 
     parts: ClassVar[Sequence[str]] = ()
 
@@ -64,9 +62,7 @@ class Format:
 
     def read_parts(self, inputs: Sequence[Path]) -> dict[str, Part]:
         """Return the parts by name, "" for a single one; other names are reported, not written.
-
-        Raises ValueError, with the input, for a part without sentences.
-        """
+        Raises ValueError, with the input, for a part without sentences."""
         raise NotImplementedError
 
     def read(self, path: Path, losses: Losses) -> Iterable[TreebankSentence]:

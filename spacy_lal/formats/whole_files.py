@@ -13,10 +13,8 @@ from typing import Any
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Yield the path to write to; it replaces `path` when the block ends, atomically and synced.
-
-    A link stays one; its target is written. A pipe or a device is written directly.
-    """
+    """Yield the path to write to; it replaces `path` when the block ends, atomically and synced. A
+    link stays one; its target is written. A pipe or a device is written directly."""
     path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
         yield path
@@ -63,10 +61,8 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 
 def replace_folder(folder: Path, write: Callable[[Path], Any]) -> None:
-    """Write a folder atomically in place of the one of that name.
-
-    write: function that writes to a given new path beside the folder.
-    """
+    """Write a folder atomically in place of the one of that name. write: function that writes to a
+    given new path beside the folder."""
     # hidden, as a visible `folder.old` may be the user's own
     new, old = (folder.with_name(f".{folder.name}.{which}") for which in ("new", "old"))
     if old.exists() and not folder.exists():

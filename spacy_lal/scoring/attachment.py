@@ -133,10 +133,8 @@ def score_attachment(examples: Iterable[Example], **cfg: Any) -> dict[str, Any]:
 
 
 class _Parse(NamedTuple):
-    """The dependencies of a Doc, by token.
-
-    words: whether the token isn't whitespace. attached: whether a word has a head; a root its own.
-    """
+    """The dependencies of a Doc, by token. words: whether the token isn't whitespace. attached:
+    whether a word has a head; a root its own."""
 
     heads: Ints
     relation: Strings

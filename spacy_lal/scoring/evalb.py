@@ -60,10 +60,8 @@ class EvalbParameters:
 
     @classmethod
     def load(cls, prm: str | Path) -> EvalbParameters:
-        """Load one of `NAMED`, in any case, or else a .prm file.
-
-        Raises FileNotFoundError, or ValueError for a malformed number or pair.
-        """
+        """Load one of `NAMED`, in any case, or else a .prm file. Raises FileNotFoundError, or
+        ValueError for a malformed number or pair."""
         name = str(prm).lower()
         return _named(name) if name in NAMED else cls.from_lines(_prm_lines(Path(prm)), str(prm))
 
@@ -155,10 +153,8 @@ class _Quote:
 
 @dataclass
 class Bracketing:
-    """A sentence in EVALB's view: kept words, their tags, and brackets in order of opening.
-
-    The end of a bracket is -1 if it is never closed. `length` counts words for the cut-off.
-    """
+    """A sentence in EVALB's view: kept words, their tags, and brackets in order of opening. The end
+    of a bracket is -1 if it is never closed. `length` counts words for the cut-off."""
 
     words: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
@@ -374,10 +370,8 @@ class EvalbReport:
 def score_sentence(
     gold_tree: object, test_tree: object, params: EvalbParameters | None = None
 ) -> SentenceResult:
-    """Compare two trees: bracketed strings, or anything whose `str()` is the bracketing.
-
-    params: `nk` by default. Raises EvalbReadError for malformed text.
-    """
+    """Compare two trees: bracketed strings, or anything whose `str()` is the bracketing. params:
+    `nk` by default. Raises EvalbReadError for malformed text."""
     params = params or EvalbParameters.load("nk")
     gold, test = (Bracketing.from_string(str(tree), params) for tree in (gold_tree, test_tree))
     errors = [
@@ -517,10 +511,8 @@ def read_lines(path: str | Path) -> list[str]:
 def evaluate_files(
     gold: str | Path, test: str | Path, params: EvalbParameters | None = None
 ) -> EvalbReport:
-    """Compare two files of trees like `evaluate`.
-
-    Raises FileNotFoundError for a missing file, ValueError for a blank one.
-    """
+    """Compare two files of trees like `evaluate`. Raises FileNotFoundError for a missing file,
+    ValueError for a blank one."""
     for path in (gold, test):
         if not Path(path).is_file():
             raise FileNotFoundError(f"file of trees not found: {path}")
