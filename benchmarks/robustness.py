@@ -37,7 +37,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def pipelines(model: str, examples: int = 1000, seed: int = 0) -> Counter[str]:
-    """Run batches of up to six Docs through the pipeline, together and alone, and on."""
+    """Run batches of up to six Docs through the pipeline, together and alone."""
     torch.set_num_threads(1)
     nlp = spacy.load(model)
     counts = Counter[str]()

@@ -1,7 +1,7 @@
-"""Train static word vectors for `spacy-lal.WithOwnVectors.v1`, store them small, and build a
-pipeline that `[initialize] vectors` can name.
+"""Train static word vectors for `spacy-lal.WithOwnVectors.v1`, and build pipelines with them.
 
-`build` and `reduce` need nothing but spaCy. `train` needs floret (`pip install floret`).
+`[initialize] vectors` can name such a pipeline. `build` and `reduce` need nothing but spaCy.
+`train` needs floret (`pip install floret`).
 """
 
 from __future__ import annotations

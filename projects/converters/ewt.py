@@ -1,9 +1,9 @@
-"""The English Web Treebank: words and heads from Universal Dependencies, trees and roles from
-PropBank's skeletons, which mask the words of the same sentences.
+"""The English Web Treebank: words and heads from UD, trees and roles from PropBank's skeletons.
 
-Documents are paired by name, sentences by order (where numbers differ, by the best monotone
-alignment of tags). A pair is kept if it has as many words as tags, and the tags aren't shifted.
-Both sides re-tag words now and then, so agreement isn't required.
+Skeletons mask the words of the same sentences. Documents are paired by name, sentences by order
+(where numbers differ, by the best monotone alignment of tags). A pair is kept if it has as many
+words as tags, and the tags aren't shifted. Both sides re-tag words now and then, so agreement isn't
+required.
 """
 
 from __future__ import annotations

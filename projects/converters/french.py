@@ -1,5 +1,4 @@
-"""The French Sequoia treebank: trees with functions, joined with UD_French-Sequoia's heads; and
-CoNLL-U with contractions as one word, as they are written: "du", not "de" and "le".
+"""The French Sequoia treebank, trees with UD's heads; and CoNLL-U in written tokens ("du").
 
 Labels lose their functions (NP-SUJ is NP). Compounds are words with underscores (`afin_de`), SENT
 stays a constituent, as in the French Treebank. The trees' splits are UD's.

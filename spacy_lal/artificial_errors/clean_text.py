@@ -34,7 +34,7 @@ SHARES: Weights = {
     **{Noise.TRANSPOSE: 1.4, Noise.OMIT: 4.2, Noise.DOUBLE: 2.8, Noise.SUBSTITUTE: 5.6},
     **{Noise.LOWER: 2.0, Noise.CAPITAL: 1.0, Noise.SWAP: 2.0},
 }
-"""Default shares of the kinds of errors, in percent of tokens."""
+"""Default shares of each kind of error, in percent of all errors."""
 
 _MOST_WORDS = 20_000
 _MOST_NEIGHBOURS = 300
@@ -285,8 +285,7 @@ def text_model(
 
 
 def calibrated(model: ErrorModel, sample: Sample, shares: Weights, most: int = 2_000) -> ErrorModel:
-    """Return the model with rates that make its kinds and noise in `sample` as frequent as
-    `shares`.
+    """Return the model with rates that give its kinds and noise these shares in `sample`.
 
     Kinds without a share or a place there get 0. Where places are few, the share isn't met: an
     error at a kind's places is on average at most 1.5 times as probable as at a token of the text.

@@ -88,8 +88,7 @@ def apply_changes(
 def draw_changes(
     words: Sequence[str], spaces: Sequence[bool], model: ErrorModel, wanted: int, rng: Random
 ) -> list[Change]:
-    """Return changes, in order, that make about `wanted` tokens wrong, or fewer without more
-    places.
+    """Return changes, in order, that make about `wanted` tokens wrong, or fewer for lack of places.
 
     They don't overlap. Neighbours of insertions and deletions don't change. There is no deletion at
     the end, where no token would follow to be labelled.

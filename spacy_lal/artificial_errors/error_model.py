@@ -57,10 +57,10 @@ Choice = tuple[tuple[str, ...], tuple[float, ...], float]
 
 @dataclass(frozen=True)
 class Insertion:
-    """An unnecessary word. Its weight is `after` of the preceding word times `before` of the
-    following.
+    """An unnecessary word, with the weights of its neighbours.
 
-    Words outside of a table have the weight of `ANY` there, or 0.
+    Its weight is `after` of the preceding word times `before` of the following. Words outside of a
+    table have the weight of `ANY` there, or 0.
     """
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid", strict=True)

@@ -1,8 +1,7 @@
-"""Learner corpora in two columns: a row is a token, a tab and its label; a blank line ends a
-sentence.
+"""Learner corpora in two columns: a row is a token, a tab and its label.
 
-The label is "c" for correct, "i" for incorrect, or the type of an error. Unlabelled files, as test
-sets of shared tasks, have tokens alone. Tokens may contain spaces.
+A blank line ends a sentence. The label is "c" for correct, "i" for incorrect, or the type of an
+error. Unlabelled files, as test sets of shared tasks, have tokens alone. Tokens may contain spaces.
 The First Certificate corpus of Rei and Yannakoudakis (2016), and MultiGED-2023:
 https://ilexir.co.uk/datasets/index.html
 https://github.com/spraakbanken/multiged-2023

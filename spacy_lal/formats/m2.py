@@ -27,7 +27,7 @@ from .treebank_sentence import TreebankSentence
 
 
 class ErrorTypes(StrEnum):
-    """What labels say of errors, for a converter's user to choose."""
+    """Labels of errors that a converter's user may choose."""
 
     none = "none"
     """`ERROR`, nothing else."""

@@ -31,7 +31,7 @@ SUFFIXES = {".prd", ".mrg", ".ptb", ".tree"}
 """Suffixes of files with trees; raw texts of the same names lie beside them."""
 
 NULL_WORDS = re.compile(r"\*[A-Z0]\*(?:-\d+)?")
-"""Words of empty elements."""
+"""Pattern of empty elements."""
 
 BRACKETS = {"LBKT": "(", "RBKT": ")"}
 """The treebank's words for brackets."""
