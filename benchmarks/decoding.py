@@ -49,7 +49,6 @@ def main() -> None:
         decoders += [
             *((f"arcs x {w}", MinimumBayesRisk(arc_weight=w)) for w in ARC_WEIGHTS),
             ("constituents alone", MinimumBayesRisk(arc_weight=0.0)),
-            # no constituent reaches this threshold
             ("heads alone", MinimumBayesRisk(threshold=0.999999)),
         ]
     for name, decoder in decoders:

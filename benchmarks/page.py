@@ -82,7 +82,7 @@ def percentiles(do: Callable[[], object], clock: Callable[[], float], times: int
         begun = clock()
         do()
         taken.append(1000 * (clock() - begun))
-    taken = sorted(taken[5:])  # without warm-up
+    taken = sorted(taken[5:])
     half, most = taken[len(taken) // 2], taken[int(0.95 * len(taken))]
     return f"p50 {half:.0f} ms, p95 {most:.0f} ms"
 

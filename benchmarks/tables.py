@@ -238,7 +238,6 @@ def _name(run: Result) -> str:
 
 
 def _row(run: Result, decoder: str = "") -> dict[str, Any]:
-    """Return the scores of a decoder, or else those of the pipeline's default."""
     wanted = decoder or ("nonprojective" if run["system"].startswith("lal") else "transitions")
     (row,) = (row for row in run["results"] if row["decoder"] == wanted)
     return dict(row)

@@ -97,7 +97,7 @@ def configured(system: System, lang: str, folder: Path, seed: int) -> Config:
         for name in sections:
             section = section[name]
         section[last] = value
-    for part in ("train", "dev"):  # one reader for all systems
+    for part in ("train", "dev"):
         path = places[f"paths.{part}"]
         config["corpora"][part] = {"@readers": "spacy-lal.Corpus.v1", "path": path}
     return config.interpolate()

@@ -103,7 +103,7 @@ def main() -> int:
         versions, result = run(known[name], folder / name, wheel, sdist, options)
         failed |= result.startswith("failed")
         if not result.startswith("failed"):
-            shutil.rmtree(folder / name, ignore_errors=True)  # gigabytes each
+            shutil.rmtree(folder / name, ignore_errors=True)
         print(
             f"| {name} | {versions} | {result} ({time.perf_counter() - begun:.0f} s) |", flush=True
         )
@@ -164,7 +164,6 @@ def run(
 
 
 def _last_line(text: str) -> str:
-    """Return the last line of a process's output; killed ones may have none."""
     return (text.strip().splitlines() or ["nothing"])[-1]
 
 
@@ -172,7 +171,6 @@ def _interpreter(version: str) -> str | None:
     pyenv = Path.home().glob(f".pyenv/versions/{version}.*/bin/python")
     for name in (f"python{version}", f"/usr/bin/python{version}", *map(str, pyenv)):
         found = shutil.which(name)
-        # a shim may exist without a Python
         if (
             found
             and not subprocess.run([found, "-c", "import venv"], capture_output=True).returncode

@@ -84,7 +84,7 @@ class Sequoia(Format):
             lines.append(line[max(bracket, 0) :])
         trees = parse_sentences("\n".join(lines), source=str(path))
         for sentence in clean_sentences(trees, losses):
-            yield replace(sentence, spaces=None)  # spaces are in UD only
+            yield replace(sentence, spaces=None)
 
     def _known(self) -> dict[str, list[tuple[str, ConlluSentence]]]:
         """Return UD's sentences with their part, by text. Raises FileNotFoundError."""

@@ -125,10 +125,8 @@ def in_tokens(sentence: TreebankSentence, ud: ConlluSentence) -> TreebankSentenc
 
 def _of_ud(ud: ConlluSentence, groups: Sequence[range]) -> tuple[dict[str, Any], str]:
     """Return heads, relations, universal tags and forms of groups of UD words, and heads' fault.
-
     The root is its own head. The last of equal groups has their head, and the others depend on it.
-    Universal tags are None if the treebank has others in their column.
-    """
+    Universal tags are None if the treebank has others in their column."""
     tops = [_top(ud, group) for group in groups]
     universal = set(ud.upos) <= UNIVERSAL_TAGS.keys()
     joined: dict[str, Any] = {"id": ud.id, "paragraph": ud.paragraph}

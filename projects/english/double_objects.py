@@ -401,7 +401,6 @@ def _moved_heads(
         return None, None
     # the object of the dropped preposition is the indirect object
     indirect = doc[dropped].head.i if dropped >= 0 else -1
-    # a new phrase's head is its last word
     anchor = {old: place[old].stop - 1 for old in order}
     heads: list[int | None] = []
     deps: list[str] = []

@@ -109,7 +109,7 @@ def wikinews(folder: Path) -> Iterator[Document]:
 
 
 HOLE = re.compile(
-    r"[^\s.!?:] {2,}\S"  # nothing between two spaces
+    r"[^\s.!?:] {2,}\S"
     r"| [,.;:!?](?:\s|$)|\(\s*[,;)]|\b(?:the|an?|of|in|by|for|with|from|and|to|at)[,.;]",
     re.IGNORECASE,
 )
@@ -140,7 +140,7 @@ def prose_of_rst(text: str) -> Iterator[str]:
         if any(line[:1].isspace() for line in lines) or lines[0].startswith(("..", "- ", "* ")):
             continue
         if any(len(line) > 1 and not re.search(r"[^=\-~^\"'#*+.:`]", line) for line in lines):
-            continue  # a heading
+            continue
         paragraph = re.sub(r":pep:`(\d+)`", r"PEP \1", " ".join(lines))
         paragraph = re.sub(r"``([A-Za-z]+)``", r"\1", paragraph)
         paragraph = re.sub(r"`([^`<>]+?)(?: <[^`<>]*>)?`__?", r"\1", paragraph)

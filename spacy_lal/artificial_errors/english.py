@@ -151,7 +151,6 @@ def _ones(words: Iterable[str]) -> dict[str, float]:
 
 
 def _groups(groups: Iterable[Iterable[str]], weight: float = 1.0) -> Families:
-    """Return each phrase's replacements, the others of its group."""
     table: Families = {}
     for group in map(list, groups):
         for one, two in permutations(group, 2):
@@ -169,7 +168,6 @@ def _merged(*tables: Mapping[str, Mapping[str, float]]) -> Families:
 
 
 def _forms(verbs: Iterable[Verb]) -> Families:
-    """Return each form of a verb but the third person, with its others."""
     table: Families = {}
     for verb in verbs:
         for form in verb.forms:

@@ -98,7 +98,6 @@ def _shown(run: Iterable[Done], source: Any) -> Iterator[Done]:
 
 
 def _summarise(run: Iterable[Done], output: Path) -> int:
-    """Print a summary. Returns the number of texts that failed."""
     begun = time.perf_counter()
     texts = words = new_words = failed = files = there = 0
     for done in run:

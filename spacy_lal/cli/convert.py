@@ -117,7 +117,6 @@ def command(format: type[Format]) -> Callable[..., None]:
 
 
 def _option(field: Field[Any], hint: Any) -> Parameter:
-    """Return an option of a format; one without a default is required."""
     default = Parameter.empty if field.default is MISSING else field.default
     (help,) = hint.__metadata__
     parameter = Parameter(field.name, Parameter.KEYWORD_ONLY, default=default)
@@ -159,7 +158,6 @@ def _written(format: Format, doc: Doc, place: str) -> str:
 def _with_heads(
     sentences: Iterable[TreebankSentence], rules: HeadRules, losses: Losses
 ) -> list[TreebankSentence]:
-    """Return the sentences with heads by rules where they have trees but no heads."""
     found: list[TreebankSentence] = []
     for number, sentence in enumerate(sentences, start=1):
         if sentence.heads is None and sentence.tags and sentence.constituents is not None:

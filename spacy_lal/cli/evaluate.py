@@ -169,7 +169,6 @@ def _table(header: tuple[str, ...], rows: list[Any]) -> None:
 
 
 def _shown(value: object) -> str:
-    """Return a number or text; fractions in percent."""
     if isinstance(value, float):
         return f"{100 * value:.2f}" if value <= 1 else f"{value:,.1f}"
     return "" if value is None else str(value)

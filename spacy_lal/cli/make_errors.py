@@ -144,10 +144,8 @@ def _corrected(corrections: tuple[Path, Path] | None, m2: Iterable[Path]) -> Ite
 
 
 def _docs(path: Path, lang: str) -> Iterator[Doc]:
-    """Yield the Docs of a .spacy file, or a Doc of each sentence in lines of text.
-
-    Raises ValueError, which names the file, if it can't be read.
-    """
+    """Yield the Docs of a .spacy file, or a Doc of each sentence in lines of text. Raises
+    ValueError, which names the file, if it can't be read."""
     if path.suffix == ".spacy":
         yield from read_spacy(path, language_vocab(lang))
         return

@@ -158,7 +158,6 @@ def _drop_vectors(source: Path) -> dict[str, Any]:
 
 
 def _drop_language_models(source: Path) -> None:
-    """Write detectors without language models."""
     from ..ged.bilstm_layers import drop_language_models
 
     config = Config().from_disk(source / "config.cfg", interpolate=False)

@@ -155,10 +155,8 @@ def _read_labels(path: Path) -> Iterator[TreebankSentence]:
 def _sentences(
     gold: Path, predicted: Path, read: Callable[[Path], Iterable[S]]
 ) -> Iterator[tuple[int, S, S]]:
-    """Yield the number of every sentence, and the sentence in both files.
-
-    Raises ValueError for the first sentence that only one of them has.
-    """
+    """Yield the number of every sentence, and the sentence in both files. Raises ValueError for the
+    first sentence that only one of them has."""
     files = (from_each([path], read) for path in (gold, predicted))
     for number, (ours, theirs) in enumerate(zip_longest(*files), start=1):
         if ours is None or theirs is None:

@@ -191,11 +191,9 @@ def _sentence_starts(doc: Doc) -> list[int]:
 def _in_sentences(
     edits: Sequence[Edit], starts: Sequence[int], length: int
 ) -> Iterator[tuple[int, int, list[Edit]]]:
-    """Yield each sentence's start and end, and its edits, counted from its start.
-
-    A word missing between two sentences is missing before the second, as in the published labels of
-    the FCE. An edit of several sentences is one in each, without a correction.
-    """
+    """Yield each sentence's start and end, and its edits, counted from its start. A word missing
+    between two sentences is missing before the second, as in the published labels of the FCE. An
+    edit of several sentences is one in each, without a correction."""
     own: list[list[Edit]] = [[] for _ in starts]
     ends = [*starts[1:], length]
     for edit in edits:

@@ -82,11 +82,9 @@ class SpacyWriter:
 
 @contextmanager
 def _found_once(registry: Registry, found: dict[str, Any] | None = None) -> Iterator[None]:
-    """Restrict the registry, within this block, to its present entries and `found`.
-
-    Otherwise srsly searches all registries and installed packages for codecs whenever it packs or
-    unpacks, several times a Doc with span groups: 4 ms, ten times the rest.
-    """
+    """Restrict the registry, within this block, to its present entries and `found`. Otherwise srsly
+    searches all registries and installed packages for codecs whenever it packs or unpacks, several
+    times a Doc with span groups: 4 ms, ten times the rest."""
     with _LOCK:  # the registry is global
         found = registry.get_all() if found is None else found
         registry.get_all = lambda: found

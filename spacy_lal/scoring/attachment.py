@@ -160,11 +160,8 @@ class _Parse(NamedTuple):
 
 
 class _Comparison(NamedTuple):
-    """Gold words on which two parses of a text agree.
-
-    head: the head is right. universal, relation: so is the relation, up to ":" or as a whole. y2x:
-    the found tokens of each gold token.
-    """
+    """Gold words on which two parses of a text agree. head: the head is right. universal, relation:
+    so is the relation, up to ":" or as a whole. y2x: the found tokens of each gold token."""
 
     gold: _Parse
     found: _Parse
