@@ -156,11 +156,9 @@ def peak_mb() -> float:
 
 
 def tensors_mb(run: Callable[[], object]) -> float:
-    """Return the most memory, in MB, of tensors that a run holds at once.
-
-    It comes from all allocations in torch's profiler, and so excludes libraries and reserves of the
-    allocator, and is the same every time.
-    """
+    """Return the most memory, in MB, of tensors that a run holds at once. It comes from all
+    allocations in torch's profiler, and so excludes libraries and reserves of the allocator, and is
+    the same every time."""
     from torch.profiler import ProfilerActivity, profile
 
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as record:

@@ -254,11 +254,9 @@ def like_ewt(sentence: TreebankSentence) -> TreebankSentence:
 
 
 def prepositions(tags: Sequence[str], spans: Sequence[LabelledSpan]) -> list[str]:
-    """Return tags with TO for "to" before verbs only, and IN for the preposition.
-
-    The older Penn Treebank tags every "to" TO. It is a preposition if the smallest phrase around it
-    is one of prepositions (PP, WHPP) or quantities (QP).
-    """
+    """Return tags with TO for "to" before verbs only, and IN for the preposition. The older Penn
+    Treebank tags every "to" TO. It is a preposition if the smallest phrase around it is one of
+    prepositions (PP, WHPP) or quantities (QP)."""
     parents = [""] * len(tags)
     for start, end, label in spans:  # in preorder, so the smallest is last
         parents[start:end] = [label] * (end - start)
@@ -269,11 +267,9 @@ def prepositions(tags: Sequence[str], spans: Sequence[LabelledSpan]) -> list[str
 
 
 def parentheses(tags: Sequence[str], spans: Sequence[LabelledSpan]) -> list[LabelledSpan]:
-    """Return phrases in preorder, with brackets inside the phrase that they enclose.
-
-    (PRN (-LRB- x) (NP …) (-RRB- x)) becomes (NP (-LRB- x) … (-RRB- x)). If they don't enclose
-    exactly one phrase, brackets and contents become children of PRN's parent.
-    """
+    """Return phrases in preorder, with brackets inside the phrase that they enclose. (PRN (-LRB- x)
+    (NP …) (-RRB- x)) becomes (NP (-LRB- x) … (-RRB- x)). If they don't enclose exactly one phrase,
+    brackets and contents become children of PRN's parent."""
     kept: list[LabelledSpan] = []
     enclosed: set[tuple[int, int]] = set()
     for k, (start, end, label) in enumerate(spans):

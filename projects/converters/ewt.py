@@ -38,7 +38,9 @@ Skeletons = Mapping[DocumentName, Callable[[], Sequence[PropbankSentence]]]
 @dataclass(frozen=True, kw_only=True)
 class EnglishWebTreebank(Format):
     """The English Web Treebank: words and heads from UD, trees and roles from PropBank's skeletons.
-    INPUT is UD_English-EWT, a release or a checkout."""
+
+    INPUT is UD_English-EWT, a release or a checkout.
+    """
 
     parts = PARTS
 
@@ -123,11 +125,8 @@ def longest_disagreement(left: Sequence[str], right: Sequence[str]) -> int:
 
 
 def align(left: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> list[int | None]:
-    """Return the partner on the right, or None, of each tag sequence on the left.
-
-    The monotone alignment has most agreeing tags; partners have equal length, and half of their
-    tags agree.
-    """
+    """Return the partner on the right, or None, of each tag sequence on the left. The monotone
+    alignment has most agreeing tags; partners have equal length, and half of their tags agree."""
     best = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
     weights: dict[tuple[int, int], int] = {}
     for i, a in enumerate(left):
@@ -151,11 +150,9 @@ def align(left: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> list
 
 
 def read_ud_split(directory: str | Path, split: str) -> list[ConlluSentence]:
-    """Read a split of a UD release: `*-ud-<split>.conllu`, plain or compressed.
-
-    A checkout without the file has its documents in `not-to-release/sources`, in the order of
-    `file-lists`. Raises FileNotFoundError if there is neither.
-    """
+    """Read a split of a UD release: `*-ud-<split>.conllu`, plain or compressed. A checkout without
+    the file has its documents in `not-to-release/sources`, in the order of `file-lists`. Raises
+    FileNotFoundError if there is neither."""
     directory = Path(directory)
     files = [
         path

@@ -82,8 +82,10 @@ def parse_propbank(
 
 @dataclass(frozen=True, kw_only=True)
 class Propbank(Files):
-    """PropBank's skeletons, a file or folders of .gold_skel, with words from another file. Tags,
-    trees and roles are the skeleton's; spaces, lemmas and heads are CoNLL-U's."""
+    """PropBank's skeletons, a file or folders of .gold_skel, with words from another file.
+
+    Tags, trees and roles are the skeleton's; spaces, lemmas and heads are CoNLL-U's.
+    """
 
     lang: Lang = "en"
     pattern: Pattern = "*.gold_skel"

@@ -99,11 +99,9 @@ def with_heads(sentence: TreebankSentence, ud: ConlluSentence) -> tuple[Treebank
 
 
 def in_tokens(sentence: TreebankSentence, ud: ConlluSentence) -> TreebankSentence | None:
-    """Return the sentence in UD's written tokens; None without heads or alignment.
-
-    A compound has a token for each part, without tags, under a bracket of its tag with "+" (`P+`).
-    Parts of one token (`ex-`) are one token, with the last one's tag.
-    """
+    """Return the sentence in UD's written tokens; None without heads or alignment. A compound has a
+    token for each part, without tags, under a bracket of its tag with "+" (`P+`). Parts of one
+    token (`ex-`) are one token, with the last one's tag."""
     tokens = surface(ud)
     groups = _aligned([plain(word) for word in sentence.words], [plain(t.text) for t in tokens])
     joined, fault = _of_ud(ud, [token.words for token in tokens])

@@ -120,11 +120,9 @@ def suffix_alternations(
 
 
 def word_families(words: Collection[str], alternations: Mapping[Alternation, int]) -> Families:
-    """Return for each word those that share its stem and alternate with its suffix.
-
-    Weights are the square roots of the alternations' relative frequencies: the vocabulary has more
-    nouns, and so more plurals, than the errors have.
-    """
+    """Return for each word those that share its stem and alternate with its suffix. Weights are the
+    square roots of the alternations' relative frequencies: the vocabulary has more nouns, and so
+    more plurals, than the errors have."""
     families: Families = {}
     most = max(alternations.values(), default=1)
     for stem, pair in _alternating(words, _SHORTEST_STEM):

@@ -40,11 +40,9 @@ class CorrectionCounts:
         self._noise: Counter[Noise] = Counter()
 
     def add(self, original: Sequence[str], edits: Iterable[Edit]) -> None:
-        """Count a sentence as it was written, with the edits of one annotator.
-
-        Edits without a correction are ignored, as are edits that overlap an earlier one. Raises
-        ValueError for an edit outside of the sentence.
-        """
+        """Count a sentence as it was written, with the edits of one annotator. Edits without a
+        correction are ignored, as are edits that overlap an earlier one. Raises ValueError for an
+        edit outside of the sentence."""
         corrected: list[str] = []
         places: list[Place] = []
         read = 0

@@ -89,10 +89,8 @@ def draw_changes(
     words: Sequence[str], spaces: Sequence[bool], model: ErrorModel, wanted: int, rng: Random
 ) -> list[Change]:
     """Return changes, in order, that make about `wanted` tokens wrong, or fewer for lack of places.
-
     They don't overlap. Neighbours of insertions and deletions don't change. There is no deletion at
-    the end, where no token would follow to be labelled.
-    """
+    the end, where no token would follow to be labelled."""
     changes: list[Change] = []
     last = max((at for at, word in enumerate(words) if word.strip()), default=-1)
     for site in _drawn(find_sites(words, spaces, model), rng) if wanted > 0 else ():
@@ -151,11 +149,9 @@ def corrupt_doc(
     round: int = 0,
     types: bool = False,
 ) -> Doc:
-    """Return a new Doc with errors, labelled in `doc.spans["errors"]`.
-
-    Each sentence has its own `sentence_random`; a Doc without boundaries is one. Only sentence
-    boundaries and whitespace are kept of the annotation.
-    """
+    """Return a new Doc with errors, labelled in `doc.spans["errors"]`. Each sentence has its own
+    `sentence_random`; a Doc without boundaries is one. Only sentence boundaries and whitespace are
+    kept of the annotation."""
     words: list[str] = []
     spaces: list[bool] = []
     labels: list[str] = []

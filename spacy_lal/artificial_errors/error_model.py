@@ -27,11 +27,9 @@ VOWELS = frozenset("aeiouyäöüáéíóúýěůàèìòùâêîôûœåøæ")
 
 
 class Noise(StrEnum):
-    """Errors without tables.
-
-    Misspellings transpose two letters, omit one, double a consonant after a vowel, or substitute by
-    the model's `letters`. LOWER and CAPITAL change a word's first letter; SWAP exchanges two words.
-    """
+    """Errors without tables. Misspellings transpose two letters, omit one, double a consonant after
+    a vowel, or substitute by the model's `letters`. LOWER and CAPITAL change a word's first letter;
+    SWAP exchanges two words."""
 
     TRANSPOSE = "transpose"
     OMIT = "omit"
@@ -57,11 +55,9 @@ Choice = tuple[tuple[str, ...], tuple[float, ...], float]
 
 @dataclass(frozen=True)
 class Insertion:
-    """An unnecessary word, with the weights of its neighbours.
-
-    Its weight is `after` of the preceding word times `before` of the following. Words outside of a
-    table have the weight of `ANY` there, or 0.
-    """
+    """An unnecessary word, with the weights of its neighbours. Its weight is `after` of the
+    preceding word times `before` of the following. Words outside of a table have the weight of
+    `ANY` there, or 0."""
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid", strict=True)
     after: Weights

@@ -51,11 +51,8 @@ class Change(NamedTuple):
 
 
 def find_sites(words: Sequence[str], spaces: Sequence[bool], model: ErrorModel) -> list[Site]:
-    """Return all sites of a sentence.
-
-    Only tokens in the model's tables or well-known words change. Words are inserted only before
-    words after whitespace.
-    """
+    """Return all sites of a sentence. Only tokens in the model's tables or well-known words change.
+    Words are inserted only before words after whitespace."""
     first = first_word(words)
     keys = _keys(words, first, model)
     sites: list[Site] = []

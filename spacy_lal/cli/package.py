@@ -1,7 +1,7 @@
 """`package`: an installable folder of a trained pipeline.
 
-It differs from `spacy package` in a folder name without version, licence, sources and scores in
-meta.json, and scores by label in README.md.
+Unlike `spacy package`, it leaves the version out of the folder's name, and writes licence, sources
+and scores to meta.json, and scores by label to README.md.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ def forget_words(pipeline: Path) -> None:
 
 
 def performance(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the scores of the first corpus in a report of `evaluate`.
+    """Return the scores of the first corpus in a report of `evaluate`; {} for a report of pairs.
 
     "speed" is in words per second of processor time, and the only number that isn't a fraction.
     """

@@ -33,10 +33,8 @@ class FormatError(ValueError):
 
 def read_text(path: str | Path, encoding: str = "utf-8-sig") -> str:
     """Return the text of a file, decompressed if it ends in .xz, .gz or .bz2; line ends are "\\n".
-
     Raises FormatError if it is damaged or, with the line, isn't `encoding`; ValueError for an
-    unknown encoding.
-    """
+    unknown encoding."""
     return decoded(read_bytes(path), str(path), encoding)
 
 
@@ -79,7 +77,7 @@ def read_text_as(path: str | Path, encodings: Sequence[str]) -> tuple[str, str]:
 
 
 def is_number(text: str) -> bool:
-    """Return whether the text is a number of at most nine digits; int() refuses thousands."""
+    """Return whether the text is a number of at most nine digits; int() has a limit, too."""
     return text.isdecimal() and len(text) < 10
 
 

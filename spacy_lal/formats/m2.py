@@ -181,11 +181,9 @@ def _edit(line: str, length: int, source: str, number: int) -> Edit:
 
 
 def labels_of(sentence: M2Sentence, types: ErrorTypes = ErrorTypes.none) -> list[str]:
-    """Return the label of every word.
-
-    A word is an error if an edit covers it, or something is missing before it. A word missing at
-    the end of the sentence marks none, as in MultiGED's files. The first edit in the file decides.
-    """
+    """Return the label of every word. A word is an error if an edit covers it, or something is
+    missing before it. A word missing at the end of the sentence marks none, as in MultiGED's files.
+    The first edit in the file decides."""
     labels = [CORRECT] * len(sentence.words)
     for edit in reversed(sentence.edits) if labels else ():
         end = min(max(edit.end, edit.start + 1), len(labels))

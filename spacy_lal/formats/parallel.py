@@ -70,11 +70,9 @@ def _lines(path: str | Path) -> list[list[str]]:
 
 @lru_cache(maxsize=100_000)
 def substitution(word: str, other: str) -> int:
-    """Return the cost of a substitution: 0 for the same word, otherwise 500 to 1500.
-
-    It falls with the share of common letters at both ends, regardless of case, and is always less
-    than a deletion and an insertion.
-    """
+    """Return the cost of a substitution: 0 for the same word, otherwise 500 to 1500. It falls with
+    the share of common letters at both ends, regardless of case, and is always less than a deletion
+    and an insertion."""
     if word == other:
         return 0
     word, other = word.lower(), other.lower()
@@ -89,11 +87,9 @@ def substitution(word: str, other: str) -> int:
 
 
 def edits_between(words: Sequence[str], corrected: Sequence[str]) -> list[Edit]:
-    """Return the cheapest edits from one sentence to the other, in order.
-
-    Types are M for an insertion (of all words at one place), U for a deletion, R for a
-    substitution, and ERRANT's R:WO for a swap.
-    """
+    """Return the cheapest edits from one sentence to the other, in order. Types are M for an
+    insertion (of all words at one place), U for a deletion, R for a substitution, and ERRANT's R:WO
+    for a swap."""
     ways = _ways(words, corrected)
     edits: list[Edit] = []
     i, j = len(words), len(corrected)

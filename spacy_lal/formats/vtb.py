@@ -116,8 +116,8 @@ def tree_files(path: Path) -> list[Path]:
 
 
 def named_files(folder: Path, names: str) -> list[Path]:
-    """Return the files of comma-separated files, folders and patterns in `folder`. The name train
-    also matches train.* if there is no train. Raises FileNotFoundError."""
+    """Return the files of comma-separated files, folders and patterns in `folder`. A name
+    also matches NAME.* if nothing else has it. Raises FileNotFoundError."""
     files: dict[Path, None] = {}
     for name in map(str.strip, names.split(",")):
         found: list[Path] = []

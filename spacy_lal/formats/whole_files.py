@@ -38,11 +38,9 @@ def remove_unfinished(folder: Path) -> None:
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Raise BlockingIOError if another process is in this block with the same folder.
-
-    The folder must exist. The end of the process ends the block. There is no check on systems or
-    disks without such locks.
-    """
+    """Raise BlockingIOError if another process is in this block with the same folder. The folder
+    must exist. The end of the process ends the block. There is no check on systems or disks without
+    such locks."""
     try:
         import fcntl
     except ImportError:  # Windows

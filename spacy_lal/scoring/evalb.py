@@ -409,11 +409,9 @@ def count_matches(
     test: Iterable[tuple[int, int, str]],
     params: EvalbParameters,
 ) -> int:
-    """Return the number of gold brackets that match an unused test bracket.
-
-    Brackets match if span and (when labelled) label do. The order of gold brackets matters only
-    where EQ_LABEL is not transitive.
-    """
+    """Return the number of gold brackets that match an unused test bracket. Brackets match if span
+    and (when labelled) label do. The order of gold brackets matters only where EQ_LABEL is not
+    transitive."""
     unused: dict[tuple[int, int], list[str]] = {}
     for start, end, label in test:
         unused.setdefault((start, end), []).append(label)
@@ -431,11 +429,9 @@ def count_matches(
 def count_crossing(
     gold: Iterable[tuple[int, int, str]], test: Iterable[tuple[int, int, str]]
 ) -> int:
-    """Return the number of test brackets that cross a gold bracket.
-
-    At every inner fencepost, only the gold brackets that end first and that start last are needed,
-    so the time is O(n) a gold bracket.
-    """
+    """Return the number of test brackets that cross a gold bracket. At every inner fencepost, only
+    the gold brackets that end first and that start last are needed, so the time is O(n) a gold
+    bracket."""
     spans = {(start, end) for start, end, _ in gold if start < end}
     others = [(start, end) for start, end, _ in test if start < end]
     n = max((end for _, end in (*spans, *others)), default=0)
