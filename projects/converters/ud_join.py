@@ -46,7 +46,7 @@ def text_key(words: Iterable[str]) -> str:
 
 
 def surface(sentence: ConlluSentence) -> list[SurfaceToken]:
-    """The sentence's tokens as they are written, contractions in one."""
+    """Return the sentence's written tokens; a contraction is one."""
     ranges = {first: (last, form) for first, last, form in sentence.multiword}
     tokens: list[SurfaceToken] = []
     word = 0

@@ -2,11 +2,11 @@
 
 collins   phrases of the Penn Treebank, syntactic heads: M. Collins (1999), Head-Driven Statistical
           Models for Natural Language Parsing, appendix A, with his treatment of coordination. NML,
-          NX and X, which are not in his table, are ours.
+          NX and X, which are not in his table, are added.
 semantic  the same phrases with lexical heads, near to Universal Dependencies: no preposition,
           auxiliary or copula, and the first conjunct; a conjunction depends on the next conjunct.
           After M.-C. de Marneffe, B. MacCartney and C. Manning (2006), Generating Typed Dependency
-          Parses from Phrase Structure Parses; the tables are ours.
+          Parses from Phrase Structure Parses, with tables of this package.
 ctb       phrases of the Penn Chinese Treebank: Y. Zhang and S. Clark (2008), A Tale of Two Parsers,
           after H. Sun and D. Jurafsky (2004), Shallow Semantic Parsing of Chinese.
 """

@@ -53,7 +53,7 @@ class Format:
 
     @property
     def gives_heads(self) -> bool:
-        """Whether the format reads heads; head rules would mix two schemes then."""
+        """True if the format reads heads, with which head rules would mix two schemes."""
         return False
 
     def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:

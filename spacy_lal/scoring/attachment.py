@@ -60,7 +60,7 @@ ATTACHMENT_SCORES = (
 
 
 def make_attachment_scorer() -> Callable[..., dict[str, Any]]:
-    """The scorer `spacy-lal.attachment_scorer.v1`."""
+    """Return the scorer `spacy-lal.attachment_scorer.v1`."""
     return score_attachment
 
 
