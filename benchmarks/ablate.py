@@ -1,15 +1,15 @@
-"""Train pipelines that differ from a base in a few settings, and keep what each came to.
+"""Train pipelines that differ from a base in a few settings, and record their scores.
 
-ROWS is a JSON file (ablation_rows.json, crf_rows.json, srl_rows.json, ged_rows.json). It has bases,
-each a config of configs/ or another base with other settings; rows, which are names for further
-settings; and tables of rows, with a paper's figures. Every row and seed is a run GROUP/ROW-SEED in
-RESULTS (results.py); one that is there is not trained again, so a stopped comparison goes on where
-it was. More options are settings for all rows, as for `spacy train`: `--training.max_steps 200`;
-keep the results of each size in a group or file of their own.
+ROWS is a JSON file (ablation_rows.json, crf_rows.json, srl_rows.json, ged_rows.json) of bases, each
+a config of configs/ or another base with other settings; rows, names for further settings; and
+tables of rows, with a paper's figures. Every row and seed is a run GROUP/ROW-SEED in RESULTS
+(results.py). Existing runs are skipped, so a stopped comparison continues. Further options are
+settings for all rows, as for `spacy train`: `--training.max_steps 200`; each size needs a group or
+file of its own.
 
-A parser is scored with the weights that were best on the development set. So are roles, with the
-model's parses and those of --parses. A detector is scored with its last weights, at the threshold
-that is best on the development set.
+Parsers are scored with the weights that were best on the development set; so are roles, with the
+model's parses and those of --parses. Detectors are scored with their last weights, at the best
+threshold on the development set.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ OF_TEST = (
 PACKAGES = ("spacy-lal", "spacy", "thinc", "torch", "numpy")
 
 Settings = dict[str, Any]
-"""Values by their dotted place in a config; a section may be replaced, or removed by null."""
+"""Values by dotted place in a config; a section may be replaced, or removed by null."""
 
 
 def chosen_rows(text: str, known: dict[str, Any]) -> list[str]:
-    """The rows that names of rows and tables, or patterns, stand for. Raises ValueError."""
+    """Return the rows in these rows, tables or patterns. Raises ValueError."""
     chosen: list[str] = []
     tables = known.get("tables", {})
     for name in (part.strip() for part in text.split(",")):
@@ -71,7 +71,7 @@ def chosen_rows(text: str, known: dict[str, Any]) -> list[str]:
 
 
 def base_config(name: str, bases: dict[str, Any]) -> Config:
-    """The config of a base, which may be another base's with other settings."""
+    """Return the config of a base."""
     base = bases[name]
     if "of" in base:
         config = base_config(base["of"], bases)
@@ -81,11 +81,8 @@ def base_config(name: str, bases: dict[str, Any]) -> Config:
 
 
 def with_settings(config: Config, settings: Settings, *, new: bool = False) -> Config:
-    """A copy of the config with these values.
-
-    Raises ValueError for a place that the config doesn't have; with `new`, only if it doesn't have
-    the section either.
-    """
+    """Return a copy of the config with these values. Raises ValueError for an unknown place; with
+    `new`, only for an unknown section."""
     changed: Config = config.copy()
     for place, value in settings.items():
         *sections, last = place.split(".")
@@ -99,8 +96,8 @@ def with_settings(config: Config, settings: Settings, *, new: bool = False) -> C
 
 
 def curve_logger(curve: list[dict[str, Any]], words: list[int]) -> Callable[..., Any]:
-    """A logger for spaCy's training loop that appends each evaluation to `curve`, and how many
-    words were seen so far to `words`."""
+    """Return a logger for spaCy's training loop. It appends evaluations to `curve`, and the numbers
+    of words seen to `words`."""
 
     def setup(nlp: Language, stdout: IO = sys.stdout, stderr: IO = sys.stderr) -> Any:
         def log_step(info: dict[str, Any] | None) -> None:
@@ -119,7 +116,7 @@ def curve_logger(curve: list[dict[str, Any]], words: list[int]) -> Callable[...,
 
 
 def timed_evaluation(nlp: Language) -> list[float]:
-    """Let every evaluation of the pipeline append the processor time it took to the list."""
+    """Return a list to which every evaluation of the pipeline appends its processor time."""
     taken: list[float] = []
     evaluate = nlp.evaluate
 
@@ -135,7 +132,7 @@ def timed_evaluation(nlp: Language) -> list[float]:
 
 
 def run(config: Config, scored: Callable[[Path, str], dict[str, Any]], gpu_id: int) -> Settings:
-    """Train, and score what was trained. scored: takes its folder and its component's factory."""
+    """Train a pipeline, and score it. scored: function of its folder and component's factory."""
     curve: list[dict[str, Any]] = []
     words: list[int] = []
     spacy.registry.loggers.register(LOGGER, func=lambda: curve_logger(curve, words))

@@ -1,4 +1,4 @@
-"""What `lal annotate` costs: time and memory; by engine; killed at random moments.
+"""Cost of `lal annotate` in time and memory, by engine, and its recovery when killed.
 
     python benchmarks/annotate.py cost MODEL [--words 1000,10000,100000]
     python benchmarks/annotate.py engines MODEL [--sentences 1000,10000] [--workers 1,2]
@@ -6,21 +6,21 @@
     python benchmarks/annotate.py kills MODEL TEXTS [--kills 20]
     python benchmarks/annotate.py memory MODEL [--sentences 20000] [--size 1.0]
 
-cost: CPU time a word in one process that writes JSON lines: of reading, with the shards' digests;
-of the tokenizer; of the pipeline; of records, from the Doc to a line. Sentences are made of a few
-words by a small grammar, a predicate in every seven words.
+cost: CPU time a word of one process that writes JSON lines: reading with the shards' digests,
+tokenizer, pipeline, and records from Doc to line. Sentences come from a small grammar, with a
+predicate in every seven words.
 
-engines: each row is a command of its own, one thread a worker. start: seconds of the same with a
-single sentence a worker. formula: start + sentences / (workers x the rate of one process with the
-most of them). gain: over one process, without the start. The machine must have as many idle cores
-as workers. All must find the same.
+engines: each row is a command with one thread a worker. start: seconds of the same with one
+sentence a worker. formula: start + sentences / (workers x the best rate of one process). gain: over
+one process, without the start. The machine needs as many idle cores as workers. All results must be
+equal.
 
-kills: one run is left alone. Others are killed (`kill -9`) at moments drawn from as long as that
-took, and begun again in the same folder until one comes to its end. After every kill the files that
-are there are compared, after every end the whole folder.
+kills: one run is left alone. Others are killed (`kill -9`) at random moments within its duration,
+and restarted in the same folder until one finishes. Files are compared after every kill, and the
+whole folder at the end.
 
 memory (Linux): peak memory of a sentence of 10,000 words, of 100,000 texts of 3 words and of a text
-of 2,000,000 characters; then what stays after so many sentences of ever new words.
+of 2,000,000 characters; then memory kept after many sentences of new words.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ ANNOTATE = [sys.executable, "-m", "spacy", "lal", "annotate"]
 
 
 def sentences() -> Iterator[str]:
-    """Without end; one has some 14 words."""
+    """Yield endless sentences of some 14 words."""
     draw = random.Random(0)
 
     def noun() -> str:
@@ -107,13 +107,13 @@ def numbers(text: str) -> list[int]:
 
 @app.command()
 def cost(model: str, words: str = "1000,10000,100000", threads: int = 1) -> None:
-    """Microseconds of CPU a word, by stage."""
+    """Print microseconds of CPU a word, by stage."""
     nlp = load(model, threads)
     spent = dict.fromkeys(STAGES, 0.0)
     clocked(nlp, spent)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for count in [500, *numbers(words)]:  # the first to warm up
+        for count in [500, *numbers(words)]:  # the first warms up
             spent.update(dict.fromkeys(STAGES, 0.0))
             text = Path(folder) / f"{count}.txt"
             text.write_text("".join(f"{s}\n" for s in islice(sentences(), count // 14)))
@@ -127,7 +127,7 @@ def cost(model: str, words: str = "1000,10000,100000", threads: int = 1) -> None
 
 
 def annotate(nlp: Language, text: Path, output: Path, spent: dict[str, float]) -> int:
-    """All shards, in this process. Returns the words."""
+    """Annotate all shards in this process. Returns the number of words."""
     settings = work.AnnotateSettings()
     words = 0
     shards = work.cut_shards(Texts(str(text)), settings)
@@ -141,7 +141,7 @@ def annotate(nlp: Language, text: Path, output: Path, spent: dict[str, float]) -
 
 
 def clocked(nlp: Language, spent: dict[str, float]) -> None:
-    """Let the stages add their time to `spent`."""
+    """Make the stages add their time to `spent`."""
 
     def clock(stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **named: Any) -> Any:
@@ -167,7 +167,7 @@ def engines(
     workers: str = "1,2",
     engines: str = "processes,ray",
 ) -> None:
-    """Wall seconds by engine and workers, beside what the formula says."""
+    """Print wall seconds by engine and workers, beside the formula's."""
     counts = sorted(numbers(sentences))
     alone: dict[int, float] = {}
     rows = []
@@ -193,7 +193,7 @@ def engines(
 
 
 def run_once(model: str, engine: str, workers: int, count: int, output: Path) -> float:
-    """Wall seconds of the command on so many sentences, in four shards a worker."""
+    """Return wall seconds of the command on so many sentences, in four shards a worker."""
     text = output.with_suffix(".txt")
     text.write_text("\n".join(islice(sentences(), count)) + "\n")
     shutil.rmtree(output, ignore_errors=True)
@@ -206,7 +206,7 @@ def run_once(model: str, engine: str, workers: int, count: int, output: Path) ->
 
 
 def found_in(output: Path) -> list[Any]:
-    """The records of all shards, in order, without scores, which differ in the last digits."""
+    """Return the records of all shards, without scores, which differ in the last digits."""
     lines = [
         line for path in sorted(output.glob("part-*.jsonl")) for line in path.open(encoding="utf8")
     ]
@@ -226,7 +226,7 @@ def kills(
     engine: str = "processes",
     shard_chars: int = 2_000,
 ) -> None:
-    """Whether the files are the same in the end."""
+    """Check that the files are the same in the end."""
     command = [*ANNOTATE, model, str(texts)]
     options = ["--n-process", str(n_process), "--engine", engine, "--threads", "1"]
     options += ["--shard-chars", str(shard_chars)]
@@ -241,7 +241,7 @@ def kills(
             output = Path(place, str(ended))
             process = subprocess.Popen([*command, str(output), *options], stderr=subprocess.DEVNULL)
             try:
-                # at the end of all kills a run is left alone
+                # after the last kill, a run is left alone
                 process.wait(draw.uniform(0, seconds) if killed < kills else None)
             except subprocess.TimeoutExpired:
                 process.kill()
@@ -267,7 +267,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 @app.command()
 def memory(model: str, sentences: int = 20_000, size: float = 1.0, threads: int = 1) -> None:
-    """Peak memory of what is long, and what stays of many words."""
+    """Print peak memory of long inputs, and memory kept after many words."""
     nlp = load(model, threads)
     draw = random.Random(0)
     rows = []
@@ -277,7 +277,7 @@ def memory(model: str, sentences: int = 20_000, size: float = 1.0, threads: int 
         ("one text", [paragraphs(draw, int(2_000_000 * size))]),
     ):
         before = status("VmRSS")
-        Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from here
+        Path("/proc/self/clear_refs").write_text("5")  # resets the peak
         records = (piece for text in texts for piece in pieces({"text": text}))
         found = through_pipeline(
             nlp, records, lambda record, doc: len(doc_record(record, doc)["words"])
@@ -299,14 +299,14 @@ def memory(model: str, sentences: int = 20_000, size: float = 1.0, threads: int 
 
 
 def words(draw: random.Random, count: int) -> str:
-    """Of letters drawn at random."""
+    """Return words of random letters."""
     return " ".join(
         "".join(draw.choices(string.ascii_lowercase, k=draw.randint(2, 9))) for _ in range(count)
     )
 
 
 def paragraphs(draw: random.Random, chars: int) -> str:
-    """Of five sentences of 5 to 25 words each."""
+    """Return paragraphs of five sentences of 5 to 25 words each."""
     parts: list[str] = []
     while sum(map(len, parts)) < chars:
         five = (f"{words(draw, draw.randint(5, 25)).capitalize()}." for _ in range(5))
@@ -315,7 +315,7 @@ def paragraphs(draw: random.Random, chars: int) -> str:
 
 
 def status(name: str) -> float:
-    """MB of this process: VmRSS, resident; VmHWM, at most."""
+    """Return memory of this process in MB: VmRSS, resident; VmHWM, peak."""
     lines = Path("/proc/self/status").read_text().splitlines()
     (line,) = (line for line in lines if line.startswith(f"{name}:"))
     return int(line.split()[1]) * 1024 / 1e6

@@ -4,17 +4,18 @@
         [--test projects/ewt/corpus/test.spacy] [--batch-words 1131] [--train-words 20000]
         [--repeats 3]
 
-The parsers of crf_rows.json in the sizes of peer_supar.py: "crf", a BiLSTM and biaffine spans;
-"spanformer", the same with a transformer layer over spans. Their layers are as wide and as many as
-supar's, labels have full matrices, products are float32, dropout is supar's. What supar doesn't do:
-they predict tags, too, after the first layer, and read them in the next one.
+The parsers are those of crf_rows.json in the sizes of peer_supar.py: "crf", a BiLSTM and biaffine
+spans; "spanformer", the same with a transformer layer over spans. Widths, numbers of layers, full
+matrices of labels, float32 and dropout are supar's. Unlike supar, they predict tags after the first
+layer, and read them in the next.
 
-Timed in training is `nlp.update` (copies of the Docs, gold trees, padding, scores, loss, backward
-pass, clipping, Adam with moving averages) on batches of similar length, `--batch-words` words each,
-the mean of supar's own when it aims at 1,200; of an epoch, every k-th is taken, about
-`--train-words` in all. Timed in prediction is `nlp.pipe` (tags and trees on Docs included) over the
-test set's words in one batch, since supar, too, sorts its whole file by length. Weights are hardly
-trained. CPU seconds are those of all threads; one warm-up each, variants in turn, medians.
+Training time is that of `nlp.update` (copies of the Docs, gold trees, padding, scores, loss,
+backward pass, clipping, Adam with moving averages) on batches of similar length of `--batch-words`
+words each, the mean of supar's own when it aims at 1,200; every k-th batch of an epoch is taken,
+about `--train-words` in all. Prediction time is that of `nlp.pipe` (tags and trees on Docs
+included) over the test set in one batch, as supar, too, sorts its whole file by length. Weights are
+hardly trained. CPU seconds are those of all threads; medians, variants in turn after one warm-up
+each.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ SIZES: dict[str, dict[str, Any]] = {
     "reduced": {
         "tok2vec": {
             "@architectures": "spacy-lal.WordAffixEmbed.v1",
-            # supar reads 100 features of words: 36 of the word and 8 of each affix
+            # supar's 100 features of words: 36 of the word and 8 of each affix
             **{"word_width": 36, "affix_width": 8},
         },
         "input_encoder": {**ROWS, "hidden_width": 160, "depth": 2},
@@ -66,7 +67,7 @@ def model_config(size: str, variant: str) -> dict[str, Any]:
 
 
 def batches_of(examples: list[Example], batch_words: int, sample_words: int) -> list[list[Example]]:
-    """Sentences of similar length in batches; every k-th, about `sample_words` words in all."""
+    """Return batches of sentences of similar length, with about `sample_words` words in all."""
     batches: list[list[Example]] = [[]]
     words = 0
     for example in sorted(examples, key=lambda example: len(example.reference)):
@@ -82,7 +83,7 @@ def batches_of(examples: list[Example], batch_words: int, sample_words: int) -> 
 
 
 def pipeline(size: str, variant: str, vocab: Any, examples: list[Example]) -> Language:
-    """A parser with random weights, its vocabulary and labels those of the examples."""
+    """Return a parser with random weights and the examples' vocabulary and labels."""
     fix_random_seed(0)
     nlp = spacy.blank("en", vocab=vocab)
     factory = "spanformer" if variant == "spanformer" else "lal_constituency"
@@ -94,7 +95,7 @@ def pipeline(size: str, variant: str, vocab: Any, examples: list[Example]) -> La
 def steps(
     nlp: Language, batches: list[list[Example]], test: list[Any]
 ) -> dict[str, Callable[[], None]]:
-    """What is timed."""
+    """Return the timed functions."""
     sgd = Adam(2e-3, beta1=0.9, beta2=0.9, eps=1e-12, L2=0.0, grad_clip=5.0)
 
     def train() -> None:

@@ -1,13 +1,13 @@
-"""How a trained parser does under other decoders, and how many sentences the splitting rule cuts.
+"""Scores of a trained parser with other decoders, and how many sentences the splitting rule cuts.
 
     python benchmarks/decoding.py [en_lal_sm] --data projects/ewt/corpus/dev.spacy [--json FILE]
 
-EVALB with nk.prm on gold tokens, one sentence a Doc, gold tags at the terminals: the tree of
-highest score (MAP) and minimum Bayes risk at several thresholds, on the same weights. Of a joint
-parser, if the data have heads, also UAS and LAS (CoNLL-18 style: all words, universal relations),
-and what an arc is worth against a constituent: nothing, so that constituents are found alone, to
-everything, so that heads are. Then the same Docs without their sentence boundaries: how many
-`sentences = "split"` would cut in two or more.
+Trees are scored by EVALB with nk.prm on gold tokens, one sentence a Doc, with gold tags: the tree
+of highest score (MAP) and minimum Bayes risk at several thresholds, on the same weights. A joint
+parser also has UAS and LAS (CoNLL-18 style: all words, universal relations), if the data have
+heads, at several weights of an arc against a constituent, from constituents alone to heads alone.
+The last number is that of sentences that `sentences = "split"` would cut, from the same Docs
+without boundaries.
 """
 
 from __future__ import annotations
@@ -49,7 +49,6 @@ def main() -> None:
         decoders += [
             *((f"arcs x {w}", MinimumBayesRisk(arc_weight=w)) for w in ARC_WEIGHTS),
             ("constituents alone", MinimumBayesRisk(arc_weight=0.0)),
-            # no constituent is ever worth it
             ("heads alone", MinimumBayesRisk(threshold=0.999999)),
         ]
     for name, decoder in decoders:

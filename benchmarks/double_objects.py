@@ -1,11 +1,11 @@
-"""How many sentences with two objects, "She lent my sister some money", get both roles.
+"""Share of sentences with two objects, "She lent my sister some money", with both roles right.
 
     python benchmarks/double_objects.py MODEL... [--wrong] [--json FILE]
 
-double_objects.txt has the sentences, which are nobody's training data, and others that look like
-them: "He saw the man last week", "She called her boss a liar". A sentence counts if the verb's
-frame has both phrases as arguments of their own: of two objects what is given as ARG1, and who gets
-it as another role; otherwise the first as ARG1, and the second as ARGM-TMP or as ARG2.
+double_objects.txt has the sentences, which are in no training data, and similar ones: "He saw the
+man last week", "She called her boss a liar". In a right sentence the verb's frame has both phrases
+as separate arguments: the theme as ARG1 and the recipient as another role; without two objects the
+first as ARG1, and the second as ARGM-TMP or ARG2.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ KINDS = {
     "a time": ({"ARG1"}, {"ARGM-TMP"}),
     "what one is called": ({"ARG1"}, {"ARG2"}),
 }
-"""Labels of the first and of the second phrase by the kind of sentence, in the file's order."""
+"""Labels of the first and the second phrase by kind of sentence, in the file's order."""
 
 
 class Sentence(NamedTuple):
-    """Texts of its verb and of the two phrases behind it."""
+    """A sentence's verb and the two phrases behind it, as texts."""
 
     verb: str
     first: str
@@ -43,7 +43,7 @@ class Sentence(NamedTuple):
 
 
 def read() -> list[Sentence]:
-    """The sentences of double_objects.txt."""
+    """Return the sentences of double_objects.txt."""
     kinds = SENTENCES.read_text(encoding="utf8").split("\n\n")
     return [
         Sentence(*line.split(" | "), kind=kind)
@@ -54,7 +54,7 @@ def read() -> list[Sentence]:
 
 
 def right(doc: Doc, sentence: Sentence) -> bool:
-    """Whether both phrases are what they should be."""
+    """Return whether both phrases have the right labels."""
     for frame in get_frames(doc):
         if frame.predicate.text == sentence.verb:
             roles = {span.text: span.label_ for span in frame.arguments}

@@ -1,8 +1,8 @@
-"""What a pretrained encoder costs here and by spacy-transformers.
+"""Cost of a pretrained encoder in this package and in spacy-transformers.
 
-python benchmarks/encoder.py FOLDER CORPUS.spacy: loading a pipeline of the transformer in FOLDER,
-its memory, and words a second of prediction, each way in a process of its own, one thread. Ways
-that are not installed are left out.
+python benchmarks/encoder.py FOLDER CORPUS.spacy prints load time, memory, and words a second of
+prediction for the transformer in FOLDER, each package in a process of its own with one thread.
+Packages that are not installed are left out.
 """
 
 import dataclasses
@@ -58,7 +58,7 @@ def main(folder: str, corpus: str) -> None:
             continue
         with tempfile.TemporaryDirectory() as scratch:
             make(folder).to_disk(scratch)
-            # in a process of its own, for what is imported is imported once
+            # a separate process, as imports are cached
             subprocess.run([sys.executable, __file__, "--load", way, scratch, corpus], check=True)
 
 

@@ -1,18 +1,17 @@
-"""Time of joint decoding: beside the paper's O(n^5) algorithm in C, and of long sentences.
+"""Time of joint decoding, beside the paper's O(n^5) algorithm in C, and of long sentences.
 
     python benchmarks/joint_decoding.py lengths [--data projects/ewt/corpus/test.spacy]
     python benchmarks/joint_decoding.py long [en_lal_sm] --usual DEV.spacy [--sentences FILE …]
         [--joined FILE …] [--over 100]
 
-lengths: one sentence at a time, random scores. The algorithm of Zhou & Zhao (2019, joint span) is
-compiled with `cc -O3 -march=native` and computes the score alone, no tree; both scores must be
+lengths: one sentence at a time, random scores. The algorithm of Zhou & Zhao (2019, joint span),
+compiled with `cc -O3 -march=native`, computes the score alone, without a tree; both scores must be
 equal. Then batches of random sentences as long as those of --data.
 
-long: the search among probable spans, which sentences of more than 100 words have, beside the
-search among all trees. --usual: sentences as they are, for the time that a word usually takes.
+long: the search among probable spans, used for sentences of more than 100 words, beside the search
+among all trees, in turn on the same sentences. --usual: sentences for the usual time of a word.
 --sentences: files whose longer sentences are parsed. --joined: files whose sentences become
-sequences of words without punctuation and boundaries, 256 words at most. Both searches read the
-same sentences by turns. All are .spacy files.
+sequences of up to 256 words without punctuation and boundaries. All are .spacy files.
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ float best(int n, const float *constituent, const float *empty, const float *arc
 
 
 def compiled(folder: str) -> Callable[[Tensor, Tensor, Tensor], float] | None:
-    """The algorithm of the paper on one sentence's packed charts and arcs, if it compiles."""
+    """Return the paper's algorithm on one sentence's packed charts and arcs, if it compiles."""
     compiler = shutil.which("cc")
     if compiler is None:
         return None
@@ -116,7 +115,7 @@ def scores(n: int, size: int = 1) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def lengths(arguments: Any) -> list[dict[str, Any]]:
-    """A row a length, and one of batches."""
+    """Return a row for each length, and one of batches."""
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         plain = compiled(folder)
@@ -146,7 +145,7 @@ def lengths(arguments: Any) -> list[dict[str, Any]]:
 
 
 def read_words(path: Path, punctuation: bool = True) -> list[list[str]]:
-    """The words of every sentence of a .spacy file."""
+    """Return the words of every sentence of a .spacy file."""
     docs = DocBin().from_disk(path).get_docs(spacy.blank("en").vocab)
     kept = (
         [token.text for token in sentence if punctuation or token.pos_ != "PUNCT"]
@@ -162,7 +161,7 @@ def joined(path: Path) -> list[list[str]]:
 
 
 def parse(nlp: Language, sentences: list[list[str]], exact_words: int) -> tuple[list[Doc], float]:
-    """Docs, and CPU milliseconds a word. exact_words: see `structure/pruned.py`."""
+    """Return Docs, and CPU milliseconds a word. exact_words: see `structure/pruned.py`."""
     pruned.EXACT_WORDS = binarise.EXACT_WORDS = exact_words
     docs = [
         Doc(nlp.vocab, words=words, sent_starts=[k == 0 for k in range(len(words))])
@@ -195,7 +194,7 @@ def agreement(found: list[Doc], exact: list[Doc]) -> dict[str, Any]:
 
 
 def long(arguments: Any) -> list[dict[str, Any]]:
-    """A row a file: agreement of both searches, and milliseconds a word."""
+    """Return a row for each file: agreement of both searches, and milliseconds a word."""
     nlp = spacy.load(arguments.pipeline, exclude=["lisa_srl"])
     usual = read_words(arguments.usual)
     sets = {path.name: read_words(path) for path in arguments.sentences}

@@ -1,5 +1,4 @@
-"""What a detector's heads take from which layer of its encoder, on average over a corpus (figure 2
-of Kaneko and Komachi 2019)."""
+"""Average attention of a detector's heads to encoder layers (Kaneko and Komachi 2019, figure 2)."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ def main(
     corpus: Annotated[Path, typer.Argument(help="A .spacy file with errors.", exists=True)],
     output: Annotated[Path, typer.Argument(help="The .svg file to write; numbers go beside it.")],
 ) -> None:
-    """Average the attention over all words of CORPUS, and over errors and the others apart."""
+    """Average the attention over all words of CORPUS, over errors, and over other words."""
     nlp = spacy.load(model)
     try:
         pipe = detector_of(nlp)

@@ -1,16 +1,17 @@
-"""Layers beside plainer forms of the same equations: factorised, with backward passes by hand.
+"""Time and memory of layers beside plainer forms of the same equations.
 
     python benchmarks/layers.py [--threads 1] [--repeats 9] [--json FILE]
 
-Label attention, whose sizes are those of the published English parser (112 heads, keys and values
-of 128, rows of 1024, half of them position, heads reduced to 64), beside equations 1 to 4 of Mrini
-et al. 2020 as they are written. The span scorer, which projects fenceposts, beside its first layer
-applied to the vector of every span. Then what backward passes written by hand gain over those that
-torch derives: `SpanScorer` computes hidden vectors chunk by chunk, and anew on the way back;
-`LayerNorm.normalise_sums` never reduces its large tensor; label scores of chosen pairs. And dropout
-beside torch's. All forms give the same scores and gradients (checked), but for dropout.
+Label attention, in the sizes of the published English parser (112 heads, keys and values of 128,
+rows of 1024, half of them position, heads reduced to 64), beside equations 1 to 4 of Mrini et al.
+2020 as they are written. The span scorer, which projects fenceposts, beside its first layer applied
+to every span's vector. Backward passes written by hand beside torch's: `SpanScorer` computes hidden
+vectors in chunks, and again in the backward pass; `LayerNorm.normalise_sums` never reduces its
+large tensor; label scores of chosen pairs. Dropout beside torch's. All forms but dropout are
+checked for equal scores and gradients.
 
-CPU milliseconds, medians, all forms of a layer in turn; MB of tensors that are held at once.
+Times are medians of CPU milliseconds, all forms of a layer in turn; memory is in MB of tensors held
+at once.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ TOLERANCE = 1e-4
 HEADS, KEY, VALUE, MODEL, PROJ = 112, 128, 128, 1024, 64
 
 Form = Callable[[], Tensor]
-"""One way to compute a result."""
+"""A function that computes a result in one way."""
 
 
-# The same in plainer forms
+# Plainer forms
 
 
 def written_attention(layer: LabelAttention, x: Tensor, mask: Tensor) -> Tensor:
-    """Equations 1-4 and the unnumbered steps after them: keys, values and projected rows of every
-    head."""
+    """Compute equations 1-4 and the unnumbered steps after them: keys, values and projected rows of
+    every head."""
     content, position = x.split(layer.d_model // 2, dim=-1)
     p = dict(layer.named_parameters())
     halves = (("1", content), ("2", position))
@@ -63,14 +64,14 @@ def written_attention(layer: LabelAttention, x: Tensor, mask: Tensor) -> Tensor:
 
 
 def written_spans(scorer: SpanScorer, posts: Tensor) -> Tensor:
-    """The first layer applied to the vector of every span."""
+    """Apply the first layer to the vector of every span."""
     n = posts.shape[1]
     spans = torch.cat([posts[:, width:] - posts[:, :-width] for width in range(1, n)], dim=1)
     return F.pad(scorer.output(F.relu(scorer.layer_norm(scorer.hidden(spans)))), (1, 0))
 
 
 def plain_spans(scorer: SpanScorer, posts: Tensor) -> Tensor:
-    """All spans at once, of projected fenceposts, with torch's backward pass."""
+    """Score all spans at once from projected fenceposts, with torch's backward pass."""
     starts = F.linear(posts, scorer.hidden.weight)
     starts, ends = centred(starts), centred(starts + scorer.hidden.bias)
     n = posts.shape[1]
@@ -80,19 +81,19 @@ def plain_spans(scorer: SpanScorer, posts: Tensor) -> Tensor:
 
 
 def plain_norm(norm: LayerNorm, rows: Tensor) -> Tensor:
-    """Of centred rows."""
+    """Normalise centred rows."""
     length = torch.linalg.vector_norm(rows, dim=-1, keepdim=True)
     deviation = (length / math.sqrt(norm.width - 1)).clamp_min(TINY)
     return torch.addcmul(norm.b_2, rows * (1 / (deviation + norm.eps)), norm.a_2)
 
 
 def plain_norm_of_sums(norm: LayerNorm, left: Tensor, right: Tensor) -> Tensor:
-    """Equation by equation, on the large tensor."""
+    """Normalise the large tensor, equation by equation."""
     return plain_norm(norm, centred(left.unsqueeze(1) + right.unsqueeze(2)))
 
 
 def plain_labels(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
-    """Every left vector through all matrices, then times its right one."""
+    """Multiply every left vector by all matrices, then by its right vector."""
     left = F.pad(factors.left[sentences, starts], (0, 1), value=1.0)
     right = F.pad(factors.right[sentences, ends], (0, 1), value=1.0)
     n_labels, a, b = factors.weight.shape
@@ -100,11 +101,11 @@ def plain_labels(factors: LabelFactors, sentences: Tensor, starts: Tensor, ends:
     return torch.bmm(rows, right.unsqueeze(2)).squeeze(2)
 
 
-# What is measured
+# Measurements
 
 
 def cases() -> Iterator[tuple[str, dict[str, Form], list[Tensor]]]:
-    """The layer, its forms (the package's first), and what they are differentiated by."""
+    """Yield the layer, its forms (the package's first), and the tensors of their gradients."""
     settings = EncoderSettings(HEADS, KEY, VALUE, PROJ, partition_width=MODEL // 2)
     layer = LabelAttention(settings, MODEL)
     x, mask = leaf(32, 25, MODEL), torch.ones(32, 25, dtype=torch.bool)
@@ -158,7 +159,7 @@ def leaf(*shape: int) -> Tensor:
 
 
 def randomised(module: nn.Module) -> Any:
-    """Scales and shifts of its layer norm are not the 1 and 0 they begin as."""
+    """Set scales and shifts of layer norms to other values than 1 and 0."""
     for parameter in module.parameters():
         nn.init.normal_(parameter, 1.0 if parameter.dim() == 1 else 0.0, 0.1)
     return module

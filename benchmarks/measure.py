@@ -1,7 +1,6 @@
-"""What benchmarks share: their options, clocks, memory, pipelines, Docs and reports.
+"""Shared parts of benchmarks: options, clocks, memory, pipelines, Docs and reports.
 
-At the top it imports the standard library alone, because some benchmarks run in environments
-without spaCy: what needs spaCy or torch imports it when it is called.
+Module imports are of the standard library alone, as some benchmarks run without spaCy.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from typing import Any
 
 
 def options(doc: str | None, *, threads: int = 1, repeats: int | None = None) -> Any:
-    """A parser of arguments with --threads, --json and, if it has a default, --repeats."""
+    """Return a parser of arguments with --threads, --json and, if it has a default, --repeats."""
     parser = argparse.ArgumentParser(description=(doc or "").splitlines()[0])
     parser.add_argument("--threads", type=int, default=threads, help="threads of torch")
     if repeats is not None:
@@ -35,7 +34,7 @@ def options(doc: str | None, *, threads: int = 1, repeats: int | None = None) ->
 
 
 def parsed(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    """The arguments; torch has as many threads as they say, and --data, if any, is a file."""
+    """Return the arguments; sets torch's threads, and checks that --data is a file."""
     arguments = parser.parse_args()
     data: Path | None = getattr(arguments, "data", None)
     if data is not None and not data.is_file():
@@ -54,7 +53,7 @@ def write(path: Path | None, report: Mapping[str, Any]) -> None:
 
 
 def machine(arguments: argparse.Namespace, *packages: str) -> dict[str, Any]:
-    """What the numbers were measured on, the beginning of a report; it is printed, too."""
+    """Return and print a description of the machine, the beginning of a report."""
     about = {"processor": processor(), "versions": versions(*packages)}
     about |= {k: getattr(arguments, k) for k in ("threads", "repeats") if hasattr(arguments, k)}
     print(json.dumps(about))
@@ -62,7 +61,7 @@ def machine(arguments: argparse.Namespace, *packages: str) -> dict[str, Any]:
 
 
 def versions(*packages: str) -> dict[str, str]:
-    """Versions of Python and of those packages that are installed."""
+    """Return versions of Python and of installed packages."""
     found = {"python": platform.python_version()}
     for name in packages:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
@@ -79,7 +78,7 @@ def processor() -> str:
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """Rows as Markdown: numbers with as many digits as they deserve."""
+    """Return rows as Markdown, with rounded numbers."""
     columns = list(dict.fromkeys(key for row in rows for key in row))
     lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
     lines += [f"| {' | '.join(_cell(row.get(c, '')) for c in columns)} |" for row in rows]
@@ -96,7 +95,7 @@ def _cell(value: Any) -> str:
 
 
 def cpu_seconds() -> float:
-    """User and system time of this process, its threads and its finished children."""
+    """Return user and system time of this process, its threads and its finished children."""
     total = 0.0
     for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN):
         usage = resource.getrusage(who)
@@ -105,7 +104,7 @@ def cpu_seconds() -> float:
 
 
 def timed(run: Callable[[], object]) -> dict[str, float]:
-    """CPU and wall seconds of one run."""
+    """Return CPU and wall seconds of one run."""
     gc.collect()
     cpu, wall = cpu_seconds(), time.perf_counter()
     run()
@@ -114,7 +113,7 @@ def timed(run: Callable[[], object]) -> dict[str, float]:
 
 
 def speed(words: int, runs: list[dict[str, float]]) -> dict[str, Any]:
-    """Medians; the slowest and the fastest say how quiet the machine was."""
+    """Return medians, and the slowest and the fastest run, which show the machine's noise."""
     per_cpu = [words / run["cpu_seconds"] for run in runs]
     return {
         "words": words,
@@ -130,10 +129,8 @@ def in_turn(
     repeats: int,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
-    """Median seconds of each, measured in turn, so that a busy machine is so to all of them.
-
-    Each runs once before to warm up; of short runs, several are timed at once.
-    """
+    """Return median seconds of each run, measured in turn, so that noise affects all. Each warms up
+    once; short runs are timed several at once."""
     at_once = {}
     for name, run in runs.items():
         start = clock()
@@ -153,17 +150,15 @@ def in_turn(
 
 
 def peak_mb() -> float:
-    """The greatest resident memory so far, in MB (ru_maxrss: KiB on Linux, bytes on macOS)."""
+    """Return the peak resident memory in MB (ru_maxrss: KiB on Linux, bytes on macOS)."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 def tensors_mb(run: Callable[[], object]) -> float:
-    """The most memory, in MB, of tensors that a run makes and holds at once.
-
-    Counted from the record of every allocation in torch's profiler: unlike resident memory it has
-    neither libraries nor an allocator's reserves in it, and is the same every time.
-    """
+    """Return the most memory, in MB, of tensors that a run holds at once. It comes from all
+    allocations in torch's profiler, and so excludes libraries and reserves of the allocator, and is
+    the same every time."""
     from torch.profiler import ProfilerActivity, profile
 
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as record:
@@ -178,7 +173,7 @@ def tensors_mb(run: Callable[[], object]) -> float:
 
 
 def load(name: str, **options: Any) -> Any:
-    """A pipeline by package name or folder; errors in one line."""
+    """Load a pipeline by package name or folder, with errors in one line."""
     import spacy
 
     try:
@@ -188,8 +183,7 @@ def load(name: str, **options: Any) -> Any:
 
 
 def hide_entry_points(*packages: str) -> None:
-    """From now on spaCy registers nothing of these packages, as where they aren't installed: it
-    imports whatever has entry points, for every pipeline."""
+    """Hide these packages' entry points from spaCy, which imports them for every pipeline."""
     import catalogue
 
     found = catalogue.AVAILABLE_ENTRY_POINTS
@@ -200,7 +194,7 @@ def hide_entry_points(*packages: str) -> None:
 
 
 def component(nlp: Any, kind: type) -> Any:
-    """The pipeline's one component of a class."""
+    """Return the pipeline's one component of a class."""
     pipes = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, kind)]
     if len(pipes) != 1:
         raise SystemExit(f"expected one {kind.__name__} in {nlp.pipe_names}, found {len(pipes)}")
@@ -208,7 +202,7 @@ def component(nlp: Any, kind: type) -> Any:
 
 
 def read_examples(data: Path, nlp: Any, limit: int = 0) -> list[Any]:
-    """Examples of a .spacy file: sentences of gold words, and what is gold of them."""
+    """Return examples of a .spacy file, sentences of gold words with gold annotation."""
     from spacy_lal.training.corpus import Corpus
 
     return list(Corpus(data, limit=limit)(nlp))
@@ -219,7 +213,7 @@ def full_name(nlp: Any) -> str:
 
 
 def bare(docs: list[Any], *, boundaries: bool = True) -> list[Any]:
-    """Copies of Docs of one sentence without annotations; `boundaries`: but where it starts."""
+    """Return copies of one-sentence Docs without annotations; `boundaries`: with their start."""
     from spacy_lal.annotations import bare_doc
 
     return [bare_doc(doc, sentence_starts=False, one_sentence=boundaries) for doc in docs]

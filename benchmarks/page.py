@@ -1,7 +1,7 @@
-"""Speed of the page, and what it does with many texts at once: `python benchmarks/page.py MODEL`.
+"""Speed of the page, and its behaviour under load: `python benchmarks/page.py MODEL`.
 
-It times one sentence of 20 words in this process, then over HTTP: `lal serve` runs beside it, on
-one thread and a free port of this machine.
+Times one sentence of 20 words in this process, then over HTTP from `lal serve` on one thread and a
+free port of this machine.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SENTENCE = (
 )
 AT_ONCE = 50
 SENTENCES = (1, 1, 2, 2, 5, 10, 17, 30, 1000)
-"""Of the texts that are sent at once, one after the other; the last two are too long."""
+"""Numbers of sentences of concurrent texts, in turn; the last two are too long."""
 VIEWS = ("", "tree")
 
 
@@ -60,7 +60,7 @@ def serving(model: str) -> Iterator[Server]:
 
 
 def post(server: Server, text: str, view: str) -> tuple[int, str]:
-    """The status, and what the server says if it is not 200."""
+    """Return the status, and the server's answer if it is not 200."""
     connection = HTTPConnection(server.address, timeout=120)
     body = json.dumps({"text": text, "view": view})
     connection.request("POST", "/parse", body, {"Content-Type": "application/json"})
@@ -71,7 +71,7 @@ def post(server: Server, text: str, view: str) -> tuple[int, str]:
 
 
 def memory(server: Server) -> float:
-    """Resident memory of the process now, in MB (Linux)."""
+    """Return the process's resident memory in MB (Linux)."""
     pages = Path(f"/proc/{server.process}/statm").read_text(encoding="utf8").split()[1]
     return int(pages) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
@@ -82,13 +82,13 @@ def percentiles(do: Callable[[], object], clock: Callable[[], float], times: int
         begun = clock()
         do()
         taken.append(1000 * (clock() - begun))
-    taken = sorted(taken[5:])  # the first ones set things up
+    taken = sorted(taken[5:])
     half, most = taken[len(taken) // 2], taken[int(0.95 * len(taken))]
     return f"p50 {half:.0f} ms, p95 {most:.0f} ms"
 
 
 def all_at_once(server: Server) -> Counter[tuple[int, str]]:
-    """How often each answer came to so many requests of mixed size."""
+    """Return counts of the answers to concurrent requests of mixed size."""
     texts = [" ".join([SENTENCE] * SENTENCES[k % len(SENTENCES)]) for k in range(AT_ONCE)]
     with ThreadPoolExecutor(AT_ONCE) as threads:
         views = [VIEWS[k % 2] for k in range(AT_ONCE)]
@@ -96,7 +96,7 @@ def all_at_once(server: Server) -> Counter[tuple[int, str]]:
 
 
 def main(model: str, times: int = 40, rounds: int = 5) -> None:
-    """Without a picture, and with the tree and the heads' contributions."""
+    """Time the page without a picture, and with the tree and the heads' contributions."""
     torch.set_num_threads(1)
     nlp = spacy.load(model)
     for view in VIEWS:

@@ -5,11 +5,11 @@
     python benchmarks/peer_benepar.py equal FOLDER FILE.spacy…
     python benchmarks/peer_benepar.py speed FOLDER DATA [--pipeline en_lal_sm]
 
-One environment holds benepar with torch-struct, transformers 4 and this package (README.md).
-FOLDER is a release of benepar's. `build` makes one in its published English arrangement (two
-self-attention layers of 1024, tags) around an encoder of BERT-base's size, with random weights,
-which cost what trained ones do, and a vocabulary of DATA's words, so that nearly every word is one
-piece and the encoder has the least to do. `train` makes one with benepar's own trainer.
+One environment holds benepar with torch-struct, transformers 4 and this package (README.md). FOLDER
+is a release of benepar's. `build` makes one in its published English arrangement (two
+self-attention layers of 1024, tags) around an encoder of BERT-base's size, with random weights and
+a vocabulary of DATA's words, so that nearly every word is one piece. `train` makes one with
+benepar's own trainer.
 
 `equal` compares trees and tags of an imported release with those of benepar's own code, and the
 label scores of every tenth sentence. `speed` compares benepar's component with the pipeline that
@@ -56,10 +56,8 @@ def read_docs(path: Path) -> list[Doc]:
 
 
 def sentences(docs: list[Doc], vocab: Any, per_doc: int = 1, words: int = 0) -> Iterator[Doc]:
-    """Docs of so many sentences without annotations; whitespace tokens are words for benepar alone.
-
-    words: take every k-th sentence, so that there are about so many; 0 for all.
-    """
+    """Yield Docs of so many sentences without annotations; benepar also reads whitespace tokens.
+    words: number of words, from every k-th sentence; 0 for all."""
     found = [s for doc in docs for s in doc.sents if not any(token.is_space for token in s)]
     found = found[:: max(1, sum(map(len, found)) // words)] if words else found
     for first in range(0, len(found), per_doc):
@@ -74,7 +72,7 @@ def sentences(docs: list[Doc], vocab: Any, per_doc: int = 1, words: int = 0) -> 
 
 @app.command()
 def build(data: Path, folder: Path) -> None:
-    """Write a release with random weights; labels, tags and words are those of DATA."""
+    """Write a release with random weights and the labels, tags and words of DATA."""
     from benepar.nkutil import HParams
     from benepar.parse_chart import ChartParser
     from transformers import BertConfig, BertTokenizerFast
@@ -88,7 +86,7 @@ def build(data: Path, folder: Path) -> None:
         labels.update(chains.values())
         tags.update(token.tag_ for token in doc)
         forms.update(token.text.lower() for token in doc)
-    # BERT's tokenizer cuts at punctuation before it looks pieces up
+    # BERT's tokenizer splits at punctuation before it looks pieces up
     pieces = {piece for form in forms for piece in re.findall(r"\w+|[^\w\s]", form)}
     characters = sorted({c for form in forms for c in form})
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -105,12 +103,12 @@ def build(data: Path, folder: Path) -> None:
         "label_vocab": {label: k for k, label in enumerate(sorted(labels))},
         "char_vocab": {},
     }
-    encoder = BertConfig(vocab_size=VOCABULARY)  # its defaults are BERT-base
+    encoder = BertConfig(vocab_size=VOCABULARY)  # BERT-base by default
     encoder.benepar = {**parts, "hparams": hparams.to_dict()}
     encoder.save_pretrained(folder)
     torch.manual_seed(0)
     parser = ChartParser(**parts, hparams=hparams, pretrained_model_path=str(folder))
-    # or all spans of a sentence would score the same
+    # otherwise all spans of a sentence have the same score
     for name, parameter in parser.named_parameters():
         if name.startswith("f_label."):
             parameter.data += 0.1 * torch.randn_like(parameter)
@@ -118,7 +116,7 @@ def build(data: Path, folder: Path) -> None:
 
 
 class Trees:
-    """In the place of nltk's reader, which by now reads nothing outside its own folders."""
+    """A replacement of nltk's reader, which now reads only its own folders."""
 
     def __init__(self, root: str, names: list[str]) -> None:
         self.paths = [Path(root, name) for name in names]
@@ -131,11 +129,11 @@ class Trees:
 
 
 class Enough(Exception):
-    """The trainer has saved what it learned."""
+    """Raised when the trainer has saved its weights."""
 
 
 def write_trees(docs: list[Doc], stem: Path) -> list[str]:
-    """One tree a line, and the words as they were written; the trainer's options for both."""
+    """Write one tree a line, and the original words. Returns the trainer's options for both."""
     trees, text = stem.with_suffix(".trees"), stem.with_suffix(".text")
     with trees.open("w", encoding="utf8") as of_trees, text.open("w", encoding="utf8") as of_text:
         for doc in docs:
@@ -165,7 +163,7 @@ def train_release(
 
     Every `every`th training sentence is seen once; then the trainer evaluates and saves, and is
     stopped. Replaced are the module `tokenizations`, which only text with multi-word tokens needs,
-    an option of PyTorch's scheduler that is gone, and nltk's reader of trees.
+    a removed option of PyTorch's scheduler, and nltk's reader of trees.
     """
     torch.set_num_threads(1)
     source, encoder, folder = source.absolute(), encoder.absolute(), folder.absolute()
@@ -231,7 +229,7 @@ def equal(folder: Path, files: list[Path], every: int = 1) -> None:
             (found,) = theirs.parse(wrapped, return_compressed=True)
             with_scores = len(docs) % 10 == 0
             chart = theirs.parse(wrapped, return_scores=True)[0] if with_scores else None
-        except Exception:  # each kind of text fails in its own way
+        except Exception:  # each kind of text has its own error
             refused += 1
             continue
         spans = zip(found.starts.tolist(), found.ends.tolist(), found.labels.tolist(), strict=True)
@@ -313,7 +311,7 @@ def work(settings: str) -> None:
         nlp = spacy.blank("en")
         nlp.add_pipe("benepar", config={"model": model})
     else:
-        nlp = spacy.load(model, exclude=["lisa_srl"])  # benepar finds no roles
+        nlp = spacy.load(model, exclude=["lisa_srl"])  # benepar has no roles
     loaded = time.process_time() - start
     docs = list(sentences(read_docs(Path(data)), nlp.vocab, doc_sentences, words))
     print(json.dumps({"load_seconds": loaded, "words": sum(map(len, docs))}), flush=True)
@@ -326,7 +324,7 @@ def work(settings: str) -> None:
 
 
 def brackets(system: str, sentence: Any) -> list[Any]:
-    """The labelled spans of a sentence, in order."""
+    """Return the labelled spans of a sentence, in order."""
     if system == "benepar":
         spans = sentence._.constituents
         return sorted([s.start, s.end, label] for s in spans for label in s._.labels)

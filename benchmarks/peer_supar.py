@@ -1,25 +1,22 @@
-"""supar 1.1.4 for comparison: speed of its CRF parser, and what its parsers learn in a given time.
+"""supar 1.1.4 for comparison: speed of its CRF parser, and its parsers' scores after a given time.
 
     python benchmarks/peer_supar.py speed --train train.pid --test test.pid [--size reduced]
     python benchmarks/peer_supar.py trees --train … --dev … --test … --predicted FILE --minutes 30
     python benchmarks/peer_supar.py heads --train … --dev … --test … --minutes 5
 
-It runs in an environment of its own and imports nothing of this package (README.md). Data of
-`speed` and `trees` are bracketed trees, one a line, under a root of their own with one child each;
-those of `heads` are CoNLL-U files. Nothing of supar is patched.
+It runs in an environment without this package (README.md). `speed` and `trees` read bracketed
+trees, one a line, under a root with one child; `heads` reads CoNLL-U files. supar is not patched.
 
-`speed` times supar's own inner loops on its own batches: `_train` (padding, scores, loss, backward
-pass, clipping, Adam; supar computes marginals in every step, though the loss doesn't need them) and
-`_predict` (padding, scores, marginals, minimum Bayes risk decoding, trees), from sentences in
-memory. Batches aim at `--batch-words`; of
-an epoch, every k-th is taken, about `--train-words` in all. crf_speed.py measures ours.
+`speed` times supar's own inner loops on its own batches, from sentences in memory: `_train`
+(padding, scores, loss, backward pass, clipping, Adam; supar computes unneeded marginals in every
+step) and `_predict` (padding, scores, marginals, minimum Bayes risk decoding, trees). Batches aim
+at `--batch-words`; every k-th of an epoch is taken, about `--train-words` in all.
 
 `trees` trains the CRF parser (Zhang et al. 2020), `heads` the biaffine parser (Dozat and Manning
 2017), each in supar's default size with its published optimizer, on words and characters, no tags.
 Training stops after the first epoch at whose end `--minutes` of processor time were spent on
-training steps. The weights that were best on the development set read the test set. `lal score
-trees` scores the predicted trees; heads are scored as in CoNLL 2018: all words, relations without
-their subtypes.
+training steps. The best weights on the development set read the test set. `lal score trees` scores
+the predicted trees; heads are scored as in CoNLL 2018: all words, relations without subtypes.
 """
 
 from __future__ import annotations
@@ -56,7 +53,7 @@ PACKAGES = ("supar", "torch", "nltk", "numpy", "dill")
 
 
 class WordsModel(CRFConstituencyModel):
-    """Without features: supar joins those of a list, which may not be empty."""
+    """A model without features; supar joins a list of them, which may not be empty."""
 
     def embed(self, words: torch.Tensor, feats: list[torch.Tensor]) -> torch.Tensor:
         (embedded,) = self.embed_dropout(self.word_embed(words))
@@ -68,12 +65,12 @@ class WordsParser(CRFConstituencyParser):
 
 
 def build(kind: type, train: Any, features: list[str], **settings: Any) -> Any:
-    """A parser with the vocabularies of the training data and supar's optimizer."""
+    """Return a parser with the training data's vocabularies and supar's optimizer."""
     parser = kind.build(
         path="", build=True, train=str(train), encoder="lstm", feat=features, embed=None, **settings
     )
     of_training = {"update_steps": 1, "clip": CLIP, "mbr": True, "prob": False, "partial": False}
-    # what its metric leaves out is every treebank's own; a root is in none's score
+    # the metric ignores only roots; treebanks ignore various other labels
     of_scores = {"delete": {"TOP", ""}, "equal": {}, "punct": True, "tree": True, "proj": False}
     parser.args.update(of_training | of_scores)
     parser.transform.train()
@@ -89,7 +86,7 @@ def read(parser: Any, path: Any, words: int = TEST_WORDS, training: bool = False
 
 
 def measured_speed(arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """Rows of training and prediction."""
+    """Return rows of training and prediction."""
     reduced = arguments.size == "reduced"
     kind, features = (WordsParser, []) if reduced else (CRFConstituencyParser, ["char"])
     widths = {"n_embed": 100, "n_pretrained": 100, "n_feat_embed": 100, "n_char_hidden": 100}
@@ -119,7 +116,7 @@ def measured_speed(arguments: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def trained(parser: Any, arguments: argparse.Namespace, score: Callable[[Dataset], float]) -> Any:
-    """Train for the given time; the parser gets its best weights. Returns what to report."""
+    """Train for the given time, restore the best weights, and return a report."""
     train = read(parser, arguments.train, arguments.batch_words[0], training=True)
     dev = read(parser, arguments.dev)
     epochs: list[dict[str, float]] = []
@@ -139,7 +136,7 @@ def trained(parser: Any, arguments: argparse.Namespace, score: Callable[[Dataset
 def train_trees(arguments: argparse.Namespace) -> dict[str, Any]:
     parser = build(CRFConstituencyParser, arguments.train, ["char"])
     report = trained(parser, arguments, lambda data: 100 * parser._evaluate(data.loader)[1].lf)
-    # other options come from files of supar's own
+    # other options come from supar's files
     parser.predict(str(arguments.test), pred=str(arguments.predicted), verbose=False)
     return report
 
@@ -151,7 +148,7 @@ def train_heads(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def attachment(parser: Any, data: Dataset) -> dict[str, float]:
-    """UAS and LAS in percent."""
+    """Return UAS and LAS in percent."""
     gold = [(s.arcs, s.rels) for batch in data.loader for s in batch.sentences]
     found = parser._predict(data.loader)
     words = heads = both = 0
@@ -175,7 +172,7 @@ def main() -> None:
     parser.add_argument("--train-words", type=int, default=60_000, help="of the timed steps")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parsed(parser)
-    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # supar takes a GPU where there is one
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # supar uses any GPU
     warnings.filterwarnings("ignore", module="supar")
     torch.manual_seed(arguments.seed)
     report = machine(arguments, *PACKAGES)

@@ -1,5 +1,4 @@
-"""Draw the pictures of docs/training from the table of results, and the README's tree: `python
-benchmarks/pictures.py`."""
+"""Draw the pictures of docs/training and the README's tree: `python benchmarks/pictures.py`."""
 
 from __future__ import annotations
 
@@ -23,21 +22,18 @@ COLOURS = (
     *("#08306b", "#d95f02", "#1b9e77", "#7570b3", "#e7298a"),
     *("#66a61e", "#e6ab02", "#a6761d", "#666666"),
 )
-"""Of curves, in their order; after the last comes the first."""
+"""Colours of curves, in turn."""
 WIDTH, HEIGHT, LEFT, TOP = 460.0, 260.0, 56.0, 44.0
-"""The size of a plot's area, and the room at its left and above it, in pixels."""
+"""The size of a plot's area, and the margins at its left and above it, in pixels."""
 THICK = "stroke-width='1.5'"
 """The width of a curve, as an attribute of SVG."""
 Points = Sequence[tuple[float, float]]
-"""From left to right, the place on the horizontal axis and the one on the vertical axis."""
+"""Points from left to right: horizontal and vertical place."""
 
 
 def curves_svg(curves: Mapping[str, Sequence[Points]], *, title: str, lowest: float = 0.0) -> str:
-    """Scores in percent by training steps: a colour a name, whose curves are those of its seeds.
-
-    lowest: where the scale begins; points below, of a training's beginning, are left out.
-    Raises ValueError if no point is left.
-    """
+    """Return curves of scores in percent by training steps, a colour a name and a curve a seed.
+    lowest: the scale's lower end; points below are left out. Raises ValueError if none is left."""
     shown = {
         name: [[point for point in points if point[1] >= lowest] for points in seeds]
         for name, seeds in curves.items()
@@ -77,7 +73,7 @@ def curves_svg(curves: Mapping[str, Sequence[Points]], *, title: str, lowest: fl
 
 
 def pictures(table: Path = TABLE) -> dict[str, str]:
-    """All pictures by the names of their files."""
+    """Return all pictures by file name."""
     runs = results.read(table)
 
     def curve(run: str, key: str, times: float = 1.0, **having: int) -> Points:

@@ -1,11 +1,11 @@
 """The table of results, docs/training/results.jsonl: one line of JSON for every evaluation.
 
-A run's first line has its name, `run`, and what holds for all of it: settings, seed, versions.
-Every other line is one evaluation of it: of a curve ("part": "curve") one step, of "results" one
-way to decode, and so on. In Python a run is one dict, in which each part is a list of such lines.
+A run's first line has its name, `run`, settings, seed and versions. Every other line is an
+evaluation: a step of a curve ("part": "curve"), a decoder of "results", and so on. In Python a run
+is a dict with a list of such lines for each part.
 
-`python benchmarks/results.py NAME FILE.json` adds what a benchmark, `lal evaluate` (--json)
-or spaCy's console logger (FILE.jsonl, the curve of a training) wrote.
+`python benchmarks/results.py NAME FILE.json` adds the output of a benchmark, of `lal evaluate`
+(--json) or of spaCy's console logger (FILE.jsonl, the curve of a training).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Result = dict[str, Any]
 
 
 def in_percent(result: Result) -> Result:
-    """A row whose fractions are percentages, as the table has those of roles and errors."""
+    """Return a row with fractions in percent, as in the table for roles and errors."""
     return {
         key: in_percent(value)
         if isinstance(value, dict)
@@ -34,7 +34,7 @@ def in_percent(result: Result) -> Result:
 
 
 def lines_of(run: str, result: Result) -> list[Result]:
-    """The lines of a run. Raises ValueError if the result has a key that lines have themselves."""
+    """Return the lines of a run. Raises ValueError for a reserved key."""
     parts = {key: value for key, value in result.items() if _is_part(value)}
     about = {key: value for key, value in result.items() if key not in parts}
     lines = [({"run": run}, about)]
@@ -49,14 +49,12 @@ def _is_part(value: Any) -> bool:
 
 
 def read(table: Path = TABLE, prefix: str = "") -> dict[str, Result]:
-    """Results by the names of runs, in the table's order; none if there is no such file.
-
-    prefix: of the names, which are given without it. Raises ValueError for a line that is none.
-    """
+    """Return results by run, in the table's order; none without the file. prefix: beginning of
+    names, which is removed. Raises ValueError for a malformed line."""
     results: dict[str, Result] = {}
     if not table.exists():
         return results
-    # not splitlines, which cuts at separators that JSON has within strings
+    # not splitlines, which also cuts at separators within JSON strings
     found = table.read_text("utf8").removesuffix("\n")
     for number, text in enumerate(found.split("\n") if found else (), start=1):
         try:

@@ -1,4 +1,4 @@
-"""Anything a pipeline or a reader can be given, tried until something breaks; prints counts.
+"""Random inputs for pipelines and readers, until one fails; prints counts.
 
 python benchmarks/robustness.py pipelines MODEL [--examples 1000] [--seed 0]
 python benchmarks/robustness.py formats [--examples 100000] [--seed 0]
@@ -6,8 +6,8 @@ python benchmarks/robustness.py models [--examples 1000] [--seed 0]
 python benchmarks/robustness.py together MODEL [--outputs 1200]
 python benchmarks/robustness.py all MODEL... [--seed 0]
 
-The long form of `tests/robust`: the same inputs, more of them. What fails is
-raised, with its input.
+The long form of `tests/robust`, with more of the same inputs. Failures are raised, with their
+input.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def pipelines(model: str, examples: int = 1000, seed: int = 0) -> Counter[str]:
-    """Batches of up to six Docs, through the pipeline together and alone, and on to elsewhere."""
+    """Run batches of up to six Docs through the pipeline, together and alone."""
     torch.set_num_threads(1)
     nlp = spacy.load(model)
     counts = Counter[str]()
@@ -63,7 +63,7 @@ def pipelines(model: str, examples: int = 1000, seed: int = 0) -> Counter[str]:
 
 @app.command()
 def formats(examples: int = 100_000, seed: int = 0) -> Counter[str]:
-    """Damaged files of each format in turn, given to the command that reads them."""
+    """Give damaged files of each format in turn to their command."""
     rng = random.Random(seed)
     counts = Counter[str]()
     names = list(readers.INPUTS)
@@ -82,7 +82,7 @@ def formats(examples: int = 100_000, seed: int = 0) -> Counter[str]:
 
 @app.command()
 def models(examples: int = 1000, seed: int = 0) -> Counter[str]:
-    """Each file of a pipeline's folder in turn, damaged."""
+    """Damage each file of a pipeline's folder in turn."""
     rng = random.Random(seed)
     counts = Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
@@ -98,7 +98,7 @@ def models(examples: int = 1000, seed: int = 0) -> Counter[str]:
 
 @app.command()
 def together(model: str, outputs: int = 1200) -> Counter[str]:
-    """Eight threads over one pipeline, and processes begun in each way there is."""
+    """Run eight threads over one pipeline, and processes with each start method."""
     torch.set_num_threads(1)
     nlp = spacy.load(model)
     serial = concurrency.serial(nlp)
@@ -119,7 +119,7 @@ def every(
     outputs: int = 1200,
     seed: int = 0,
 ) -> None:
-    """All of it, so many batches and outputs with each of the pipelines; adds up what was tried."""
+    """Run all parts with each of the pipelines; prints the sums."""
     tried = 0
     for name in names:
         together(name, outputs)

@@ -1,12 +1,11 @@
-"""Inner sentence boundaries of paragraphs, by kind of noise.
+"""Scores of inner sentence boundaries of paragraphs, by kind of noise.
 
     python benchmarks/sentence_starts.py PIPELINE... [--data projects/ewt/corpus/test.spacy]
         [--json FILE]
 
-Pipelines get paragraphs as strings, sentences joined by a space; then with lines broken, with small
-letters, without full stops, and with all three; and with wide spaces; the same for all pipelines.
-The first start of a paragraph doesn't count. "rule" in place of a pipeline is what parsers do where
-nobody has set boundaries.
+Pipelines get the same paragraphs as strings, sentences joined by a space; then with lines broken,
+in lower case, without full stops, and with all three; and with wide spaces. The first start of a
+paragraph doesn't count. The pipeline "rule" is the parsers' rule for Docs without boundaries.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ NOISE = {
 
 
 def by_rule(doc: Doc) -> Doc:
-    """The Doc with the boundaries of the rule."""
+    """Return the Doc with the boundaries of the rule."""
     values = numpy.full(len(doc), -1, dtype="int64")
     values[sentence_starts(doc, "split")] = 1
     return doc.from_array([SENT_START], values.view("uint64"))
 
 
 def up_to_boundaries(nlp: Language) -> Language:
-    """The pipeline without what is behind the component that finds boundaries."""
+    """Return the pipeline up to the component that finds boundaries."""
     if "senter" in nlp.pipe_names:
         nlp.select_pipes(enable=nlp.pipe_names[: nlp.pipe_names.index("senter") + 1])
     return nlp

@@ -3,12 +3,11 @@
     python benchmarks/speed.py PIPELINE… --data FILE.spacy [--threads 1] [--repeats 3]
         [--sentences 1000] [--processes 2] [--alone] [--json FILE]
 
-Every pipeline reads the same sentences, one a Doc, with gold words and boundaries, whole and
-without roles, in a process of its own, `--repeats` times in turn; the numbers are medians.
-`--processes` also takes the time of `nlp.pipe(n_process=…)` with as many threads each, start-up
-included. `--alone` times each of the components of this package alone, and LISA also with 0 to 8
-words of a sentence given as predicates, for all of which it is encoded once: words by the clock,
-the best of `--repeats` runs. peer_benepar.py has benepar beside a pipeline.
+Every pipeline reads the same sentences, one a Doc, with gold words and boundaries, with and without
+roles, in a process of its own, `--repeats` times in turn; the numbers are medians. `--processes`
+also times `nlp.pipe(n_process=…)` with as many threads each, start-up included. `--alone` times
+each component of this package alone (wall time, the best of `--repeats` runs), and LISA also with 0
+to 8 words of a sentence given as predicates.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ def in_a_process(model: str, layers: str, arguments: argparse.Namespace) -> dict
 
 
 def one(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The numbers of one pipeline, in this process."""
+    """Return the numbers of one pipeline, in this process."""
     measure.hide_entry_points("spacy_transformers", "spacy_curated_transformers")
     (model,) = arguments.models
     start = measure.cpu_seconds()
@@ -100,10 +99,10 @@ def one(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def alone(model: str, arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """Rows of the components of this package."""
+    """Return rows of the components of this package."""
     nlp = measure.load(model)
     gold = [eg.reference for eg in measure.read_examples(arguments.data, nlp, arguments.sentences)]
-    # the same sentences, long enough for the most predicates
+    # sentences long enough for the most predicates
     long = [doc for doc in gold if max(PREDICATES) <= len(doc) <= 40]
     rows = []
     for name, pipe in nlp.pipeline:
@@ -123,7 +122,7 @@ def alone(model: str, arguments: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def best(pipe: Any, make: Callable[[], list[Any]], batch_size: int, repeats: int) -> float:
-    """Seconds of a component on fresh Docs, of the run that neighbours disturbed least."""
+    """Return seconds of a component on fresh Docs, of the fastest run."""
     times = []
     for _ in range(repeats):
         docs = make()
@@ -135,7 +134,7 @@ def best(pipe: Any, make: Callable[[], list[Any]], batch_size: int, repeats: int
 
 
 def with_predicates(docs: list[Any], count: int) -> list[Any]:
-    """Copies of Docs whose first `count` words are predicates."""
+    """Return copies of Docs whose first `count` words are predicates."""
     from spacy_lal.annotations.constituents import FrameSpans, set_frames
 
     copies = measure.bare(docs)

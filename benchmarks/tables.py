@@ -1,7 +1,7 @@
-"""Tables of the pages, and pictures of trainings, from the table of results (results.py).
+"""Tables of the docs, and pictures of trainings, from the table of results (results.py).
 
-Pages call these functions between the marks of cog; `cog -I benchmarks -r docs/*.md` writes the
-tables anew. `python benchmarks/tables.py ablation …` writes a page of one's own.
+Pages call these functions in cog's marks; `cog -I benchmarks -r docs/*.md` updates the tables.
+`python benchmarks/tables.py ablation …` writes a separate page.
 """
 
 from __future__ import annotations
@@ -61,28 +61,28 @@ SCORES = {
 
 
 def spread(values: list[float]) -> str:
-    """Their mean and, of several, their standard deviation."""
+    """Return the mean and, for several values, the standard deviation."""
     if len(values) < 2:
         return MISSING if not values else f"{values[0]:.2f}"
     return f"{mean(values):.2f} ± {stdev(values):.2f}"
 
 
 def markdown(header: list[str], rows: list[list[str]]) -> str:
-    """Lines of a table; a cell without text is one space."""
+    """Return a Markdown table; an empty cell is one space."""
     lines = [
         "| " + "| ".join(f"{cell} ".lstrip() for cell in cells) + "|" for cells in (header, *rows)
     ]
     return "\n".join([lines[0], "|---" * len(header) + "|", *lines[1:]]) + "\n"
 
 
-# what parts of a parser are worth: ablation_rows.json, crf_rows.json
+# ablations of a parser: ablation_rows.json, crf_rows.json
 
 
 def ablation(group: str, rows: Path, table: Path = TABLE) -> str:
-    """All tables of a group of runs, and what one needs to know to read them.
+    """Return all tables of a group of runs, with their explanation.
 
-    rows: the file of rows and tables, with the paper's figures. Raises ValueError if there are no
-    runs, or they are not of one size.
+    rows: the file of rows and tables, with the paper's figures. Raises ValueError without runs, or
+    for runs of different sizes.
     """
     known = srsly.read_json(rows)
     of_rows: dict[str, list[Result]] = defaultdict(list)
@@ -116,9 +116,9 @@ def ablation(group: str, rows: Path, table: Path = TABLE) -> str:
 
 
 def _ablation(table: dict[str, Any], of_rows: dict[str, list[Result]]) -> str:
-    """One table; empty unless two of its rows have been run."""
+    """Return one table; empty unless two of its rows have been run."""
     rows = {name: cells for name, cells in table["rows"].items() if name in of_rows}
-    if len(rows) < 2:  # nothing to compare
+    if len(rows) < 2:
         return ""
     every = [run for name in rows for run in of_rows[name]]
     columns = {
@@ -146,7 +146,7 @@ def _ablation(table: dict[str, Any], of_rows: dict[str, list[Result]]) -> str:
 
 
 def detectors(name: str, setting: str, values: list[str], table: Path = TABLE) -> str:
-    """A row for every value: the mean over seeds and its standard deviation."""
+    """Return a row for every value: the mean over seeds and its standard deviation."""
     lines = []
     for value in values:
         runs = results.read(table, f"ged/{name}/{setting}-{value}-").values()
@@ -161,7 +161,7 @@ def detectors(name: str, setting: str, values: list[str], table: Path = TABLE) -
 
 
 def roles(table: Path = TABLE, group: str = "srl") -> str:
-    """Scores of both arms, and F1 by the length of the sentence and by distance."""
+    """Return scores of both arms, and F1 by length of the sentence and by distance."""
     of: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
     for run in results.read(table, f"{group}/").values():
         for result in run["results"]:
@@ -217,7 +217,7 @@ def _arm(arm: str, parses: str) -> str:
 
 
 def decoding() -> str:
-    """benchmarks/decoding.py"""
+    """Return the table of benchmarks/decoding.py."""
     rows = []
     for row in results.read()["decoding_dev"]["rows"]:
         of_spans = [f"{row[f'const_evalb_{key}']:.2f}" for key in "prf"]
@@ -238,14 +238,13 @@ def _name(run: Result) -> str:
 
 
 def _row(run: Result, decoder: str = "") -> dict[str, Any]:
-    """The scores of a decoder, or else those of what a pipeline does by default."""
     wanted = decoder or ("nonprojective" if run["system"].startswith("lal") else "transitions")
     (row,) = (row for row in run["results"] if row["decoder"] == wanted)
     return dict(row)
 
 
 def systems(group: str = "ud", table: Path = TABLE) -> str:
-    """A row for every run, scored on the test set; peer_supar.py's are `supar-GROUP/NAME`."""
+    """Return a row of test scores for every run; peer_supar.py's are `supar-GROUP/NAME`."""
     rows = []
     for run in sorted(results.read(table, f"{group}/").values(), key=_name):
         if not run["results"]:
@@ -262,7 +261,7 @@ def systems(group: str = "ud", table: Path = TABLE) -> str:
 
 
 def decoders(group: str = "ud", table: Path = TABLE) -> str:
-    """A row for every treebank: LAS and predicted non-projective trees with each decoder."""
+    """Return LAS and predicted non-projective trees with each decoder, for every treebank."""
     rows = []
     for run in sorted(results.read(table, f"{group}/").values(), key=_name):
         if run["system"] != "lal":
@@ -280,7 +279,7 @@ def decoders(group: str = "ud", table: Path = TABLE) -> str:
 
 
 def label_attention(group: str = "ud-heads", table: Path = TABLE) -> str:
-    """A row with and one without label attention: means over seeds."""
+    """Return a row with and one without label attention: means over seeds."""
     found = results.read(table, f"{group}/").values()
     rows = []
     for system in ("lal", "lal-without"):

@@ -1,8 +1,8 @@
 """`lal_dependency` and spaCy's parser, from scratch for the same processor time, on any treebanks.
 
 A treebank is LANG=FOLDER, a folder of train.spacy, dev.spacy and test.spacy (projects/ud). Every
-treebank, system and seed is a run GROUP/FOLDER-SYSTEM-SEED in RESULTS (results.py); one that is
-there is not trained again. Words are gold, one sentence a Doc; all else is predicted.
+treebank, system and seed is a run GROUP/FOLDER-SYSTEM-SEED in RESULTS (results.py); existing runs
+are skipped. Words are gold, one sentence a Doc; all else is predicted.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from spacy_lal.training.corpus import Corpus
 CONFIG = Path(__file__).parents[1] / "configs/ud.cfg"
 PARSER = "components.lal_dependency"
 WARM_UP = 0.05
-"""The part of the time in which the rate rises."""
+"""The share of the time in which the rate rises."""
 CHECKS = 5
-"""How often the development set is scored, the last time in the end; the best weights are taken."""
+"""Number of scorings of the development set, the last at the end; the best weights are kept."""
 CHECK_SENTENCES = 300
 SCORES = ("conll18_uas", "conll18_las", "dep_uas", "dep_las", "tag_acc")
 COUNTS = (
@@ -55,7 +55,7 @@ PACKAGES = ("spacy-lal", "spacy", "thinc", "torch", "numpy")
 
 
 class System(NamedTuple):
-    """A config, its learning rate at the height, and settings that are other than there."""
+    """A config, its highest learning rate, and other settings."""
 
     config: Callable[[], Config]
     rate: float
@@ -67,7 +67,7 @@ def ours() -> Config:
 
 
 def spacys() -> Config:
-    """What `spacy init config` writes for a tagger and a parser on a CPU."""
+    """Return spaCy's config for a tagger and a parser on a CPU, as of `spacy init config`."""
     return Config(init_config(lang="xx", pipeline=["tagger", "parser"])).copy()
 
 
@@ -79,12 +79,12 @@ SYSTEMS = {
 
 
 def configured(system: System, lang: str, folder: Path, seed: int) -> Config:
-    """The system's config for one treebank."""
+    """Return the system's config for one treebank."""
     config = system.config()
     places = {f"paths.{part}": str(folder / f"{part}.spacy") for part in ("train", "dev")}
     settings = places | {
         "nlp.lang": lang,
-        # without what segments words; the words are the treebank's
+        # no word segmentation, as words are gold
         "nlp.tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"},
         "system.seed": seed,
         "training.seed": seed,
@@ -97,14 +97,14 @@ def configured(system: System, lang: str, folder: Path, seed: int) -> Config:
         for name in sections:
             section = section[name]
         section[last] = value
-    for part in ("train", "dev"):  # one reader for all systems
+    for part in ("train", "dev"):
         path = places[f"paths.{part}"]
         config["corpora"][part] = {"@readers": "spacy-lal.Corpus.v1", "path": path}
     return config.interpolate()
 
 
 class Trained(NamedTuple):
-    """A pipeline with its best weights, and how it came to them."""
+    """A pipeline with its best weights, and its training."""
 
     nlp: Language
     about: dict[str, Any]
@@ -112,10 +112,8 @@ class Trained(NamedTuple):
 
 
 def train(config: Config, seconds: float) -> Trained:
-    """Train for so many seconds of processor time, initialisation and scoring not counted.
-
-    The learning rate follows the time: it rises from 0 and falls to 0.
-    """
+    """Train for so many seconds of processor time, without initialisation and scoring. The learning
+    rate rises from 0 and falls to 0 with the time."""
     nlp = init_nlp(config)
     config = nlp.config.interpolate()
     settings = registry.resolve(config["training"], schema=ConfigSchemaTraining)
@@ -124,7 +122,7 @@ def train(config: Config, seconds: float) -> Trained:
     dev = dev[:: max(1, len(dev) // CHECK_SENTENCES)]
     corpus = Corpus(config["corpora"]["train"]["path"])
     batches = create_train_batches(nlp, corpus, settings["batcher"], 0)
-    coming = next(batches)  # the data is read here, before the clock runs
+    coming = next(batches)  # reads the data before the clock runs
     curve: list[dict[str, Any]] = []
     best = b""
     spent, steps, words, epoch = 0.0, 0, 0, 0
@@ -154,7 +152,7 @@ def train(config: Config, seconds: float) -> Trained:
 
 
 def scored(nlp: Language, test: Path) -> list[dict[str, Any]]:
-    """What it comes to on the test set: with each decoder, if it is ours."""
+    """Return scores on the test set, with each decoder for this package's parser."""
     pipes = [pipe for _, pipe in nlp.pipeline if isinstance(pipe, LabelAttentionDependency)]
     found = []
     for decoder in (*HEAD_DECODERS,) if pipes else ("transitions",):
@@ -173,12 +171,12 @@ def scored(nlp: Language, test: Path) -> list[dict[str, Any]]:
 
 
 def heads_of(doc: Doc) -> list[int]:
-    """Of every word its head, 0 the root and k word k."""
+    """Return every word's head, 0 for the root and k for word k."""
     return [0 if token.head == token else token.head.i + 1 for token in doc]
 
 
 def about_data(lang: str, folder: Path) -> dict[str, Any]:
-    """Sentences and words of each part, and how many trees have crossing arcs."""
+    """Return sentences and words of each part, and how many trees have crossing arcs."""
     found: dict[str, Any] = {}
     nlp = spacy.blank("xx")
     for part in ("train", "dev", "test"):

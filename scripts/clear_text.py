@@ -1,8 +1,7 @@
-"""Open text without what parsers are scored or trained on, and a sample of it.
+"""Open text without the sentences of treebanks, and a sample of it.
 
-A line is dropped if a sentence of one of the treebanks stands anywhere in it, or so long a stretch
-of one that it is no chance. What is compared are letters and digits alone, in small letters:
-tokens, spaces, punctuation and quotes make no difference.
+A line is dropped if it contains a treebank's sentence, or too long a stretch of one to be chance.
+Letters and digits alone are compared, in lower case.
 """
 
 from __future__ import annotations
@@ -27,14 +26,13 @@ from spacy_lal.formats.treebank_sentence import language_vocab
 from spacy_lal.trees.brackets import ptb_unescape
 
 LEAST_WORDS = 6
-"""Shorter sentences are everybody's."""
+"""Least words of a sentence that is looked for; shorter ones are in many texts."""
 STRETCH = 45
-"""Letters and digits of a sentence, from the beginning of a word on, that no other text has by
-chance: nine words or so."""
+"""Letters and digits, some nine words, of a stretch that no other text has by chance."""
 BEGINNING = 16
-"""By how many letters of its beginning a sentence is looked up."""
+"""Letters of a sentence's beginning that it is looked up by."""
 BLOCK = 60
-"""Lines that are sampled together: text comes in documents."""
+"""Lines that are sampled together, as text comes in documents."""
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -99,8 +97,7 @@ def main(
 
 @dataclass
 class Known:
-    """The sentences to look for. Names keep the order in which they came: a line that holds
-    sentences of several treebanks counts for the first."""
+    """Sentences to look for. A line with sentences of several treebanks counts for the first."""
 
     counts: Counter[str] = field(default_factory=Counter)
     _sentences: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
@@ -118,7 +115,7 @@ class Known:
                     self._stretches.setdefault(letters[start : start + STRETCH], name)
 
     def find(self, line: str) -> tuple[str, str] | None:
-        """Whose sentence, or stretch of one, the line holds."""
+        """Return the treebank whose sentence, or stretch of one, the line holds."""
         letters, starts = normalised(line)
         stretch = None
         for start in starts:
@@ -131,7 +128,7 @@ class Known:
 
 
 def normalised(text: str) -> tuple[str, list[int]]:
-    """The letters and digits of a text, and where in them its words begin."""
+    """Return the letters and digits of a text, and the starts of words in them."""
     starts, position = [], 0
     words = _WORD.findall(text.lower())
     for word in words:
@@ -141,7 +138,7 @@ def normalised(text: str) -> tuple[str, list[int]]:
 
 
 def sentences(path: Path) -> Iterator[str]:
-    """The sentences of a file, by its name: CoNLL-U, .gold_conll, .spacy, brackets, or lines."""
+    """Yield the sentences of a file: CoNLL-U, .gold_conll, .spacy, brackets, or lines."""
     kinds = path.suffixes
     if ".spacy" in kinds:
         for doc in read_spacy(path, language_vocab("en")):
@@ -161,14 +158,14 @@ def sentences(path: Path) -> Iterator[str]:
 
 
 def found(path: Path) -> list[Path]:
-    """The file, all files of a folder, or those that match a pattern."""
+    """Return the file, all files of a folder, or those that match a pattern."""
     if path.is_dir():
         return sorted(file for file in path.iterdir() if file.is_file())
     return [path] if path.exists() else sorted(path.parent.glob(path.name))
 
 
 def sampled(blocks: dict[int, list[str]], words: int, rng: random.Random) -> list[int]:
-    """Numbers of blocks of about so many words."""
+    """Return numbers of blocks of about so many words."""
     order = list(blocks)
     rng.shuffle(order)
     chosen = []

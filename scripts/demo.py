@@ -43,12 +43,12 @@ def main(
 
 
 def clean(text: str) -> str:
-    """The text with bytes that are no UTF-8, if the shell passed any, as replacement marks."""
+    """Replace bytes that are not UTF-8, which the shell may pass."""
     return text.encode("utf8", "surrogateescape").decode("utf8", "replace")
 
 
 def show(tree, sentence: Span) -> None:  # type: ignore[no-untyped-def]
-    """Tags, heads if there are any, drawing and bracketing of one sentence, and its frames."""
+    """Print tags, heads if any, drawing, bracketing and frames of one sentence."""
     width = get_terminal_size((100, 24)).columns
     tags = " ".join(f"{word}/{tag}" for word, tag in tree.tagged)
     print(textwrap.fill(tags, width, break_long_words=False, break_on_hyphens=False))

@@ -1,11 +1,10 @@
-"""Install the package in every supported surrounding and run its short tests there.
+"""Install the package in every supported environment and run its short tests there.
 
 python scripts/matrix.py FOLDER [--cells NAME,NAME] [--list] [--torch WHAT] [--tests "ARGUMENTS"]
 
-Builds a wheel and a source distribution, and in FOLDER makes a virtual environment a cell, in which
-neither the repository nor a configuration of it is seen but for the tests. A cell whose interpreter
-or whose wheels aren't there says so. Prints a table as Markdown, and returns 1 if a cell failed; of
-those the environments stay.
+Builds a wheel and a source distribution, and in FOLDER a virtual environment for each cell, which
+sees only the tests of the repository. Cells without interpreter or wheels are reported. Prints a
+Markdown table, and returns 1 if a cell failed; environments of failed cells stay.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ TESTS = (
     "tests/test_registry.py tests/trees tests/annotations tests/test_imports.py "
     "tests/structure/test_sequence.py tests/pipeline/test_damaged.py tests/formats"
 )
-"""Quick ones that need no pipeline: reading, dynamic programs, storage, every factory."""
+"""Quick tests that need no pipeline."""
 SMOKE = """
 import spacy
 from spacy.training import Example
@@ -43,15 +42,13 @@ EvalbParameters.load("collins")
 import torch, numpy
 print("torch", torch.__version__, "numpy", numpy.__version__, "spacy", spacy.__version__)
 """
-"""What a user of the package does first; data files and all."""
+"""A program of a user's first steps, which needs the data files."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A surrounding: interpreter, versions that pip is held to, extras, and what is installed.
-
-    tests: whether the short tests run there, or only a first use of the package.
-    """
+    """An environment: interpreter, versions that pip is held to, extras, and the distribution.
+    tests: whether the short tests run there, or only `SMOKE`."""
 
     python: str
     pins: Sequence[str] = ()
@@ -70,7 +67,7 @@ CELLS = [
     *(Cell(python) for python in ("3.11", "3.12", "3.13", "3.14")),
     *(Cell(python, OLDEST) for python in ("3.11", "3.12")),
     Cell("3.11", source=True, tests=False),
-    # All that have wheels; the newest is in every cell that pins none. 3.8.12 was withdrawn: it
+    # All versions with wheels; cells without pins have the newest. 3.8.12 was withdrawn, as it
     # can't make a pipeline.
     *(Cell("3.11", (f"spacy==3.8.{patch}",), tests=False) for patch in range(2, 18) if patch != 12),
     *(
@@ -106,7 +103,7 @@ def main() -> int:
         versions, result = run(known[name], folder / name, wheel, sdist, options)
         failed |= result.startswith("failed")
         if not result.startswith("failed"):
-            shutil.rmtree(folder / name, ignore_errors=True)  # gigabytes each
+            shutil.rmtree(folder / name, ignore_errors=True)
         print(
             f"| {name} | {versions} | {result} ({time.perf_counter() - begun:.0f} s) |", flush=True
         )
@@ -114,7 +111,7 @@ def main() -> int:
 
 
 def build(folder: Path) -> tuple[Path, Path]:
-    """The wheel and the source distribution, made of a copy, so that the repository stays clean."""
+    """Return the wheel and the source distribution, built from a copy of the repository."""
     copy = folder / "source"
     shutil.rmtree(copy, ignore_errors=True)
     ignored = shutil.ignore_patterns("__pycache__")
@@ -135,7 +132,7 @@ def build(folder: Path) -> tuple[Path, Path]:
 def run(
     cell: Cell, venv: Path, wheel: Path, sdist: Path, options: argparse.Namespace
 ) -> tuple[str, str]:
-    """What was installed there, and how it went."""
+    """Return the installed versions, and the outcome."""
     if (python := _interpreter(cell.python)) is None:
         return "", f"no Python {cell.python} on this machine"
     shutil.rmtree(venv, ignore_errors=True)
@@ -155,7 +152,7 @@ def run(
     versions = _last_line(done.stdout)
     if not cell.tests:
         return versions, "works"
-    # the tests without the package's source beside them: it's the installed one that they import
+    # the tests without the source, so that they import the installed package
     shutil.copytree(
         ROOT / "tests", venv / "run/tests", ignore=shutil.ignore_patterns("__pycache__")
     )
@@ -167,7 +164,6 @@ def run(
 
 
 def _last_line(text: str) -> str:
-    """The last line that a process printed; one that was killed printed none."""
     return (text.strip().splitlines() or ["nothing"])[-1]
 
 
@@ -175,7 +171,6 @@ def _interpreter(version: str) -> str | None:
     pyenv = Path.home().glob(f".pyenv/versions/{version}.*/bin/python")
     for name in (f"python{version}", f"/usr/bin/python{version}", *map(str, pyenv)):
         found = shutil.which(name)
-        # a shim may be there without a Python behind it
         if (
             found
             and not subprocess.run([found, "-c", "import venv"], capture_output=True).returncode

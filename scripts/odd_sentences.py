@@ -1,9 +1,9 @@
-"""Sentences that no treebank has: what parsers find in them must be the same all the same.
+"""Sentences that no treebank has, on which parsers must not change unnoticed.
 
 python scripts/odd_sentences.py OUT.spacy
 
 500 sentences of 1 to 60 words: known and unknown words, quotes, brackets, numbers, letters of many
-scripts, marks that combine, zero-width characters; some as they come in a text without spaces.
+scripts, combining marks, zero-width characters; some without spaces.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyzABCXYZßñøœĳ0123"
 
 
 class Odd(NamedTuple):
-    """A sentence: words, their tags, and whether a space is behind each."""
+    """A sentence: words, their tags, and whether a space follows each."""
 
     words: list[str]
     tags: list[str]
@@ -50,7 +50,7 @@ class Odd(NamedTuple):
 
 
 def odd_sentences(number: int = 500, longest: int = 60, seed: int = 5) -> list[Odd]:
-    """The same ones every time; lengths go round from 1 to `longest`."""
+    """Return always the same sentences, of lengths from 1 to `longest` in turn."""
     chance = random.Random(seed)
     found = []
     for k in range(number):

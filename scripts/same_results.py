@@ -1,12 +1,11 @@
-"""Whether pipelines find the same as before a change of the code.
+"""Comparison of pipelines' results before and after a change of the code.
 
     python scripts/same_results.py record DATA OUT.json.gz [NAME …]
     python scripts/same_results.py compare BEFORE.json.gz AFTER.json.gz
 
-`record` reads the test sets below the folder DATA, skips those that aren't there, and writes what
-every pipeline finds in them: spans, heads, tags, sentence starts, scores. NAMEs choose pipelines.
-`compare` prints a line for every set that differs, and returns 1 if there is one. Scores may differ
-by a millionth.
+`record` writes each pipeline's annotation of the test sets below the folder DATA that exist: spans,
+heads, tags, sentence starts, scores. NAMEs choose pipelines. `compare` prints a line for every set
+that differs, and returns 1 if any does. Scores may differ by a millionth.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ FILES = {
 
 
 def texts(kind: str, data: Path) -> list[str] | Words:
-    """Texts, or words of sentences."""
+    """Return texts, or words of sentences."""
     if kind == "odd":
         return [sentence.words for sentence in odd_sentences()]
     path = data / FILES[kind]
@@ -74,13 +73,13 @@ def texts(kind: str, data: Path) -> list[str] | Words:
 
 
 def split(words: list[str]) -> Words:
-    """Sentences of a column of words, blank between sentences; `#` is none."""
+    """Return the sentences of a column of words, separated by blank lines, without `#` lines."""
     groups = ([w for w in group if w != "#"] for full, group in groupby(words, bool) if full)
     return [group for group in groups if group]
 
 
 def found(doc: Doc) -> dict[str, Any]:
-    """All that a pipeline writes on a Doc."""
+    """Return a pipeline's annotation of a Doc."""
     spans = {
         key: [[s.start, s.end, s.label_, s.id_] for s in group] for key, group in doc.spans.items()
     }
@@ -96,11 +95,11 @@ def found(doc: Doc) -> dict[str, Any]:
 
 
 def near(a: Any, b: Any) -> bool:
-    """Whether values are equal, numbers to a millionth."""
+    """Return whether values are equal, numbers to a millionth."""
     if isinstance(a, float) and isinstance(b, float):
         return abs(a - b) <= 1e-6
     if isinstance(a, dict) and isinstance(b, dict):
-        keys = (a.keys() | b.keys()) - {"wrote"}  # once checksums, now names of layers
+        keys = (a.keys() | b.keys()) - {"wrote"}  # checksums in old files, names of layers now
         return all(key in a and key in b and near(a[key], b[key]) for key in keys)
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(near, a, b))
@@ -108,7 +107,7 @@ def near(a: Any, b: Any) -> bool:
 
 
 def record(data: Path, output: Path, names: list[str]) -> None:
-    """Write what the pipelines find."""
+    """Write the pipelines' annotation."""
     torch.set_num_threads(1)
     results = {}
     for name in names or TEXTS:
@@ -130,7 +129,7 @@ def record(data: Path, output: Path, names: list[str]) -> None:
 
 
 def compare(before: Path, after: Path) -> int:
-    """Print what differs."""
+    """Print differences."""
     old, new = (json.loads(gzip.decompress(path.read_bytes())) for path in (before, after))
     status = 0
     for name in old.keys() & new.keys():

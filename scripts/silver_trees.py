@@ -1,10 +1,10 @@
-"""Give sentences that have no trees those that a pipeline finds, and leave all else as it is.
+"""Add a pipeline's trees to sentences that have none.
 
     python scripts/silver_trees.py MODEL IN.spacy OUT.spacy [--tags]
 
-Heads stay gold. Tags are the pipeline's where a sentence has none, and with `--tags` everywhere: a
-treebank's tags may be others than the pipeline's. So a treebank of heads helps to train a parser of
-trees on more words than there are trees of. (`lal silver` annotates plain text.)
+A treebank of heads so becomes training data for a parser of trees. Heads stay gold. Tags are the
+pipeline's where a sentence has none, and with `--tags` everywhere, as a treebank's tag set may
+differ.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from spacy_lal.training.corpus import Corpus
 
 
 def bare(doc: Doc) -> Doc:
-    """Words, spaces and sentence starts alone."""
+    """Return a copy with words, spaces and sentence starts alone."""
     words, spaces = [t.text for t in doc], [bool(t.whitespace_) for t in doc]
     return Doc(doc.vocab, words, spaces, sent_starts=[bool(t.is_sent_start) for t in doc])
 
@@ -35,7 +35,7 @@ def main(
         bool, typer.Option("--tags", help="Tags, too, in the place of others.")
     ] = False,
 ) -> None:
-    """Parse what has no trees."""
+    """Parse sentences without trees."""
     nlp = spacy.load(model)
     docs = list(Corpus(source).docs(nlp))
     for doc, found in zip(docs, nlp.pipe(map(bare, docs)), strict=True):

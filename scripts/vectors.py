@@ -1,7 +1,7 @@
-"""Static word vectors for `spacy-lal.WithOwnVectors.v1`: train them on text, store them small,
-build a pipeline that `[initialize] vectors` can name.
+"""Train static word vectors for `spacy-lal.WithOwnVectors.v1`, and build pipelines with them.
 
-`build` and `reduce` need nothing but spaCy. `train` needs floret (`pip install floret`).
+`[initialize] vectors` can name such a pipeline. `build` and `reduce` need nothing but spaCy.
+`train` needs floret (`pip install floret`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ABBREVIATIONS = (
     "Mr Mrs Ms Dr Prof St Jr Sr vs etc Inc Ltd Co Corp No Gen Rep Sen Gov Lt Col Capt Sgt Rev "
     "Jan Feb Mar Apr Aug Sep Sept Oct Nov Dec Mt Ft Ave Blvd Messrs Hon"
 )
-# words as treebanks of English cut them: do|n't, can|not, it|'s, 3|%, hyphens apart
+# tokens as in English treebanks: do|n't, can|not, it|'s, 3|%, hyphens apart
 _TOKEN = re.compile(
     rf"""
     (?:https?://|www\.)\S+[^\s.,;:!?)\]'"]
@@ -66,12 +66,12 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
 def tokens(line: str) -> list[str]:
-    """The words of a line of text."""
+    """Return the words of a line of text."""
     return [m.group() for m in _TOKEN.finditer(line.replace("’", "'").replace("‘", "'"))]
 
 
 def load(pipeline: str) -> Language:
-    """A pipeline by its name or folder."""
+    """Load a pipeline by its name or folder."""
     try:
         return spacy.load(pipeline)
     except (OSError, ValueError) as error:
@@ -80,7 +80,7 @@ def load(pipeline: str) -> Language:
 
 
 class Compounds:
-    """Words of several parts, as a treebank joins them: thủ_tướng."""
+    """Words of several parts, joined as in a treebank: thủ_tướng."""
 
     def __init__(self, paths: list[Path]) -> None:
         vocab = spacy.blank("xx").vocab
@@ -90,7 +90,7 @@ class Compounds:
         self.longest = max(map(len, self.known), default=1)
 
     def joined(self, line: list[str]) -> list[str]:
-        """A line of text in such words, the longest first from the left."""
+        """Return the line with compounds joined, the longest first from the left."""
         lower = [part.lower() for part in line]
         words, start = [], 0
         while start < len(line):
@@ -144,7 +144,7 @@ def train(
 
 
 def save(table: Path, output: Path) -> None:
-    """Store what floret wrote: a header of settings, then a row of numbers a bucket."""
+    """Store floret's output, a header of settings and a row of numbers a bucket."""
     with table.open(encoding="utf8") as file:
         rows, width, minn, maxn, hash_count, seed, bow, eow = file.readline().split()
         data = numpy.zeros((int(rows), int(width)), dtype="float16")
@@ -188,7 +188,7 @@ def build(
 
 
 LENGTH = 0.3
-"""Of what `reduce` makes, a usual number: as large as those of learned embeddings at first."""
+"""Root mean square of `reduce`'s numbers, near that of initial embeddings."""
 
 
 @app.command()
@@ -216,7 +216,7 @@ def reduce(
     directions = numpy.linalg.svd(data, full_matrices=False)[2][:width]
     kept = data @ directions.T
     nlp = spacy.blank(theirs.lang)
-    # keys are hashes: the words themselves, which take more room than the rows, aren't needed
+    # without words, which take more space than the rows: keys are hashes
     nlp.vocab.vectors = Vectors(
         strings=nlp.vocab.strings, shape=kept.shape, name=f"{theirs.meta['name']}_vectors"
     )

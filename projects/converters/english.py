@@ -1,7 +1,6 @@
-"""Converters of English treebanks to the English Web Treebank's conventions: MASC, CRAFT and GUM.
+"""Converters of MASC, CRAFT and GUM to the English Web Treebank's conventions.
 
-All have its labels and tags and mean much the same by them. Where they systematically don't, a
-parser trained on two of them would guess which one a sentence is from.
+Systematic differences would make a parser trained on several treebanks guess the source.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ from spacy_lal.trees.brackets import ptb_unescape
 from spacy_lal.trees.tree import ConstituentTree, LabelledSpan
 
 MARKS = frozenset({"CODE", "SU"})
-"""Tags of what is no word: markup, and the marks of a transcript's units."""
+"""Tags of markup and of the marks of a transcript's units, which aren't words."""
 
 SPLICED = frozenset({"TITLE", "HEADING", "CAPTION", "CIT"})
-"""CRAFT's labels of phrases that the English Web Treebank has none of: their parts stay."""
+"""CRAFT's labels of phrases that the English Web Treebank lacks; their parts stay."""
 
 _TAGS = {f"-{side}{kind}B-": f"-{side}RB-" for side in "LR" for kind in "SC"}
-"""Square and curly brackets have the tags of round ones."""
+"""Tags of square and curly brackets, with those of round ones."""
 
 Trees = list[ConstituentTree]
 
@@ -87,7 +86,7 @@ class Masc(Files):
 
 
 def masc_sentence(found: PropbankSentence) -> TreebankSentence | None:
-    """Words unescaped, tags, bare constituents and frames, without MARKS; None without words."""
+    """Return the sentence, unescaped and without MARKS; None without words."""
     keep = [tag not in MARKS for tag in found.tags]
     before = list(accumulate(keep, initial=0))
 
@@ -111,7 +110,7 @@ def masc_sentence(found: PropbankSentence) -> TreebankSentence | None:
             if keep[frame.predicate]
         ],
         id=f"{found.document}.{found.number}",
-        paragraph=found.document,  # the format knows documents alone
+        paragraph=found.document,  # the format has documents only
     )
 
 
@@ -125,7 +124,7 @@ class Craft(Brackets):
     every: Annotated[int, "Take every N-th tree."] = 1
 
     def read_parts(self, inputs: Sequence[Path]) -> dict[str, Part]:
-        """Trees are counted through all files."""
+        """Read the trees, counted through all files."""
         losses, skipped = Losses(), limits(self.skip)
         places = (
             place
@@ -149,7 +148,7 @@ class Craft(Brackets):
 
 
 def limits(text: str) -> range:
-    """`first-last` as a range; "" is an empty one. Raises ValueError for anything else."""
+    """Return `first-last` as a range; "" is an empty one. Raises ValueError for anything else."""
     if not text:
         return range(0)
     first, _, last = text.partition("-")
@@ -159,10 +158,8 @@ def limits(text: str) -> range:
 
 
 def spliced(tree: ConstituentTree, labels: frozenset[str]) -> ConstituentTree:
-    """The tree without phrases of these labels, whose parts stand in their places.
-
-    The root stays, and so do words.
-    """
+    """Return the tree with phrases of these labels replaced by their children. The root stays, and
+    so do words."""
 
     def parts(
         node: ConstituentTree, children: list[list[ConstituentTree]]
@@ -178,7 +175,7 @@ def spliced(tree: ConstituentTree, labels: frozenset[str]) -> ConstituentTree:
 
 @dataclass(frozen=True, kw_only=True)
 class Gum(Conllu):
-    """CoNLL-U, of which only the `newdoc id`s are taken that a file lists."""
+    """CoNLL-U, of which only the documents in a list are taken."""
 
     lang: Lang = "en"
     documents: Annotated[Path, "A file with a document a line: `name`, or `name first last`."]
@@ -201,15 +198,18 @@ class Gum(Conllu):
 
 @dataclass
 class DocumentList:
-    """ranges: of each document the first and last of its sentences that are meant, from 0; None
-    for all of them. source: where the list is from. seen: documents that were asked for."""
+    """A list of documents and of ranges of their sentences.
+
+    ranges: first and last sentence, from 0, of each document; None for all. source: the list's
+    file. seen: documents that were looked up.
+    """
 
     ranges: dict[str, tuple[int, int] | None]
     source: str = "<string>"
     seen: set[str] = field(default_factory=set)
 
     def __call__(self, document: str, number: int) -> bool:
-        """Whether sentence `number` of a document is in the list."""
+        """Return whether sentence `number` of a document is in the list."""
         if document not in self.ranges:
             return False
         self.seen.add(document)
@@ -217,16 +217,14 @@ class DocumentList:
         return limits is None or limits[0] <= number <= limits[1]
 
     def check_seen(self) -> None:
-        """Raises ValueError for a listed document that nobody has asked for."""
+        """Raise ValueError for a listed document that was not looked up."""
         if missing := sorted(self.ranges.keys() - self.seen):
             raise ValueError(f"{self.source}: no document {missing[0]!r} in the input")
 
 
 def read_documents(path: str | Path) -> DocumentList:
-    """A list with a document a line, `name` or `name first last`; `#` begins a remark.
-
-    Raises FormatError for another line, or a document twice.
-    """
+    """Read a list with a document a line, `name` or `name first last`; `#` begins a comment. Raises
+    FormatError for another line, or a document twice."""
     ranges: dict[str, tuple[int, int] | None] = {}
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         name, *limits = line.partition("#")[0].split() or [""]
@@ -245,7 +243,7 @@ def read_documents(path: str | Path) -> DocumentList:
 
 
 def like_ewt(sentence: TreebankSentence) -> TreebankSentence:
-    """`prepositions` and `parentheses`; a sentence without tags or tree stays as it is."""
+    """Apply `prepositions` and `parentheses`; a sentence without tags or tree stays as it is."""
     if sentence.tags is None or sentence.constituents is None:
         return sentence
     return replace(
@@ -256,12 +254,11 @@ def like_ewt(sentence: TreebankSentence) -> TreebankSentence:
 
 
 def prepositions(tags: Sequence[str], spans: Sequence[LabelledSpan]) -> list[str]:
-    """Tags in which "to" is TO before a verb alone, and IN as any other preposition.
-
-    The older Penn Treebank tags every "to" TO. It is a preposition where the smallest phrase around
-    it is one of prepositions (PP, WHPP) or quantities (QP)."""
+    """Return tags with TO for "to" before verbs only, and IN for the preposition. The older Penn
+    Treebank tags every "to" TO. It is a preposition if the smallest phrase around it is one of
+    prepositions (PP, WHPP) or quantities (QP)."""
     parents = [""] * len(tags)
-    for start, end, label in spans:  # in preorder: the smallest comes last
+    for start, end, label in spans:  # in preorder, so the smallest is last
         parents[start:end] = [label] * (end - start)
     return [
         "IN" if tag == "TO" and parent in ("PP", "WHPP", "QP") else tag
@@ -270,17 +267,15 @@ def prepositions(tags: Sequence[str], spans: Sequence[LabelledSpan]) -> list[str
 
 
 def parentheses(tags: Sequence[str], spans: Sequence[LabelledSpan]) -> list[LabelledSpan]:
-    """Phrases in preorder in which brackets belong to the phrase that they enclose.
-
-    (PRN (-LRB- x) (NP …) (-RRB- x)) becomes (NP (-LRB- x) … (-RRB- x)); if no one phrase is
-    enclosed, the brackets and what they enclose belong to what PRN belonged to.
-    """
+    """Return phrases in preorder, with brackets inside the phrase that they enclose. (PRN (-LRB- x)
+    (NP …) (-RRB- x)) becomes (NP (-LRB- x) … (-RRB- x)). If they don't enclose exactly one phrase,
+    brackets and contents become children of PRN's parent."""
     kept: list[LabelledSpan] = []
     enclosed: set[tuple[int, int]] = set()
     for k, (start, end, label) in enumerate(spans):
         inside = start + 1, end - 1
         if (start, end) in enclosed:
-            enclosed.discard((start, end))  # of a unary chain the topmost alone has moved
+            enclosed.discard((start, end))  # only the topmost of a unary chain has moved
         elif label == "PRN" and (tags[start], tags[end - 1]) == ("-LRB-", "-RRB-"):
             following = spans[k + 1] if k + 1 < len(spans) else None
             if following is not None and following[:2] == inside:

@@ -1,10 +1,9 @@
-"""The English Web Treebank: words and heads from Universal Dependencies, trees and roles from
-PropBank's skeletons, which mask the words of the same sentences.
+"""The English Web Treebank: words and heads from UD, trees and roles from PropBank's skeletons.
 
-Documents are paired by name and sentences by order (where their numbers differ: by the best
-monotone alignment of their tags). A pair is kept if it has as many words as tags and the tags
-aren't shifted against each other; then word i has tag i. Both sides re-tag words now and then,
-so that agreement as such is not asked for.
+Skeletons mask the words of the same sentences. Documents are paired by name, sentences by order
+(where numbers differ, by the best monotone alignment of tags). A pair is kept if it has as many
+words as tags, and the tags aren't shifted. Both sides re-tag words now and then, so agreement isn't
+required.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from spacy_lal.formats.files import DAMAGE, FormatError, decoded, read_text
 from spacy_lal.formats.treebank_format import PARTS, Format, Lang, Losses, Part
 
 SHIFTED_RUN = 5
-"""So many consecutive tags disagree if tokens are split differently; corrections come at most three
-in a row."""
+"""Consecutive tags that disagree if tokens are split differently; corrections come at most three in
+a row."""
 
 DocumentName = tuple[str, str]
-"""(genre, document), as in `weblog-<document>` and `weblog/00/<document>.xml.gold_skel`."""
+"""Genre and document, as in `weblog-<document>` and `weblog/00/<document>.xml.gold_skel`."""
 
 Skeletons = Mapping[DocumentName, Callable[[], Sequence[PropbankSentence]]]
-"""Documents, each of which is read when it is called."""
+"""Documents' names and functions that read them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,10 +65,8 @@ class EnglishWebTreebank(Format):
 
 
 def join(sentences: Sequence[ConlluSentence], skeletons: Skeletons) -> Part:
-    """The sentences of a split with their skeletons. Of a sentence without one, the id is left out.
-
-    Raises FormatError for sentences outside any document.
-    """
+    """Return the sentences of a split with their skeletons; sentences without one are dropped.
+    Raises FormatError for sentences outside any document."""
     part = Part([], Losses())
     dropped, counts = part.losses.left_out["dropped"], part.losses.counts
     counts["skeleton sentences without words"] = counts["tags that agree"] = 0
@@ -100,7 +97,7 @@ def join(sentences: Sequence[ConlluSentence], skeletons: Skeletons) -> Part:
 
 
 def fault_of(sentence: ConlluSentence, skeleton: PropbankSentence | None) -> str:
-    """Why the two can't be joined, "" if they can."""
+    """Return why the two can't be joined, "" if they can."""
     if skeleton is None:
         return "no partner: sentences are split differently"
     if len(skeleton.tags) != len(sentence.words):
@@ -119,22 +116,17 @@ def _add(part: Part, sentence: ConlluSentence, skeleton: PropbankSentence) -> No
 
 
 def agreement(left: Sequence[str], right: Sequence[str]) -> int:
-    """At how many positions the two are equal."""
     return sum(a == b for a, b in zip(left, right, strict=True))
 
 
 def longest_disagreement(left: Sequence[str], right: Sequence[str]) -> int:
-    """The longest run of positions at which the two differ."""
     differ = (a != b for a, b in zip(left, right, strict=True))
     return max((len(list(run)) for different, run in groupby(differ) if different), default=0)
 
 
 def align(left: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> list[int | None]:
-    """For each tag sequence on the left its partner on the right, or None.
-
-    The monotone alignment with most agreeing tags; partners have equal length, and half of
-    their tags agree.
-    """
+    """Return the partner on the right, or None, of each tag sequence on the left. The monotone
+    alignment has most agreeing tags; partners have equal length, and half of their tags agree."""
     best = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
     weights: dict[tuple[int, int], int] = {}
     for i, a in enumerate(left):
@@ -158,11 +150,9 @@ def align(left: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> list
 
 
 def read_ud_split(directory: str | Path, split: str) -> list[ConlluSentence]:
-    """A split of a UD release: `*-ud-<split>.conllu`, plain or compressed, or, where a checkout
-    lacks the file, its documents from `not-to-release/sources` in the order of `file-lists`.
-
-    Raises FileNotFoundError if there is neither.
-    """
+    """Read a split of a UD release: `*-ud-<split>.conllu`, plain or compressed. A checkout without
+    the file has its documents in `not-to-release/sources`, in the order of `file-lists`. Raises
+    FileNotFoundError if there is neither."""
     directory = Path(directory)
     files = [
         path
@@ -182,8 +172,8 @@ def read_ud_split(directory: str | Path, split: str) -> list[ConlluSentence]:
 
 
 def find_skeletons(path: str | Path) -> Skeletons:
-    """Every skeleton `<genre>/<section>/<document>.xml.gold_skel` below a directory or in a tar
-    archive. Raises FileNotFoundError if there are none."""
+    """Return the skeletons `<genre>/<section>/<document>.xml.gold_skel` of a folder or tar archive.
+    Raises FileNotFoundError if there are none."""
     path = Path(path)
     found: dict[DocumentName, Callable[[], Sequence[PropbankSentence]]] = {}
     if path.is_dir():
@@ -199,10 +189,8 @@ def find_skeletons(path: str | Path) -> Skeletons:
 
 
 def _archived(path: Path) -> Iterator[tuple[str, bytes]]:
-    """The skeletons in a tar archive, by name. Nothing is unpacked to the disk.
-
-    Raises FormatError for one that is damaged.
-    """
+    """Yield the skeletons in a tar archive, by name, without unpacking to the disk. Raises
+    FormatError for a damaged archive."""
     try:
         with tarfile.open(path) as archive:
             for member in archive:

@@ -1,5 +1,4 @@
-"""The French Sequoia treebank: trees with functions, joined with UD_French-Sequoia's heads; and
-CoNLL-U with contractions as one word, as they are written: "du", not "de" and "le".
+"""The French Sequoia treebank, trees with UD's heads; and CoNLL-U in written tokens ("du").
 
 Labels lose their functions (NP-SUJ is NP). Compounds are words with underscores (`afin_de`), SENT
 stays a constituent, as in the French Treebank. The trees' splits are UD's.
@@ -27,16 +26,16 @@ from spacy_lal.formats.treebank_format import PARTS, Format, Lang, Losses, Part
 from spacy_lal.formats.treebank_sentence import TreebankSentence
 
 TOKENS = "train-tokens"
-"""The part with the training sentences in tokens as they are written, for parsers of raw text:
-compounds are several tokens under one bracket."""
+"""The part with written tokens of the training sentences, for parsers of raw text. Compounds are
+several tokens under one bracket."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sequoia(Format):
     """Sequoia's trees with UD's heads, joined by their text; split as UD is.
 
-    INPUT is a file of all trees, one on a line (what stands before its first bracket is skipped),
-    or a folder of train.*, dev.* and test.*, whose splits then hold for what UD lacks.
+    INPUT is a file of all trees, one a line (text before the first bracket is skipped), or a folder
+    of train.*, dev.* and test.*, whose splits hold for sentences that UD lacks.
     """
 
     parts = (*PARTS, TOKENS)
@@ -57,7 +56,7 @@ class Sequoia(Format):
                 place, fault = f"{path}: tree {number}", "UD has no such sentence"
                 part = own
                 if same := known.get(text_key(sentence.words)):
-                    # each of UD's once, in order, as long as a sentence has several there
+                    # each UD sentence once, in order, of those with the same text
                     at = next((i for i, (other, _) in enumerate(same) if other == own), 0)
                     other, ud = same.pop(at) if len(same) > 1 else same[0]
                     part = own or other
@@ -85,10 +84,10 @@ class Sequoia(Format):
             lines.append(line[max(bracket, 0) :])
         trees = parse_sentences("\n".join(lines), source=str(path))
         for sentence in clean_sentences(trees, losses):
-            yield replace(sentence, spaces=None)  # which only UD has
+            yield replace(sentence, spaces=None)
 
     def _known(self) -> dict[str, list[tuple[str, ConlluSentence]]]:
-        """UD's sentences and their parts, by their text. Raises FileNotFoundError."""
+        """Return UD's sentences with their part, by text. Raises FileNotFoundError."""
         known = defaultdict(list)
         for part in PARTS:
             files = sorted(self.ud.glob(f"*-ud-{part}.conllu*"))
@@ -110,7 +109,7 @@ class Written(Conllu):
 
 
 def tree_files(trees: Path) -> list[Path]:
-    """The file itself, or a folder's files named after splits. Raises FileNotFoundError."""
+    """Return the file itself, or a folder's files named after splits. Raises FileNotFoundError."""
     if trees.is_file():
         return [trees]
     files = [path for part in PARTS for path in sorted(trees.glob(f"{part}.*"))]

@@ -1,9 +1,9 @@
 """GreynirCorpus, gold trees of Icelandic, as its authors publish them.
 
-Files of ten sentences, whose tree stands beside a node META and whose leaves carry notes:
-`(no_et_nf_kvk Frétt (lemma frétt))`. A leaf of several words is as many leaves, which have its tag.
-Tags are strings of features, of which the first is the part of speech; it alone is kept. Labels
-lose their functions (NP-SUBJ is NP).
+Files have ten sentences, whose trees stand beside a node META and whose leaves carry notes:
+`(no_et_nf_kvk Frétt (lemma frétt))`. A leaf of several words becomes as many leaves. Tags are
+strings of features; only the first, the part of speech, is kept. Labels lose their functions
+(NP-SUBJ is NP).
 
 V. Þorsteinsson, H. Óladóttir and H. Loftsson (2019), A Wide-Coverage Context-Free Grammar for
 Icelandic and an Accompanying Parsing System.
@@ -25,8 +25,8 @@ from spacy_lal.formats.treebank_format import PARTS, Lang, Losses, Treebank
 from spacy_lal.formats.treebank_sentence import TreebankSentence
 
 DEVELOPMENT = 10
-"""Every so many files of the corpus's `devset` are development data, the others training data:
-sentences grow longer from file to file, so that all lengths are in both."""
+"""Every tenth file of `devset` is development data, the others are training data. Sentences grow
+longer from file to file, so both have all lengths."""
 
 _META = re.compile(r"\(META\b.*?\)\)(?=\s*\()", re.DOTALL)
 _NOTES = re.compile(r"\s*\((?:lemma|exp_seg|exp_abbrev) [^()]*\)")
@@ -57,7 +57,6 @@ class GreynirCorpus(Treebank):
         return found
 
     def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
-        """Sentences with parts of speech and constituents."""
         text = read_text(path)
         if path.suffix == ".gld":  # elsewhere a backslash is a word
             text = text.replace("\\(", "-LRB-").replace("\\)", "-RRB-")
@@ -70,12 +69,11 @@ class GreynirCorpus(Treebank):
 
 
 def _lines(left_out: re.Match[str]) -> str:
-    """As many line ends: places in messages stay right."""
+    """Return as many line ends, which keep places in messages right."""
     return "\n" * left_out[0].count("\n")
 
 
 def _apart(leaf: re.Match[str]) -> str:
-    """A leaf a word."""
     return " ".join(f"({leaf['tag']} {word})" for word in leaf["words"].split()) + _lines(leaf)
 
 

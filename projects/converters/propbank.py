@@ -1,9 +1,8 @@
 """PropBank's columns: skeletons (`.gold_skel`), whose words are masked, and `.gold_conll`.
 
-A row a token, a blank line between sentences; columns between any whitespace: file or document,
+A row is a token, a blank line ends a sentence. Columns between any whitespace: file or document,
 sentence, token, word or [WORD], tag, parse bit, predicate lemma, roleset, and one column for each
-predicate. As a command: skeletons of any treebank, with words from a file that has the same
-sentences in the same order.
+predicate. The command converts skeletons with words from a parallel file.
 https://github.com/propbank/propbank-release
 """
 
@@ -33,16 +32,19 @@ from spacy_lal.formats.treebank_sentence import TreebankSentence
 from spacy_lal.trees.tree import LabelledSpan
 
 CONLLU_SUFFIXES = frozenset({".conllu", ".conllx", ".conll"})
-"""Ends of the names of files in CoNLL-U and CoNLL-X."""
+"""Suffixes of CoNLL-U and CoNLL-X files."""
 
 _FIXED = 8
 
 
 @dataclass(frozen=True)
 class PropbankSentence:
-    """document, number: its first two columns. line: where its first token is. spans: phrases in
-    preorder, without the root, None if the parse bits don't match. frames: None if a Doc can't hold
-    one of them (see `sentence_frames`). left_out: such trees and frames."""
+    """A sentence in PropBank's columns.
+
+    document, number: first two columns. line: line of the first token. spans: phrases in preorder,
+    without the root, None if the parse bits don't match. frames: None if a Doc can't hold one of
+    them. left_out: such trees and frames.
+    """
 
     document: str
     number: str
@@ -57,10 +59,8 @@ class PropbankSentence:
 def parse_propbank(
     text: str, *, source: str = "<string>", broken_trees: bool = False
 ) -> Iterator[PropbankSentence]:
-    """The sentences of a file. Raises FormatError.
-
-    broken_trees: leave out trees whose parse bits don't match; otherwise they are errors, too.
-    """
+    """Yield the sentences of a file. Raises FormatError. broken_trees: whether to leave out trees
+    whose parse bits don't match, instead of an error."""
     for line, rows in column_rows(text):
         rolesets = ["" if row[7:8] in ([], [NO_PREDICATE]) else row[7] for row in rows]
         check_columns(rows, _FIXED, sum(map(bool, rolesets)), source=source, line=line)
@@ -84,7 +84,7 @@ def parse_propbank(
 class Propbank(Files):
     """PropBank's skeletons, a file or folders of .gold_skel, with words from another file.
 
-    Tags, trees and roles are the skeleton's; spaces, lemmas and heads are what CoNLL-U says.
+    Tags, trees and roles are the skeleton's; spaces, lemmas and heads are CoNLL-U's.
     """
 
     lang: Lang = "en"
@@ -95,7 +95,7 @@ class Propbank(Files):
         return [*super().sources(inputs), self.words]
 
     def read_parts(self, inputs: Sequence[Path]) -> dict[str, Part]:
-        """Raises FormatError where skeletons and words aren't parallel."""
+        """Read the skeletons. Raises FormatError where they and the words aren't parallel."""
         part, words = Part([], Losses()), str(self.words)
         masked = (
             (str(path), sentence)
@@ -125,7 +125,6 @@ class Propbank(Files):
         return {"": part}
 
     def _words(self) -> Iterator[tuple[int, TreebankSentence, str]]:
-        """The line of each sentence, the sentence, and why it has no heads ("" if it has)."""
         if CONLLU_SUFFIXES.intersection(self.words.suffixes):
             for read in read_conllu(self.words):
                 yield read.line, *to_sentence(read)
@@ -136,7 +135,6 @@ class Propbank(Files):
 
 
 def with_skeleton(sentence: TreebankSentence, skeleton: PropbankSentence) -> TreebankSentence:
-    """The sentence with a skeleton's tags, tree and roles."""
     return replace(
         sentence, tags=skeleton.tags, constituents=skeleton.spans, frames=skeleton.frames
     )

@@ -1,9 +1,8 @@
-"""Heads from Universal Dependencies for trees of the same sentences in other words.
+"""Heads from Universal Dependencies for trees of the same sentences, tokenised otherwise.
 
-A treebank may write compounds as one word (`afin_de`) and contractions as one (`au`), where UD has
-several words. Both sides are compared by their characters, without spaces, underscores and case.
-A word that has several of UD's words takes the head and the relation of the first of them whose
-head is outside: of `au`, which is `à` and `le`, those of the preposition.
+A treebank may write compounds (`afin_de`) and contractions (`au`) as one word, where UD has
+several. Texts are compared without spaces, underscores and case. A word of several UD words takes
+head and relation of the first with its head outside: `au`, `à` and `le`, those of the preposition.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ from spacy_lal.formats.conllu import ConlluSentence, TagColumn
 from spacy_lal.formats.treebank_sentence import TreebankSentence, tree_fault
 
 COMPOUND = "_"
-"""Stands between the parts of a compound."""
+"""The character between the parts of a compound."""
 
 PART = "dep"
-"""The relation of a part of a token of UD's (`ex-`) to the last part, which UD has none for."""
+"""The relation of the first parts of a UD token (`ex-`) to the last part."""
 
 NO_HEADS = "no heads in UD"
 
 
 class SurfaceToken(NamedTuple):
-    """A token as it is written: its text, UD's words in it, and whether a space follows."""
+    """A token as written: its text, its UD words, and whether a space follows."""
 
     text: str
     words: range
@@ -37,17 +36,17 @@ class SurfaceToken(NamedTuple):
 
 
 def plain(text: str) -> str:
-    """The characters that both sides share."""
+    """Return the characters that both sides share."""
     return "".join(text.replace(COMPOUND, "").split()).lower()
 
 
 def text_key(words: Iterable[str]) -> str:
-    """What the same sentence has in common, however it is cut into words."""
+    """Return a key of the sentence that doesn't depend on tokenisation."""
     return plain("".join(words))
 
 
 def surface(sentence: ConlluSentence) -> list[SurfaceToken]:
-    """The sentence's tokens as they are written, contractions in one."""
+    """Return the sentence's written tokens; a contraction is one."""
     ranges = {first: (last, form) for first, last, form in sentence.multiword}
     tokens: list[SurfaceToken] = []
     word = 0
@@ -59,16 +58,15 @@ def surface(sentence: ConlluSentence) -> list[SurfaceToken]:
 
 
 def key_of(ud: ConlluSentence) -> str:
-    """The `text_key` of a sentence of UD."""
+    """Return the `text_key` of a UD sentence."""
     return text_key(token.text for token in surface(ud))
 
 
 def written(ud: ConlluSentence, column: TagColumn = TagColumn.xpos) -> tuple[TreebankSentence, str]:
-    """The sentence in tokens as they are written, each contraction one word; without lemmas and
-    features, of which a contraction has several. Heads that aren't one tree are left out; the
-    second value says why, "" if there are heads or UD has none.
+    """Return the sentence in written tokens, and why it has no heads ("" if it or UD has any).
 
-    column: which one is the word's tag.
+    Contractions are one word, without lemma and features. Heads that aren't one tree are left out.
+    column: the column of the words' tags.
     """
     tags, tokens = ud.tags(column), surface(ud)
     groups = [token.words for token in tokens]
@@ -83,8 +81,8 @@ def written(ud: ConlluSentence, column: TagColumn = TagColumn.xpos) -> tuple[Tre
 
 
 def with_heads(sentence: TreebankSentence, ud: ConlluSentence) -> tuple[TreebankSentence, str]:
-    """The sentence with UD's heads, relations, universal tags and spaces, and why they are missing
-    ("" if they aren't)."""
+    """Return the sentence with UD's heads, relations, universal tags and spaces. The second value
+    is why heads are missing, "" if they aren't."""
     tokens = surface(ud)
     groups = _aligned([plain(word) for word in sentence.words], [plain(t.text) for t in tokens])
     if groups is None:
@@ -94,19 +92,16 @@ def with_heads(sentence: TreebankSentence, ud: ConlluSentence) -> tuple[Treebank
     if fault:
         return sentence, fault
     ends = [group.stop - 1 for group in groups]
-    # no space follows what is followed by the rest of its token
+    # no space follows within a token
     after = zip(ends, [*ends[1:], -1], strict=True)
     spaces = [tokens[end].space and end != following for end, following in after]
     return replace(sentence, spaces=spaces, **joined), ""
 
 
 def in_tokens(sentence: TreebankSentence, ud: ConlluSentence) -> TreebankSentence | None:
-    """The sentence in UD's tokens as they are written.
-
-    A compound is as many tokens as it has parts. They stand under one bracket, which is called
-    after its tag, with "+" (`P+`), and have no tags of their own. Parts of one token (`ex-`) are
-    one token, with the last one's tag. None if there are no heads, or no alignment.
-    """
+    """Return the sentence in UD's written tokens; None without heads or alignment. A compound has a
+    token for each part, without tags, under a bracket of its tag with "+" (`P+`). Parts of one
+    token (`ex-`) are one token, with the last one's tag."""
     tokens = surface(ud)
     groups = _aligned([plain(word) for word in sentence.words], [plain(t.text) for t in tokens])
     joined, fault = _of_ud(ud, [token.words for token in tokens])
@@ -119,7 +114,7 @@ def in_tokens(sentence: TreebankSentence, ud: ConlluSentence) -> TreebankSentenc
             tags[group.start] = tag
         else:
             spans.append((group.start, group.stop, f"{tag}+"))
-    # the sort keeps the order of equal spans: phrases stand above the compound of the same words
+    # stable, so phrases stand above the compound of the same words
     spans.sort(key=lambda span: (span[0], -span[1]))
     words = [token.text for token in tokens]
     spaces = [token.space for token in tokens]
@@ -127,12 +122,9 @@ def in_tokens(sentence: TreebankSentence, ud: ConlluSentence) -> TreebankSentenc
 
 
 def _of_ud(ud: ConlluSentence, groups: Sequence[range]) -> tuple[dict[str, Any], str]:
-    """Heads, relations, universal tags and names of these groups of UD's words, and what is wrong
-    with the heads. The root is its own head.
-
-    Of groups that are the same words, the last has their head, and the others hang on it.
-    Universal tags are None if the treebank has others in their column.
-    """
+    """Return heads, relations, universal tags and forms of groups of UD words, and heads' fault.
+    The root is its own head. The last of equal groups has their head, and the others depend on it.
+    Universal tags are None if the treebank has others in their column."""
     tops = [_top(ud, group) for group in groups]
     universal = set(ud.upos) <= UNIVERSAL_TAGS.keys()
     joined: dict[str, Any] = {"id": ud.id, "paragraph": ud.paragraph}
@@ -153,17 +145,15 @@ def _of_ud(ud: ConlluSentence, groups: Sequence[range]) -> tuple[dict[str, Any],
 
 
 def _top(ud: ConlluSentence, group: range) -> int:
-    """The root if it is among these words, else the first whose head is not among them."""
+    """Return the root if it is in the group, else the first word whose head isn't."""
     heads = ud.heads or ()
     outside = [word for word in group if heads and heads[word] - 1 not in group]
     return min(outside, key=lambda word: heads[word] != 0, default=group.start)
 
 
 def _aligned(words: Sequence[str], tokens: Sequence[str]) -> list[range] | None:
-    """The tokens of each word. Words that are parts of one token have all that same token.
-
-    None if the texts differ, or if a word has more than a part of a token and something else.
-    """
+    """Return the tokens of each word; parts of one token share it. None if the texts differ, or if
+    a word has a part of a token and something else."""
     if "".join(words) != "".join(tokens) or not all(words) or not all(tokens):
         return None
     ends = list(accumulate(map(len, tokens)))

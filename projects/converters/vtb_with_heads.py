@@ -1,5 +1,4 @@
-"""The Vietnamese Treebank with heads of a Universal Dependencies treebank, which has some of its
-sentences."""
+"""The Vietnamese Treebank with heads of a UD treebank, which has some of its sentences."""
 
 from __future__ import annotations
 
@@ -31,7 +30,6 @@ class VietnameseWithHeads(VietnameseTreebank):
 
     @cached_property
     def files(self) -> list[Path]:
-        """UD's files. Raises FileNotFoundError."""
         files = [self.ud] if self.ud.is_file() else sorted(self.ud.glob("*.conllu*"))
         if not files:
             raise FileNotFoundError(f"no *.conllu in {self.ud}")
@@ -39,7 +37,6 @@ class VietnameseWithHeads(VietnameseTreebank):
 
     @cached_property
     def known(self) -> dict[str, list[ConlluSentence]]:
-        """UD's sentences by their text."""
         known = defaultdict(list)
         for found in (found for file in self.files for found in read_conllu(file)):
             known[key_of(found)].append(found)
@@ -47,14 +44,13 @@ class VietnameseWithHeads(VietnameseTreebank):
 
     @cached_property
     def uses(self) -> dict[str, int]:
-        """How often each text of UD was found in a tree."""
         return defaultdict(int)
 
     def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
         return [*super().sources(inputs), *self.files]
 
     def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
-        """Of UD's sentences of the same text, each is taken once, in order, and then the last."""
+        """Yield sentences; UD sentences of the same text are used in order, the last one again."""
         for sentence in super().read(path, losses):
             key = text_key(sentence.words)
             fault = "UD has no such sentence"
@@ -66,7 +62,7 @@ class VietnameseWithHeads(VietnameseTreebank):
             yield sentence
 
     def read_parts(self, inputs: Sequence[Path]) -> dict[str, Part]:
-        """UD's others have their syllables joined; tags, which are UD's own, are left out."""
+        """Read the parts; UD's other sentences have joined syllables, and no tags."""
         parts = super().read_parts(inputs)
         if not self.uses:
             raise ValueError(f"{self.ud} has none of the sentences that have trees")

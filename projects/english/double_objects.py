@@ -1,24 +1,24 @@
-"""More sentences as "She lent my sister some money", which treebanks of the web hardly have.
+"""Sentences with two objects, "She lent my sister some money", which web treebanks hardly have.
 
     python double_objects.py OUTPUT CORPUS... [--recipients 2] [--no-contrasts]
         [--seed 1]
 
-There, who gets something is nearly always a pronoun, and a parser of roles learns that two phrases
-behind a verb are one argument. Of every sentence with trees and roles, this makes
+In web text recipients are nearly always pronouns, so a parser of roles takes two phrases behind a
+verb for one argument. From sentences with trees and roles this makes
 
-- with the dative alternation, "gave a book to the child" -> "gave the child a book", where the verb
-  allows it (Levin 1993, "English Verb Classes and Alternations", 2.1 and 2.2). The roles stay what
-  they are: PropBank labels both alike (Palmer et al. 2005, "The Proposition Bank", section 2.1);
-- of "gave me a book" other sentences with "my brother", "the new students" or "Laura" for "me",
-  half of them with another verb of the same kind.
+- the dative alternation, "gave a book to the child" -> "gave the child a book", where the verb
+  allows it (Levin 1993, "English Verb Classes and Alternations", 2.1 and 2.2). Roles stay, as
+  PropBank labels both alike (Palmer et al. 2005, "The Proposition Bank", section 2.1);
+- "my brother", "the new students" or "Laura" for "me" in "gave me a book", half of them with
+  another verb of the same kind.
 
-From these alone a parser would learn that the first of two phrases is always who gets something. So
-there are as many sentences with one object and a time, "She bought the car last week": the time is
-put behind objects that end a clause. And pronouns are replaced before every other phrase, too, as
-in "They called her boss a liar". `--no-contrasts` leaves both out.
+From these alone a parser would take the first of any two phrases for a recipient. So there are as
+many sentences with one object and a time, "She bought the car last week", after objects that end a
+clause. Pronouns are replaced before other phrases, too: "They called her boss a liar".
+`--no-contrasts` leaves both out.
 
-Tags, heads, constituents and frames are moved along. A sentence is left out if a phrase or an
-argument would be torn.
+Tags, heads, constituents and frames move along. A sentence is left out if a phrase or an argument
+would be discontinuous.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ mail mails mailed mailed mailing|e-mail e-mails e-mailed e-mailed e-mailing|
 fax faxes faxed faxed faxing|pass passes passed passed passing|
 throw throws threw thrown throwing|read reads read read reading|
 write writes wrote written writing|bring brings brought brought bringing"""
-"""PropBank's ARG2 of these is who gets ARG1, so one can stand for another."""
+"""Verbs that can stand for each other, as PropBank's ARG2 of each is the recipient of ARG1."""
 OTHERS = """
 tell tells told told telling|feed feeds fed fed feeding|serve serves served served serving|
 assign assigns assigned assigned assigning|rent rents rented rented renting|
@@ -67,15 +67,15 @@ bring brings brought brought bringing|leave leaves left left leaving|
 save saves saved saved saving|reserve reserves reserved reserved reserving|
 book books booked booked booking|win wins won won winning"""
 FORMS = [tuple(verb.split()) for verb in GIVE.split("|")]
-"""Base, third person, past, participle and -ing of verbs that can stand for each other."""
+"""Base, third person, past, participle and -ing of these verbs."""
 VERBS = {
     "to": set(f"{GIVE}|{OTHERS}".replace("|", " ").split()),
     "for": set(FOR.replace("|", " ").split()),
 }
-"""Forms of verbs by the preposition that leaves."""
+"""Forms of verbs of the dative alternation, by preposition."""
 
 RECIPIENTS = ("ARG2", "ARG3", "ARG4", "ARGM-GOL")
-"""Roles of who gets something: of "buy" it is ARG4, of "cook" ARG3."""
+"""Roles of recipients; "buy" has ARG4, "cook" ARG3."""
 PRONOUNS = frozenset(("me", "you", "him", "her", "it", "us", "them"))
 OWNERS = ("my", "your", "his", "her", "our", "their")
 QUALITIES = ("old", "new", "young", "other", "poor", "local", "little", "whole", "best", "first")
@@ -97,14 +97,14 @@ last/JJ Friday/NNP|every/DT day/NN|every/DT morning/NN|every/DT summer/NN|each/D
 the/DT next/JJ day/NN|the/DT other/JJ day/NN|all/DT day/NN|one/CD day/NN|
 next/JJ week/NN|next/JJ month/NN|tomorrow/NN|tonight/NN|that/DT night/NN"""
 TIMES = _TIMES.replace("\n", "").split("|")
-"""Noun phrases that say when, with their tags."""
+"""Noun phrases of time, with their tags."""
 LONGEST = 6
-"""Words of what may move before the other object: longer ones stay behind it in English."""
+"""Most words of a recipient that moves before the other object; longer ones stay behind it."""
 
 
 @dataclass(frozen=True)
 class Word:
-    """A new word; `head` counts from the phrase's beginning, -1 for its head."""
+    """A new word; `head` counts from the phrase's beginning, -1 for the phrase's head."""
 
     text: str
     tag: str
@@ -119,7 +119,7 @@ def main(
     contrasts: Annotated[bool, typer.Option(help="Also sentences that look like these.")] = True,
     seed: Annotated[int, typer.Option(help="Of the recipients.")] = 1,
 ) -> None:
-    """Write sentences with two objects that are made of those of CORPORA."""
+    """Write sentences with two objects, made from those of CORPORA."""
     rng = random.Random(seed)
     counts = Counter[str]()
     times: list[TreebankSentence] = []
@@ -143,10 +143,8 @@ def _made(
     counts: Counter[str],
     times: list[TreebankSentence] | None,
 ) -> Iterator[TreebankSentence]:
-    """Sentences with two phrases behind a verb; puts those with an object and a time in `times`.
-
-    times: None to make no sentences but those with two objects.
-    """
+    """Yield sentences with two phrases behind a verb; those with a time go to `times`. times: None
+    for sentences with two objects only."""
     vocab = language_vocab("en")
     for corpus in corpora:
         for path in sorted(corpus.rglob("*.spacy")) if corpus.is_dir() else [corpus]:
@@ -164,7 +162,7 @@ def _made(
 
 
 def shifted(doc: Doc) -> Iterator[TreebankSentence]:
-    """The sentence with the dative alternation, once for each verb that allows it."""
+    """Yield the sentence with the dative alternation, once for each verb that allows it."""
     for frame in get_frames(doc):
         verb = frame.predicate.i
         roles = {(span.start, span.end): span.label_ for span in frame.arguments}
@@ -184,18 +182,17 @@ def shifted(doc: Doc) -> Iterator[TreebankSentence]:
 
 
 def _ends(roles: dict[tuple[int, int], str], start: int, label: str) -> list[int]:
-    """Where arguments with this label end that begin there: one, or none."""
     return [end for (first, end), role in roles.items() if (first, role) == (start, label)]
 
 
 def _alternates(doc: Doc, verb: int, middle: int, end: int, label: str) -> bool:
-    """Whether what is given stands before `middle`, and "to" somebody short from there to `end`."""
+    """Return whether a theme stands before `middle`, and "to" and a short recipient until `end`."""
     preposition = doc[middle].lower_
     if doc[verb].lower_ not in VERBS.get(preposition, ()):
         return False
     if preposition == "to" and label != "ARG2":  # a place: "sent a child to camp"
         return False
-    if middle == verb + 2 and doc[verb + 1].lower_ in PRONOUNS:  # nobody gives the child it
+    if middle == verb + 2 and doc[verb + 1].lower_ in PRONOUNS:  # "gave the child it" is wrong
         return False
     phrases = {(verb + 1, middle, "NP"), (middle, end, "PP"), (middle + 1, end, "NP")}
     return 1 < end - middle <= LONGEST + 1 and phrases <= set(get_constituents(doc))
@@ -204,10 +201,8 @@ def _alternates(doc: Doc, verb: int, middle: int, end: int, label: str) -> bool:
 def with_recipients(
     doc: Doc, rng: random.Random, *, contrasts: bool = True
 ) -> Iterator[TreebankSentence]:
-    """The sentence with a phrase for each pronoun behind a verb, if another phrase follows it.
-
-    contrasts: False for pronouns alone that are recipients, before what they get.
-    """
+    """Yield the sentence with a phrase for each pronoun between a verb and another phrase.
+    contrasts: if False, only recipients before a theme are replaced."""
     phrases = set(get_constituents(doc))
     for frame in get_frames(doc):
         verb = frame.predicate.i
@@ -229,7 +224,7 @@ def with_recipients(
 
 
 def with_times(doc: Doc, rng: random.Random) -> Iterator[TreebankSentence]:
-    """The sentence with a time behind an object that ends a clause, once for each such object."""
+    """Yield the sentence with a time behind an object that ends a clause, once for each object."""
     phrases = set(get_constituents(doc))
     for frame in get_frames(doc):
         verb = frame.predicate.i
@@ -245,7 +240,7 @@ def with_times(doc: Doc, rng: random.Random) -> Iterator[TreebankSentence]:
 
 
 def _with_time(doc: Doc, verb: int, end: int, time: str) -> TreebankSentence | None:
-    """A time between the tokens `end - 1` and `end`, in all spans that have the verb in them."""
+    """Insert a time between the tokens `end - 1` and `end`, in all spans with the verb."""
     words = [tuple(word.split("/")) for word in time.split()]
     size = len(words)
 
@@ -271,7 +266,7 @@ def _with_time(doc: Doc, verb: int, end: int, time: str) -> TreebankSentence | N
     phrases.append((end, end + size, "NP"))
     texts = [token.text for token in doc]
     spaces = [bool(token.whitespace_) for token in doc]
-    # the last new word is followed by what followed the object
+    # whitespace of the object's last word goes to the last new word
     return TreebankSentence(
         words=[*texts[:end], *(text for text, _ in words), *texts[end:]],
         spaces=[*spaces[: end - 1], *[True] * size, *spaces[end - 1 :]],
@@ -286,18 +281,18 @@ def _with_time(doc: Doc, verb: int, end: int, time: str) -> TreebankSentence | N
 
 
 def other_verb(verb: Token, rng: random.Random) -> Word:
-    """Another verb of the same kind in the same form, or the verb itself if it is of none."""
+    """Return another verb of the same kind in the same form, or the verb itself."""
     forms = [k for verbs in FORMS for k, form in enumerate(verbs) if form == verb.lower_]
     text = verb.text
     if forms:
-        # the past of many is their participle, too
+        # many pasts are also participles
         form = rng.choice(FORMS)[3 if verb.tag_ == "VBN" else forms[0]]
         text = form.capitalize() if verb.is_title else form
     return Word(text, verb.tag_, -1, verb.dep_)
 
 
 def recipient(rng: random.Random) -> list[Word]:
-    """A phrase for somebody who gets something."""
+    """Return a phrase for a recipient."""
     kind = rng.random()
     if kind < 0.25:
         return [Word(rng.choice(NAMES.split()), "NNP", -1, "")]
@@ -323,10 +318,10 @@ def recipient(rng: random.Random) -> list[Word]:
 def rebuilt(
     doc: Doc, order: Sequence[int], new: dict[int, list[Word]], dropped: int = -1
 ) -> TreebankSentence | None:
-    """The sentence with its tokens in this order, and new words in the place of some.
+    """Return the sentence with its tokens in this order, some replaced by new words.
 
-    order: all tokens but `dropped`, whose span becomes that of what was beside it. None if a phrase
-    or an argument doesn't stay in one piece, or something depends on the dropped word.
+    order: all tokens but `dropped`, whose span becomes that of its neighbour. None if a phrase or
+    an argument becomes discontinuous, or if the dropped word has dependents.
     """
     place: dict[int, range] = {}
     size = 0
@@ -342,7 +337,7 @@ def rebuilt(
     tags = [w.tag for old in order for w in new.get(old, [Word("", doc[old].tag_, 0, "")])]
     spaces = [True] * size
     for at, old in enumerate(order):
-        # what stands before a full stop has no space, whatever it was before
+        # no space before a full stop
         follows = order[at + 1] if at + 1 < len(order) else len(doc)
         spaces[place[old].stop - 1] = bool(doc[follows - 1].whitespace_)
     return TreebankSentence(
@@ -357,7 +352,6 @@ def rebuilt(
 
 
 def _moved(start: int, end: int, place: dict[int, range]) -> tuple[int, int] | None:
-    """Where a span's words are now; None if other words are between them."""
     ranges = [place[k] for k in range(start, end) if k in place]
     if not ranges:
         return 0, 0
@@ -392,7 +386,7 @@ def _moved_frame(
         if moved is None or moved[0] == moved[1]:
             return None
         spans.append((*moved, span.label_))
-    # of another verb nobody knows the roleset
+    # the roleset of another verb is unknown
     return FrameSpans(place[predicate].start, "" if predicate in new else frame.roleset, spans)
 
 
@@ -405,9 +399,8 @@ def _moved_heads(
 ) -> tuple[list[int | None] | None, list[str] | None]:
     if not doc.has_annotation("DEP"):
         return None, None
-    # what had the preposition is the indirect object now
+    # the object of the dropped preposition is the indirect object
     indirect = doc[dropped].head.i if dropped >= 0 else -1
-    # a new phrase's head is its last word
     anchor = {old: place[old].stop - 1 for old in order}
     heads: list[int | None] = []
     deps: list[str] = []

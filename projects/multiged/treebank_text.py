@@ -1,9 +1,8 @@
-"""The sentences of CoNLL-U files as edited text, on which a detector should mark next to nothing.
+"""Edited text from CoNLL-U files: sentences in which a detector should mark next to nothing.
 
-The text is that of the comments "# text = ", in the tokens of spaCy's tokenizer, as users have it,
-and none of the tokens is wrong. Two .spacy files of one Doc a sentence: one document after the
-other goes to OUTPUT-threshold, to choose a threshold by, and to OUTPUT-measure, to measure on.
-With `--whole` all goes to OUTPUT.spacy, to train on.
+The text is that of the comments "# text = ", tokenised by spaCy, without errors. Documents go by
+turns to OUTPUT-threshold.spacy, to choose a threshold, and to OUTPUT-measure.spacy; with `--whole`
+all go to OUTPUT.spacy, as training data. A Doc is a sentence.
 """
 
 from __future__ import annotations

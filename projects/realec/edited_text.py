@@ -1,13 +1,12 @@
 """Edited text by kind, on which a detector of errors should mark next to nothing.
 
-Of each kind two .spacy files of one Doc a sentence without errors, and beside each its text, a
-paragraph a line, to be left out of training: KIND-threshold to choose a threshold by, KIND-measure
-to measure on. No document is in both: a hash of its name says in which it is, so that a document
-stays where it is when others are added.
+Each kind has two .spacy files of one Doc a sentence without errors: KIND-threshold to choose a
+threshold, KIND-measure to measure. Beside each is its text, a paragraph a line, to be left out of
+training. The hash of a document's name decides its file, whatever the other documents.
 
 Kinds: news, articles of Wikinews as WikiExtractor writes them (--json); fiction, books of Standard
-Ebooks; technical, Python Enhancement Proposals; learners, sentences without an error of labelled
-ones, of two files. Only paragraphs of plain prose are kept.
+Ebooks; technical, Python Enhancement Proposals; learners, sentences without an error from two
+labelled files. Only paragraphs of plain prose are kept.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ from spacy_lal.formats.treebank_sentence import language_vocab
 
 HALVES = ("threshold", "measure")
 MOST_OF_ONE = 12_000
-"""Words of one document at most, so that no author decides alone."""
+"""Most words of one document, so that no author decides alone."""
 XHTML = "{http://www.w3.org/1999/xhtml}"
 NO_TEXT = ("titlepage", "halftitlepage", "imprint", "colophon", "uncopyright", "dedication")
 NO_TEXT += ("endnotes", "epigraph", "loi", "acknowledgments")
 Document = tuple[str, list[str]]
-"""Its name, its paragraphs."""
+"""Name and paragraphs of a document."""
 
 
 def main(
@@ -74,7 +73,7 @@ def main(
 
 
 def of_half(documents: Iterable[Document], half: int, words: int) -> list[Document]:
-    """Documents of one half, 0 or 1, in the order of their hashes, until there are enough words."""
+    """Return documents of half 0 or 1, in the order of their hashes, up to so many words."""
     chosen: list[Document] = []
     found = 0
     hashed = sorted((hash_of(name), name, paragraphs) for name, paragraphs in documents)
@@ -98,7 +97,7 @@ def hash_of(name: str) -> int:
 
 
 def wikinews(folder: Path) -> Iterator[Document]:
-    """Articles, but those with holes where the extraction lost a template."""
+    """Yield articles, except those where the extraction lost a template."""
     for path in sorted(folder.rglob("wiki_*")):
         for line in path.read_text(encoding="utf8").split("\n"):
             if not line.strip():
@@ -110,14 +109,14 @@ def wikinews(folder: Path) -> Iterator[Document]:
 
 
 HOLE = re.compile(
-    r"[^\s.!?:] {2,}\S"  # nothing between two spaces
+    r"[^\s.!?:] {2,}\S"
     r"| [,.;:!?](?:\s|$)|\(\s*[,;)]|\b(?:the|an?|of|in|by|for|with|from|and|to|at)[,.;]",
     re.IGNORECASE,
 )
 
 
 def ebooks(folder: Path) -> Iterator[Document]:
-    """A book a document, whatever the number of its files."""
+    """Yield a document for each book."""
     for book in sorted({path.parents[3] for path in folder.rglob("src/epub/text/*.xhtml")}):
         paragraphs: list[str] = []
         for path in sorted((book / "src/epub/text").glob("*.xhtml")):
@@ -134,14 +133,14 @@ def proposals(folder: Path) -> Iterator[Document]:
 
 
 def prose_of_rst(text: str) -> Iterator[str]:
-    """Paragraphs that begin at the margin, without their markup; none that has code in it."""
-    _, _, body = text.partition("\n\n")  # after the table of author, status and the like
+    """Yield paragraphs without indentation and code, markup removed."""
+    _, _, body = text.partition("\n\n")  # after the table of author and status
     for block in re.split(r"\n\s*\n", body):
         lines = block.strip("\n").split("\n")
         if any(line[:1].isspace() for line in lines) or lines[0].startswith(("..", "- ", "* ")):
             continue
         if any(len(line) > 1 and not re.search(r"[^=\-~^\"'#*+.:`]", line) for line in lines):
-            continue  # a heading
+            continue
         paragraph = re.sub(r":pep:`(\d+)`", r"PEP \1", " ".join(lines))
         paragraph = re.sub(r"``([A-Za-z]+)``", r"\1", paragraph)
         paragraph = re.sub(r"`([^`<>]+?)(?: <[^`<>]*>)?`__?", r"\1", paragraph)
@@ -151,13 +150,14 @@ def prose_of_rst(text: str) -> Iterator[str]:
 
 
 def tidy(text: str) -> str:
-    """Without invisible characters; one space wherever there is whitespace."""
+    """Remove invisible characters, and replace whitespace by one space."""
     visible = "".join(letter for letter in text if unicodedata.category(letter) != "Cf")
     return " ".join(visible.split())
 
 
 def is_prose(text: str) -> bool:
-    """Whether it is a paragraph of sentences: no heading, list, table, code or address."""
+    """Return whether the text is a paragraph of sentences: no heading, list, table, code or
+    address."""
     words = text.split()
     if len(words) < 6 or not text.rstrip("\"'”’)").endswith((".", "!", "?")):
         return False

@@ -1,10 +1,10 @@
-"""Lines of text in random order, with some words of them set aside in files of their own.
+"""Split lines of text, in random order, into files of given numbers of words.
 
     python split_text.py TEXT OUTPUT --seed 5 --aside 60000=edited.txt [--plain 0.87]
         [--words 8000000]
 
-OUTPUT has what is left: with --plain the lines in plain words, as learners of a language write;
-with --words no more than so many. No line is in two files, and every file ends with a whole line.
+OUTPUT gets the lines that aren't set aside: with --plain those in plain words, as learners write;
+with --words only so many words. No line is in two files.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from wasabi import msg
 from spacy_lal.formats.files import OPENERS, read_text
 
 COMMON = 3_000
-"""How many of TEXT's words are common ones."""
+"""Number of TEXT's words that are common."""
 
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -58,7 +58,7 @@ def main(
     for file, count in files:
         part = taken(lines, count)
         parts.append((file, part))
-        # a line that comes twice in TEXT
+        # drops the second copy of a line
         there = set(part)
         lines = [line for line in lines if line not in there]
     if not lines:
@@ -74,7 +74,7 @@ def main(
 
 
 def plain_lines(lines: Sequence[str], share: float) -> list[str]:
-    """Those in which at least such a share of the words is among the most frequent of all."""
+    """Return the lines in which at least such a share of the words is common."""
     found = [_WORD.findall(line.lower()) for line in lines]
     counts = Counter(word for words in found for word in words)
     common = {word for word, _ in counts.most_common(COMMON)}
@@ -86,7 +86,7 @@ def plain_lines(lines: Sequence[str], share: float) -> list[str]:
 
 
 def taken(lines: list[str], words: int) -> list[str]:
-    """Lines from the end, which are removed there, until they have so many words."""
+    """Remove lines from the end until they have so many words, and return them."""
     chosen: list[str] = []
     while lines and words > 0:
         chosen.append(lines.pop())

@@ -1,7 +1,7 @@
-"""Artificial learner errors: what errors there are, how to learn them, how to put them into text.
+"""Artificial learner errors: models of errors, their training, and corruption of correct text.
 
 After Rei, Felice, Yuan and Briscoe 2017, "Artificial Error Generation with Machine Translation and
-Syntactic Patterns" (BEA): the part that replays error patterns in proportion to their frequency.
+Syntactic Patterns" (BEA): its replay of error patterns in proportion to their frequency.
 """
 
 from .corrupt import corrupt_words

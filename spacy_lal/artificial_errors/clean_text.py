@@ -1,4 +1,4 @@
-"""Which words are taken for which, learned from clean text without a lexicon."""
+"""Confusions of words, learned from clean text without a lexicon."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from .error_model import (
 from .sites import find_sites, first_word
 
 Families = dict[str, dict[str, float]]
-"""Of words, what is taken for them, with weights."""
+"""Replacements of words, with weights."""
 Alternation = tuple[str, str]
 Sample = Sequence[tuple[Sequence[str], Sequence[bool]]]
-"""Words of sentences, and whether whitespace follows each."""
+"""Sentences as words, and whether whitespace follows each."""
 
 FORM, SPACING, FUNCTION, PUNCTUATION = "form", "spacing", "function words", "punctuation"
 """The kinds of errors that are learned from correct text."""
@@ -34,7 +34,7 @@ SHARES: Weights = {
     **{Noise.TRANSPOSE: 1.4, Noise.OMIT: 4.2, Noise.DOUBLE: 2.8, Noise.SUBSTITUTE: 5.6},
     **{Noise.LOWER: 2.0, Noise.CAPITAL: 1.0, Noise.SWAP: 2.0},
 }
-"""Of errors of each kind, in percent, where nothing better is known about a language."""
+"""Default shares of each kind of error, in percent of all errors."""
 
 _MOST_WORDS = 20_000
 _MOST_NEIGHBOURS = 300
@@ -45,11 +45,10 @@ _MOST_WEIGHT = 1.5
 
 
 class TextCounts:
-    """Counts of the words of a clean text, read a sentence at a time.
+    """Counts of the words of a clean text. Words are tokens of letters only.
 
-    forms: of words within sentences, as they are written. counts: of all words, lower-case.
-    lemmas: of lemmas, their forms; empty without lemmas. sample: the first 30,000 sentences.
-    Words are tokens of letters only.
+    forms: words within sentences, in their case. counts: all words, in lower case.
+    lemmas: forms of each lemma; empty without lemmas. sample: the first 30,000 sentences.
     """
 
     def __init__(self) -> None:
@@ -64,7 +63,7 @@ class TextCounts:
         spaces: Sequence[bool] | None = None,
         lemmas: Sequence[str] | None = None,
     ) -> None:
-        """Count a sentence. spaces: whether whitespace follows each word; everywhere if None."""
+        """Count a sentence. spaces: whether whitespace follows each word; always if None."""
         first = first_word(words)
         for at, word in enumerate(words):
             if word.isalpha():
@@ -77,8 +76,8 @@ class TextCounts:
             self.sample.append((list(words), list(spaces or [True] * len(words))))
 
     def well_known(self, least: int = 3) -> frozenset[str]:
-        """The 20,000 most frequent words of at least `least` occurrences, as they are usually
-        written within a sentence; not abbreviations in capitals."""
+        """Return the 20,000 most frequent words with `least` occurrences, in their usual case.
+        Abbreviations in capitals are left out."""
         usual: dict[str, str] = {}
         for form, _ in self.forms.most_common():
             usual.setdefault(form.lower(), form)
@@ -88,14 +87,13 @@ class TextCounts:
         return frozenset(chosen[:_MOST_WORDS])
 
     def closed(self, most: int = 60, longest: int = 5) -> frozenset[str]:
-        """A guess at the function words: the most frequent ones of at most `longest` letters."""
+        """Return probable function words: the most frequent words of at most `longest` letters."""
         short = [word for word, _ in self.counts.most_common() if len(word) <= longest]
         return frozenset(short[:most])
 
     @property
     def vowel_letters(self) -> Families:
-        """Vowels mistaken for each other and double letters for single ones, of the words'
-        letters."""
+        """Confusions of vowels, and of double consonants with single ones."""
         letters = Counter[str]()
         for word, count in self.counts.items():
             letters.update(word * min(count, 9))
@@ -109,12 +107,12 @@ class TextCounts:
 def suffix_alternations(
     words: Iterable[str], *, least: int = 3, stem: int = 5
 ) -> dict[Alternation, int]:
-    """Which suffixes take each other's place, and after how many stems they do.
+    """Return pairs of suffixes that alternate, with their numbers of stems.
 
-    words: lower-case word forms. Two suffixes, of at most four letters and in alphabetical order,
-    alternate if at least `least` stems, and 1 % of the stems of the most frequent alternation, have
-    both. Stems are all that the two words share; shorter ones than `stem` don't count here, as
-    they share suffixes by chance ("plan", "plane").
+    words: in lower case. Two suffixes of at most four letters, in alphabetical order, alternate if
+    at least `least` stems, and 1 % of the stems of the most frequent alternation, have both. A stem
+    is all that two words share; stems below `stem` letters are ignored, as they share suffixes by
+    chance ("plan", "plane").
     """
     found = Counter(pair for _, pair in _alternating(words, stem))
     enough = max(least, 0.01 * max(found.values(), default=0))
@@ -122,11 +120,9 @@ def suffix_alternations(
 
 
 def word_families(words: Collection[str], alternations: Mapping[Alternation, int]) -> Families:
-    """Of every word the others with its stem and a suffix that alternates with its own.
-
-    Weights are roots of the alternations' frequencies, 1 for the most frequent one: regular endings
-    come first, but the vocabulary has more nouns, and so more plurals, than the errors have.
-    """
+    """Return for each word those that share its stem and alternate with its suffix. Weights are the
+    square roots of the alternations' relative frequencies: the vocabulary has more nouns, and so
+    more plurals, than the errors have."""
     families: Families = {}
     most = max(alternations.values(), default=1)
     for stem, pair in _alternating(words, _SHORTEST_STEM):
@@ -139,10 +135,9 @@ def word_families(words: Collection[str], alternations: Mapping[Alternation, int
 
 
 def _alternating(words: Iterable[str], shortest: int) -> Iterator[tuple[str, Alternation]]:
-    """Stems, and pairs of their suffixes that differ from their first letter on: otherwise, the
-    stem would be longer."""
+    """Yield stems and pairs of their suffixes, whose first letters differ."""
     suffixes: defaultdict[str, set[str]] = defaultdict(set)
-    for word in sorted(words):  # the order of tables decides what a seed makes of them
+    for word in sorted(words):  # sorted, as the order of tables decides the result of a seed
         for length in range(min(_LONGEST_SUFFIX, len(word) - shortest) + 1):
             suffixes[word[: len(word) - length]].add(word[len(word) - length :])
     for stem, found in suffixes.items():
@@ -152,8 +147,8 @@ def _alternating(words: Iterable[str], shortest: int) -> Iterator[tuple[str, Alt
 
 
 def lemma_families(lemmas: Mapping[str, Mapping[str, int]], least: int = 2) -> Families:
-    """Of every form of a lemma its other forms, each with weight 0.5, of those that occur at least
-    `least` times; it has the irregular ones ("went", "gone")."""
+    """Return for each form of a lemma its other forms, irregular ones included, with weight 0.5.
+    least: the least occurrences of a form."""
     families: Families = {}
     for forms in lemmas.values():
         frequent = [form for form, count in forms.items() if count >= least]
@@ -163,7 +158,7 @@ def lemma_families(lemmas: Mapping[str, Mapping[str, int]], least: int = 2) -> F
 
 
 def families_of(counts: TextCounts, closed: Collection[str], least: int = 3) -> Families:
-    """Forms of the words not in `closed`, by suffix and, where lemmas are known, by lemma."""
+    """Return other forms of the words not in `closed`, by suffix and, if known, by lemma."""
     frequent = {word for word, count in counts.counts.items() if count >= least} - set(closed)
     families = word_families(frequent, suffix_alternations(frequent))
     for word, others in lemma_families(counts.lemmas).items():
@@ -177,12 +172,11 @@ def families_of(counts: TextCounts, closed: Collection[str], least: int = 3) -> 
 
 
 def neighbour_insertions(sample: Sample, inserted: Collection[str]) -> dict[str, Insertion]:
-    """Where words could well be, judged by where they are: between a word that they often follow
-    and one that they often precede.
+    """Return where words are plausible: between words that they often follow and often precede.
 
-    The weights of a word are the roots of the shares of its neighbours' occurrences that have it
-    there: what is wrong mostly isn't where the word is nearly always. Of its neighbours the 300
-    most frequent ones count, but none met with it less than three times.
+    A weight is the square root of the share of a neighbour's occurrences with the word there: an
+    error is seldom where the word nearly always stands. The 300 most frequent neighbours count that
+    occur with the word three times.
     """
     words: Counter[str] = Counter()
     after: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -208,10 +202,8 @@ def neighbour_insertions(sample: Sample, inserted: Collection[str]) -> dict[str,
 
 
 def similar_words(sample: Sample, words: Collection[str], most: int = 5) -> Families:
-    """Of each of `words` those of the others that stand in front of the same words, `most` of them.
-
-    The weight is Bhattacharyya's coefficient of what follows, from 0 (nothing in common) to 1.
-    """
+    """Return for each of `words` the `most` others that best share its following words. The weight
+    is Bhattacharyya's coefficient of the following words, from 0 to 1."""
     following: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for sentence, _ in sample:
         for word, after in pairwise(map(key_of, sentence)):
@@ -234,11 +226,8 @@ def similar_words(sample: Sample, words: Collection[str], most: int = 5) -> Fami
 
 
 def spacing_errors(counts: TextCounts, least: int = 20) -> Families:
-    """Words written as two and two as one, where each of the three is a word ("every day").
-
-    Parts have at least two letters, those of a word that is split three, and they occur at least
-    `least` times.
-    """
+    """Return words to be split in two, and pairs to be joined, where all three are words. Parts
+    have at least two letters, those of a split word three, and `least` occurrences."""
     known = {word for word, count in counts.counts.items() if count >= least and len(word) >= 2}
     found: Families = {}
     for word in sorted(known):
@@ -253,12 +242,12 @@ def spacing_errors(counts: TextCounts, least: int = 20) -> Families:
 
 
 def model_from_text(counts: TextCounts, lang: str) -> ErrorModel:
-    """Errors as learners of any language make them, from clean text of it alone.
+    """Return a model of errors that learners of any language make, from clean text alone.
 
-    Function words, guessed from their frequency, go missing, come up, or are taken for those that
-    stand in front of the same words; other words change their form, by suffix or by lemma; there
-    are misspellings, commas, words written as one or two, capitals, and words in the wrong order.
-    Kinds are as frequent as `SHARES` says. Raises ValueError if the text has no words.
+    Function words, guessed by frequency, are deleted, inserted, or replaced by those that share
+    their following words. Other words change their form, by suffix or by lemma. Misspellings,
+    commas, spacing, capitals and word order follow `SHARES`. Raises ValueError if the text has no
+    words.
     """
     closed = counts.closed()
     similar = similar_words(counts.sample, closed)
@@ -284,10 +273,8 @@ def text_model(
     letters: Families,
     shares: Weights,
 ) -> ErrorModel:
-    """A model of these kinds and all noise, as frequent in the text as `shares` says.
-
-    Raises ValueError if the text has no words.
-    """
+    """Return a model of these kinds and all noise, calibrated to `shares`. Raises ValueError if the
+    text has no words."""
     if not counts.counts:
         raise ValueError("no words in the text to learn errors from")
     noise = dict.fromkeys(Noise, 1.0)
@@ -296,13 +283,12 @@ def text_model(
 
 
 def calibrated(model: ErrorModel, sample: Sample, shares: Weights, most: int = 2_000) -> ErrorModel:
-    """The model with rates such that its kinds and noise are as frequent in `sample` as `shares`
-    says, relative to each other; those without a share, or without a place there, get 0. But where
-    few places are possible, the share isn't met: at none is an error, on average of the kind's
-    places, more than 1.5 times as probable as at a token of the text. Otherwise what is rare and
-    correct would mostly be met wrong.
+    """Return the model with rates that give its kinds and noise these shares in `sample`.
 
-    sample: of which `most` sentences are looked at, evenly spaced.
+    Kinds without a share or a place there get 0. Where places are few, the share isn't met: an
+    error at a kind's places is on average at most 1.5 times as probable as at a token of the text.
+    Otherwise most occurrences of rare correct phrases would be wrong.
+    sample: `most` of its sentences are used, evenly spaced.
     """
     every = max(1, -(-len(sample) // most))
     chosen = sample[::every]

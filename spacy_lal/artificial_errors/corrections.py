@@ -1,7 +1,7 @@
-"""Errors learned from corrected text: how often people write what for what.
+"""Errors learned from corrected text.
 
-The frequencies are those of Rei et al. 2017, section 3: of every correct phrase, the share of its
-occurrences in the corrected text that were written in another way.
+Frequencies follow Rei et al. 2017, section 3: the share of each correct phrase's occurrences in the
+corrected text that were written in another way.
 """
 
 from __future__ import annotations
@@ -16,20 +16,18 @@ from .error_model import ANY, START, ErrorKind, ErrorModel, Insertion, Noise, ke
 from .sites import SHORTEST
 
 CORRECTIONS = "corrections"
-"""The one kind of errors that are learned from corrections."""
+"""The kind of errors that are learned from corrections."""
 
 _LONGEST = 3
-"""Words of the longest phrase that is learned."""
+"""Greatest length of a learned phrase, in words."""
 _SMOOTHING = 5.0
 """Occurrences added to those of every phrase, so that rare ones are not always wrong."""
 _MOST_INSERTED = 50
 
 
 class CorrectionCounts:
-    """Counts of the errors in corrected sentences, read one at a time.
-
-    text: the corrected sentences, as clean text. errors: how many there were.
-    """
+    """Counts of the errors in corrected sentences. text: the corrected sentences, as clean text.
+    errors: number of errors."""
 
     def __init__(self) -> None:
         self.text = TextCounts()
@@ -42,11 +40,9 @@ class CorrectionCounts:
         self._noise: Counter[Noise] = Counter()
 
     def add(self, original: Sequence[str], edits: Iterable[Edit]) -> None:
-        """Count a sentence as it was written, with the edits of one annotator.
-
-        Edits without a correction count for nothing; of edits that overlap, the one that starts
-        first counts. Raises ValueError if one is not within the sentence.
-        """
+        """Count a sentence as it was written, with the edits of one annotator. Edits without a
+        correction are ignored, as are edits that overlap an earlier one. Raises ValueError for an
+        edit outside of the sentence."""
         corrected: list[str] = []
         places: list[Place] = []
         read = 0
@@ -80,7 +76,7 @@ class CorrectionCounts:
     def _count(
         self, at: int, until: int, written: tuple[str, ...], words: list[str], keys: list[str]
     ) -> None:
-        """An error at the correct `words` [at, until); `keys` are those from `START` on."""
+        """Count an error at the correct `words` [at, until); `keys` begin with `START`."""
         right = tuple(words[at:until])
         if max(len(right), len(written)) > _LONGEST or not all(map(_is_plain, right + written)):
             return
@@ -95,15 +91,14 @@ class CorrectionCounts:
                 self._noise[Noise.SWAP] += 1
             else:
                 self._replaced[key][wrong] += 1
-        elif at and right[0][:1] != written[0][:1]:  # not by quotes alone
+        elif at and right[0][:1] != written[0][:1]:  # not a change of quotes alone
             self._noise[Noise.LOWER if right[0][:1].isupper() else Noise.CAPITAL] += 1
 
     def model(self, lang: str, text: TextCounts | None = None) -> ErrorModel:
-        """The errors that were corrected, and others of the same sorts.
+        """Return a model of the corrected errors, and of others of the same sorts.
 
-        text: clean text, where more words are met than in corrections. Of its words and those of
-        the corrected text, misspellings and changes of form are as frequent as in the corrections.
-        Raises ValueError if there are no corrections.
+        text: clean text with more words. Misspellings and changes of form of its words are as
+        frequent as in the corrections. Raises ValueError if there are no corrections.
         """
         if not self.errors:
             raise ValueError("no corrections to learn errors from")
@@ -145,11 +140,11 @@ class CorrectionCounts:
         return calibrated(model, self.text.sample, shares)
 
     def _insertions(self) -> dict[str, Insertion]:
-        """Of unnecessary words met twice or more, the 50 most frequent ones.
+        """Return the 50 most frequent unnecessary words of those met twice or more.
 
-        A word's weight between two others is its frequency times both neighbours' lifts: how many
-        times as often it comes up beside them, half as often for words it never came up beside.
-        Of words inserted less than 20 times, these never follow: too little is known.
+        A word's weight between two others is its frequency times the lift of each neighbour: its
+        relative frequency beside the neighbour, smoothed for unseen pairs. Words inserted less than
+        20 times never follow unseen neighbours.
         """
         frequent = Counter({word: where.total() for word, where in self._inserted.items()})
         found = {}
@@ -183,13 +178,13 @@ def _add(table: dict[str, dict[str, float]], right: str, wrong: str, weight: flo
 
 
 Place = tuple[int, int, tuple[str, ...]]
-"""Correct words from start to end, and what was written for them."""
+"""Correct words [start, end), and their written form."""
 
 
 def _minimal(
     at: int, until: int, written: tuple[str, ...], corrected: Sequence[str]
 ) -> Iterator[Place]:
-    """An error without the words that are right, and word by word if there are as many of them."""
+    """Yield an error without its correct words, and word by word if both sides are equally long."""
     while at < until and written and corrected[at] == written[0]:
         at, written = at + 1, written[1:]
     while at < until and written and corrected[until - 1] == written[-1]:
@@ -212,7 +207,7 @@ def _is_plain(word: str) -> bool:
 
 
 def _is_usual(right: str, wrong: str) -> bool:
-    """Whether an error met once is worth keeping: of one word or none, not punctuation for one."""
+    """Return whether an error met once is kept: at most one word, no punctuation for a word."""
     return " " not in right + wrong and (not wrong or right.isalpha() == wrong.isalpha())
 
 
@@ -226,10 +221,8 @@ def _is_misspelling(right: str, wrong: str) -> bool:
 
 
 def _letters_changed(right: str, wrong: str) -> tuple[Noise, str, str]:
-    """Which noise of letters it is, and which letters were written for which if it is SUBSTITUTE.
-
-    More than one change has no letters.
-    """
+    """Return the noise of letters, and for SUBSTITUTE the right and the wrong letters. More than
+    one change has no letters."""
     start = _in_common(right, wrong)
     end = _in_common(right[start:][::-1], wrong[start:][::-1])
     old, new = right[start : len(right) - end], wrong[start : len(wrong) - end]
@@ -246,6 +239,5 @@ def _letters_changed(right: str, wrong: str) -> tuple[Noise, str, str]:
 
 
 def _in_common(one: str, two: str) -> int:
-    """How many letters both begin with."""
     pairs = enumerate(zip(one, two, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(two)))

@@ -1,8 +1,8 @@
-"""Errors put into correct sentences, with labels of the tokens that are wrong then.
+"""Corruption of correct sentences, with labels of wrong tokens.
 
-The rule of labels is that of the error detection data by Rei and Yannakoudakis 2016,
-"Compositional Sequence Labeling Models for Error Detection in Learner Writing" (ACL): a token is an
-error if it was changed or inserted, or if a word is missing before it.
+Labels follow the error detection data of Rei and Yannakoudakis 2016, "Compositional Sequence
+Labeling Models for Error Detection in Learner Writing" (ACL): a token is an error if it was changed
+or inserted, or if a word is missing before it.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .error_model import ErrorModel
 from .sites import Change, Site, change_at, find_sites, first_word, uncapitalised
 
 REPLACED, MISSING, UNNECESSARY = "R", "M", "U"
-"""Labels that say what the error is: a token is wrong, follows a missing word, is too much."""
+"""Labels of a replaced token, of a token after a missing word, and of an unnecessary token."""
 
 _SHAPE = 1.5
 _BLOCK = 512
-"""Sites that are drawn from together; few sentences have more."""
+"""Number of sites that are drawn from together; few sentences have more."""
 _LEFT = frozenset(",.;:!?)]}%…")
 
 
@@ -40,18 +40,17 @@ def corrupt_words(
     *,
     types: bool = False,
 ) -> tuple[list[str], list[bool], list[str]]:
-    """A sentence with errors.
+    """Return a sentence with errors: its words, spaces and labels.
 
-    words, spaces: of the tokens, and whether whitespace follows each.
+    words, spaces: the tokens, and whether whitespace follows each.
     rate: the expected share of tokens that are errors, from 0 to 1.
-    types: label with `REPLACED`, `MISSING` and `UNNECESSARY` instead of `ERROR`.
-    Returns words, spaces and labels, one for each token that is there now. A token that changes
-    in its capital alone, because another word now begins the sentence, is correct.
+    types: whether labels are `REPLACED`, `MISSING` and `UNNECESSARY` instead of `ERROR`.
+    A token is correct if only its capital changes because another word begins the sentence.
 
-    Learners don't err at a constant rate: some sentences have many errors, some none. So a
-    sentence's own rate is drawn from a gamma distribution with mean `rate` and shape 1.5, the
-    number of its errors from a Poisson distribution (together, a negative binomial one). At a rate
-    of 0.09, some 30 % of the sentences of a text stay as they are, as many as in learners' essays.
+    The number of errors has a negative binomial distribution: a sentence's rate is drawn from a
+    gamma distribution with mean `rate` and shape 1.5, its number of errors from a Poisson
+    distribution. At a rate of 0.09, some 30 % of the sentences have no error, as in learners'
+    essays.
     """
     if not 0 <= rate <= 1:
         raise ValueError(f"the rate of errors must be from 0 to 1, not {rate}")
@@ -74,7 +73,7 @@ def apply_changes(
     *,
     types: bool = False,
 ) -> tuple[list[str], list[bool], list[str]]:
-    """The sentence after all changes, which are in order and don't overlap; as `corrupt_words`."""
+    """Return the sentence after ordered changes that don't overlap, like `corrupt_words`."""
     built = _Builder(words, spaces)
     for change in changes:
         built.change(_trimmed(change, words))
@@ -89,19 +88,16 @@ def apply_changes(
 def draw_changes(
     words: Sequence[str], spaces: Sequence[bool], model: ErrorModel, wanted: int, rng: Random
 ) -> list[Change]:
-    """Changes that make about `wanted` tokens wrong, in order; fewer if there are no more places.
-
-    They don't overlap. Where words are inserted or go missing, the neighbours don't change, so
-    nothing is undone or done twice. Nothing goes missing at the end, where no token would follow
-    to be labelled.
-    """
+    """Return changes, in order, that make about `wanted` tokens wrong, or fewer for lack of places.
+    They don't overlap. Neighbours of insertions and deletions don't change. There is no deletion at
+    the end, where no token would follow to be labelled."""
     changes: list[Change] = []
     last = max((at for at, word in enumerate(words) if word.strip()), default=-1)
     for site in _drawn(find_sites(words, spaces, model), rng) if wanted > 0 else ():
         change = change_at(site, words, model, rng)
         if change is None:
             continue
-        # none overlap, so a change that conflicts with any does so with a neighbour
+        # changes don't overlap, so a conflicting change is a neighbour
         at = bisect_left(changes, change.start, key=attrgetter("start"))
         if any(_conflict(change, other) for other in changes[max(0, at - 1) : at + 1]):
             continue
@@ -109,7 +105,7 @@ def draw_changes(
         if not trimmed.new and trimmed.end > last:
             continue
         cost = max(1, len(trimmed.new))
-        # of one that is too large, the share that keeps the expected number of errors
+        # takes the share of too large changes that keeps the expected number of errors
         if cost > wanted and rng.random() * cost >= wanted:
             continue
         changes.insert(at, change)
@@ -120,10 +116,8 @@ def draw_changes(
 
 
 def _drawn(sites: list[Site], rng: Random) -> Iterator[Site]:
-    """All sites, each drawn by its weight from those that are left.
-
-    In blocks, so that the work for one doesn't grow with the length of the text, but with its root.
-    """
+    """Yield all sites, each drawn by weight from the remaining ones. Sites are drawn in blocks, so
+    that the time for one grows with the root of the text's length."""
     size = max(_BLOCK, math.isqrt(len(sites)))
     blocks = [sites[at : at + size] for at in range(0, len(sites), size)]
     sums = [list(accumulate(site.weight for site in block)) for block in blocks]
@@ -139,11 +133,8 @@ def _drawn(sites: list[Site], rng: Random) -> Iterator[Site]:
 
 
 def sentence_random(seed: int, words: Sequence[str], round: int) -> Random:
-    """The generator of a sentence: the same wherever and whenever the sentence is met.
-
-    It depends on the seed, the words and `round`, which numbers the times that the same sentence
-    is to get errors, and on nothing else.
-    """
+    """Return a sentence's random generator, a function of seed, words and `round` alone. round:
+    number of earlier corruptions of the same sentence."""
     key = f"{seed}\n{round}\n" + "\n".join(words)
     return Random(blake2b(key.encode("utf8", "surrogatepass"), digest_size=16).digest())
 
@@ -158,11 +149,9 @@ def corrupt_doc(
     round: int = 0,
     types: bool = False,
 ) -> Doc:
-    """A new Doc with errors, labelled in `doc.spans["errors"]`.
-
-    Sentences get their errors one by one, each from its own `sentence_random`; without sentence
-    boundaries, the Doc is one. They and whitespace are all that is kept of the annotation.
-    """
+    """Return a new Doc with errors, labelled in `doc.spans["errors"]`. Each sentence has its own
+    `sentence_random`; a Doc without boundaries is one. Only sentence boundaries and whitespace are
+    kept of the annotation."""
     words: list[str] = []
     spaces: list[bool] = []
     labels: list[str] = []
@@ -184,8 +173,6 @@ def corrupt_doc(
 
 
 class _Builder:
-    """The corrupted sentence, written from left to right."""
-
     def __init__(self, words: Sequence[str], spaces: Sequence[bool]) -> None:
         self.old_words = words
         self.old_spaces = spaces
@@ -193,9 +180,9 @@ class _Builder:
         self.spaces: list[bool] = []
         self.labels: list[str] = []
         self._read = 0
-        self._missing = False  # a word before the next one
+        self._missing = False  # whether a word before the next one is missing
         self._first = first_word(words)
-        self._first_is_at = -1  # where the word with the sentence's capital is now, if anywhere
+        self._first_is_at = -1  # place of the word with the sentence's capital, -1 for none
 
     def copy_until(self, end: int) -> None:
         for at in range(self._read, end):
@@ -223,7 +210,7 @@ class _Builder:
             self._put(word, after, label, was_first and word == self.old_words[self._first])
 
     def right_capitals(self, model: ErrorModel) -> None:
-        """A capital for the word that now begins the sentence, none for the one that did."""
+        """Move the sentence's capital to the word that now begins it."""
         if self._first >= len(self.old_words):
             return
         initial = self.old_words[self._first]
@@ -246,7 +233,7 @@ class _Builder:
         self.labels.append(label)
 
     def _space_without(self, gone: Sequence[str], after: bool) -> bool:
-        """Whether whitespace follows the word before those that are gone."""
+        """Return whether whitespace follows the word before deleted words."""
         before = self.spaces[-1]
         if gone[0] in ("-", "–", "—"):
             return True
@@ -256,7 +243,6 @@ class _Builder:
 
 
 def _attaches(word: str) -> bool:
-    """Whether no whitespace is written before the word."""
     return word in _LEFT or word[:1] in ("'", "’") or word.lower() in ("n't", "n’t", "-")
 
 
@@ -275,8 +261,7 @@ def _leaves_a_word(words: Sequence[str], changes: Sequence[Change]) -> bool:
 
 
 def _trimmed(change: Change, words: Sequence[str]) -> Change:
-    """`change` without the words at both ends that stay as they are, but for the capital of the
-    sentence's first word."""
+    """Return the change without unchanged words at its ends, ignoring the sentence's capital."""
     start, end, new = change.start, change.end, change.new
     form = uncapitalised if start == first_word(words) and len(new) != end - start else str
     while start < end and new and words[start] == new[0]:
@@ -287,7 +272,7 @@ def _trimmed(change: Change, words: Sequence[str]) -> Change:
 
 
 def _poisson(mean: float, random: Random) -> int:
-    """Knuth's method: how many uniform numbers multiply to more than exp(-mean)."""
+    """Return a Poisson variate by Knuth's method."""
     count = 0
     while mean > 500.0:  # a sum of two, before the exponential is 0
         mean -= 500.0

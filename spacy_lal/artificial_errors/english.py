@@ -1,11 +1,9 @@
-"""English: what learners take for what in closed classes and frequent confusions, and errors that
-rules of grammar make possible, for all verbs and nouns of a text.
+"""English errors: lists for closed classes and frequent confusions, and rules for verbs and nouns.
 
-Where a rule asks for one form of a word, learners write another one: the third person, the form
-after an auxiliary, gerund and infinitive, number after a quantity, and the order of words in
-questions. The lists in english.toml are of errors that grammars for teachers and learners describe
-(Swan and Smith 2001, "Learner English"; Swan 2016, "Practical English Usage"); weights are rough.
-Everything else comes from clean text.
+Rules cover the third person, forms after auxiliaries, gerund and infinitive, number after a
+quantity, and word order in questions. The lists in english.toml have errors from grammars for
+teachers and learners (Swan and Smith 2001, "Learner English"; Swan 2016, "Practical English
+Usage"); weights are rough. All else comes from clean text.
 """
 
 from __future__ import annotations
@@ -32,31 +30,29 @@ from .english_words import Verb, is_variant, plural, regular, verbs_of
 from .error_model import ANY, START, ErrorKind, ErrorModel, Insertion
 
 CLOSED = ("missing_determiners", "wrong_determiners", "verbs", "pronouns", "conjunctions")
-"""The lists of words that have no forms by the rules, though it may look so: "be", "bed"."""
+"""Lists of words that have no forms by the rules, despite appearances ("be", "bed")."""
 PREPOSITIONS = ("inserted_prepositions", "wrong_prepositions")
-"""The other lists of closed classes: errors in their words are kinds of their own, not forms."""
+"""Other lists of closed classes, whose errors are kinds of their own."""
 INSERTED = {
     "unnecessary determiner": "inserted_determiners",
     "unnecessary preposition": "inserted_prepositions",
     "unnecessary word": "inserted_others",
 }
-"""The lists of words that learners write where there should be none, by the kind of error."""
+"""Lists of words that learners insert, by kind of error."""
 AGREEMENT = (("is", "are"), ("was", "were"), ("has", "have"), ("does", "do"))
-"""Auxiliary verbs: the form for one, and the form for many."""
+"""Singular and plural forms of auxiliary verbs."""
 
 
 @cache
 def lists() -> dict[str, Any]:
-    """The lists of english.toml by name."""
+    """Return the lists of english.toml by name."""
     text = files(__package__).joinpath("english.toml").read_text(encoding="utf8")
     return tomllib.loads(text)
 
 
 def english_model(counts: TextCounts) -> ErrorModel:
-    """Errors of English, from clean text and the lists of english.toml, with its `shares`.
-
-    Raises ValueError if the text has no words.
-    """
+    """Return a model of English errors, from clean text and the lists and `shares` of english.toml.
+    Raises ValueError if the text has no words."""
     given = lists()
     closed = frozenset(word.lower() for name in CLOSED + PREPOSITIONS for word in given[name])
     inserted = neighbour_insertions(
@@ -99,7 +95,7 @@ def english_model(counts: TextCounts) -> ErrorModel:
 
 
 def grammar_kinds(counts: TextCounts, given: Mapping[str, Any]) -> dict[str, ErrorKind]:
-    """Kinds of errors against rules of grammar. given: the lists of english.toml."""
+    """Return kinds of grammatical errors. given: the lists of english.toml."""
     known = counts.counts
     no_verbs = frozenset(word for name in CLOSED for word in given[name])
     modals = given["modals"]
@@ -155,7 +151,6 @@ def _ones(words: Iterable[str]) -> dict[str, float]:
 
 
 def _groups(groups: Iterable[Iterable[str]], weight: float = 1.0) -> Families:
-    """Each phrase for any other one of its group."""
     table: Families = {}
     for group in map(list, groups):
         for one, two in permutations(group, 2):
@@ -165,7 +160,6 @@ def _groups(groups: Iterable[Iterable[str]], weight: float = 1.0) -> Families:
 
 
 def _merged(*tables: Mapping[str, Mapping[str, float]]) -> Families:
-    """All tables in one; where several have a weight, the last one's counts."""
     merged: Families = {}
     for table in tables:
         for word, others in table.items():
@@ -174,7 +168,6 @@ def _merged(*tables: Mapping[str, Mapping[str, float]]) -> Families:
 
 
 def _forms(verbs: Iterable[Verb]) -> Families:
-    """Every form of a verb but the third person, for all its others."""
     table: Families = {}
     for verb in verbs:
         for form in verb.forms:
@@ -198,7 +191,7 @@ def _be(verbs: Iterable[Verb]) -> dict[str, Insertion]:
 def _bare(
     forms: Iterable[str], given: Mapping[str, Any], known: Iterable[str]
 ) -> dict[str, Insertion]:
-    """An article before abstract and uncountable nouns, where none of their other words is."""
+    """Return insertions of an article before abstract and uncountable nouns."""
     endings = tuple(given["abstract_endings"])
     abstract = [word for word in sorted(known) if len(word) > 6 and word.endswith(endings)]
     nouns = _ones([*abstract, *given["uncountable"], *given["without_article"]])
@@ -209,7 +202,7 @@ def _bare(
 def _regularised(
     verbs: Iterable[Verb], given: Mapping[str, Any], known: Mapping[str, int]
 ) -> Families:
-    """Of irregular forms the regular ones, unless there is such a word."""
+    """Return regular forms for irregular ones, except existing words."""
     table: Families = {}
     for verb in verbs:
         (made,) = regular(verb.base).pasts
@@ -226,7 +219,6 @@ def _regularised(
 def _numbers(
     known: Mapping[str, int], irregular: Iterable[tuple[str, str]]
 ) -> list[tuple[str, str]]:
-    """Singulars and plurals of the words that have both."""
     pairs = [(word, plural(word)) for word in sorted(known) if len(word) > 2 and known[word] >= 3]
     pairs = [(one, many) for one, many in pairs if known.get(many, 0) >= 3]
     return pairs + [(one, many) for one, many in irregular if one != many]
@@ -236,7 +228,7 @@ def _comparison(adjectives: Iterable[str], known: Mapping[str, int]) -> Families
     table: Families = {}
     for adjective in adjectives:
         for doubled in (False, True):
-            # "-ed", "-er" and "-est" change a word in the same way
+            # "-ed", "-er" and "-est" have the same spelling rules
             stem = regular(adjective, doubled).pasts[0].removesuffix("d")
             for ending, word in (("r", "more"), ("st", "most")):
                 if known.get(stem + ending):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from .error_model import VOWELS, key_of
 
 _VARIANTS = (
-    # of "colour" and "favourite", not of "course", "journey" and "four"
+    # matches "colour" and "favourite", not "course", "journey" and "four"
     (re.compile(r"(?<=[a-z]{3})our(?=(s|ed|ing|ers?|ful|less|able|ites?|hood|ly)?$)"), "or"),
     (re.compile(r"is(e[sd]?|ers?|ing|ations?|ational)$"), r"iz\1"),
     (re.compile(r"([aeiou][^aeiou]+[ae])ll(ed|ing|ers?)$"), r"\1l\2"),  # not "called"
@@ -20,8 +20,8 @@ _VARIANTS = (
 
 
 def is_variant(one: str, other: str) -> bool:
-    """Whether two words differ as British and American spelling do, or by "-wards" and "-ward":
-    both are right."""
+    """Return whether two words are British and American spellings, or differ by "-wards" and
+    "-ward"."""
     return _american(one) == _american(other)
 
 
@@ -33,7 +33,7 @@ def _american(word: str) -> str:
 
 
 class Verb(NamedTuple):
-    """base: "go"; third: "goes"; pasts: "went", "gone"; gerund: "going"."""
+    """Forms of a verb. base: "go"; third: "goes"; pasts: "went", "gone"; gerund: "going"."""
 
     base: str
     third: str
@@ -53,14 +53,13 @@ def verbs_of(
     closed: frozenset[str] = frozenset(),
     least: int = 3,
 ) -> list[Verb]:
-    """The verbs of a text, in alphabetical order.
+    """Return the verbs of a text, in alphabetical order.
 
-    sample: words and spaces of sentences. counts: of all words of the text, lower-case.
-    irregular: forms of a verb, its base first and then its third person; groups without a gerund
-        aren't of a verb.
-    before_base: words that a verb's base follows ("to", "will"). A regular verb is a word that does
-        so, and of which the text has the other forms `least` times: "to" is before nouns, too.
-    closed: words that are no verbs ("be", "not": of "bed" and "noted").
+    sample: words and spaces of sentences. counts: all words of the text, in lower case.
+    irregular: forms of a verb, base and third person first; groups without a gerund are no verbs.
+    before_base: words before a verb's base ("to", "will"). A regular verb follows one, and its
+    other forms occur `least` times, as "to" precedes nouns, too.
+    closed: words that are no verbs ("be", "not", which explain "bed" and "noted").
     """
     known = {group[0]: verb for group in irregular if (verb := _irregular(group))}
     pairs = (pair for words, _ in sample for pair in pairwise(map(key_of, words)))
@@ -70,7 +69,7 @@ def verbs_of(
         longer = regular(base + "e")
         for verb in (regular(base), regular(base, doubled=True)):
             if verb.gerund == longer.gerund and counts.get(longer.base, 0) > counts.get(base, 0):
-                continue  # "hoping" is of "hope", not of "hop"
+                continue  # "hoping" is a form of "hope", not of "hop"
             if all(counts.get(form, 0) >= least for form in verb.forms[1:]):
                 known[base] = verb
                 break
@@ -86,7 +85,7 @@ def _irregular(forms: Sequence[str]) -> Verb | None:
 
 
 def regular(base: str, doubled: bool = False) -> Verb:
-    """The forms by the rules of spelling. doubled: the last consonant before an ending's vowel."""
+    """Return the regular forms. doubled: whether the last consonant doubles before a vowel."""
     stem = base + base[-1:] if doubled else base
     past = base + "d" if base.endswith("e") else _with_y(base, "ed") or stem + "ed"
     if base.endswith("ie"):
@@ -97,7 +96,7 @@ def regular(base: str, doubled: bool = False) -> Verb:
 
 
 def plural(word: str) -> str:
-    """With the ending that a noun's plural and a verb's third person share."""
+    """Return the form with the ending of noun plurals and of the third person."""
     if word.endswith(("s", "x", "z", "ch", "sh", "o")):
         return word + "es"
     return _with_y(word, "es") or word + "s"

@@ -1,9 +1,8 @@
-"""Errors that people make, as tables of words; kept as JSON.
+"""Models of errors: tables of words, stored as JSON.
 
-All words in tables are lower-case (but "I"): what is replaced lends its case to what replaces it.
-A phrase is words with single spaces between them, split as spaCy's tokenizer does: "it 's".
-Weights are relative frequencies: of an error at a place where it is possible, before any scaling to
-an asked rate, so two errors with equal weights are equally probable at their places.
+All words in tables are in lower case (but "I"); a replacement takes the case of the replaced
+phrase. Phrases are words with single spaces, split as by spaCy's tokenizer: "it 's". Weights are
+relative frequencies of errors at their possible places, before scaling to a rate.
 """
 
 from __future__ import annotations
@@ -20,20 +19,17 @@ from pydantic import ConfigDict, Field, PlainSerializer, TypeAdapter, Validation
 from ..formats.whole_files import whole_file
 
 ANY = "*"
-"""In an insertion's tables: every word that isn't there itself."""
+"""The entry for every other word in an insertion's tables."""
 START = ""
-"""In an insertion's table of words before: the sentence's start."""
+"""The sentence's start in an insertion's table of preceding words."""
 VOWELS = frozenset("aeiouyäöüáéíóúýěůàèìòùâêîôûœåøæ")
 """Letters, in lower case, behind which writers double a consonant by mistake."""
 
 
 class Noise(StrEnum):
-    """Errors without tables.
-
-    Misspellings: two letters change places; one is left out, doubled, or replaced by the model's
-    `letters`. Only consonants after vowels are doubled. LOWER and CAPITAL: a word's first letter;
-    SWAP: a word and the next one.
-    """
+    """Errors without tables. Misspellings transpose two letters, omit one, double a consonant after
+    a vowel, or substitute by the model's `letters`. LOWER and CAPITAL change a word's first letter;
+    SWAP exchanges two words."""
 
     TRANSPOSE = "transpose"
     OMIT = "omit"
@@ -47,20 +43,21 @@ class Noise(StrEnum):
 LETTER_NOISE = (Noise.TRANSPOSE, Noise.OMIT, Noise.DOUBLE, Noise.SUBSTITUTE)
 """Misspellings."""
 
-# of finite sums, however many weights there are
+# the bound keeps sums finite
 Weight = Annotated[float, Field(ge=0, le=1e50)]
 Weights = Mapping[str, Weight]
 Tables = Mapping[Annotated[str, Field(min_length=1)], Weights]
-"""Of phrases, what is written for them."""
+"""Replacements of phrases, with weights."""
 Words = Annotated[frozenset[str], PlainSerializer(sorted)]
 Choice = tuple[tuple[str, ...], tuple[float, ...], float]
-"""What replaces a phrase, the weights, their sum."""
+"""Replacements of a phrase, their weights, and the sum of the weights."""
 
 
 @dataclass(frozen=True)
 class Insertion:
-    """Where an unnecessary word comes up: its weight is `after` of the word before it times
-    `before` of the word after it, each 0 for words not in the table unless it has `ANY`."""
+    """An unnecessary word, with the weights of its neighbours. Its weight is `after` of the
+    preceding word times `before` of the following. Words outside of a table have the weight of
+    `ANY` there, or 0."""
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid", strict=True)
     after: Weights
@@ -75,11 +72,10 @@ class Insertion:
 class ErrorKind:
     """Errors of one kind.
 
-    rate: multiplies all weights, so that kinds can be made more or less frequent as a whole.
-    replacements: of a correct phrase, what people write for it; "" is a phrase gone missing.
+    rate: factor of all weights.
+    replacements: written forms of a correct phrase; "" is a deletion.
     insertions: unnecessary words.
-    after: if there are any, replacements are made behind these words alone, and their weights are
-        multiplied by the word's.
+    after: words that must precede replacements, with factors of their weights; empty for any word.
     swaps: words that change places with a neighbour.
     """
 
@@ -98,10 +94,10 @@ class ErrorModel:
     """Errors of all kinds.
 
     lang: the language's code. kinds: by name. noise: weights.
-    words: those that are well known, as they are written within a sentence; noise is for them
-        alone, so that names, numbers, addresses and the like stay as they are.
-    closed: function words, lower-case. They are neither misspelled nor swapped.
-    letters: what letters are mistaken for what.
+    words: well-known words in their case within a sentence. Noise changes only these, so that
+    names, numbers, addresses and the like stay unchanged.
+    closed: function words, in lower case, which are neither misspelled nor swapped.
+    letters: confusions of letters.
     """
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid", strict=True)
@@ -115,12 +111,12 @@ class ErrorModel:
 
     @cached_property
     def phrases(self) -> dict[str, Choice]:
-        """Of every phrase that can be replaced wherever it is: by what."""
+        """Replacements of phrases that are possible after any word."""
         return _choices(kind for kind in self.kinds.values() if not kind.after)
 
     @cached_property
     def phrases_after(self) -> dict[str, list[tuple[Weights, Choice]]]:
-        """Of every phrase that can be replaced behind some words: those, and by what."""
+        """Replacements of phrases that are possible after some words, with these words."""
         found: dict[str, list[tuple[Weights, Choice]]] = {}
         for kind in self.kinds.values():
             for phrase, choice in _choices([kind]).items() if kind.after else ():
@@ -138,7 +134,7 @@ class ErrorModel:
 
     @cached_property
     def longest(self) -> dict[str, int]:
-        """Of the first words of phrases, the most words of such a phrase."""
+        """The most words of a phrase, by its first word."""
         longest: dict[str, int] = {}
         for phrase in (*self.phrases, *self.phrases_after):
             first, *more = phrase.split(" ")
@@ -147,7 +143,7 @@ class ErrorModel:
 
     @cached_property
     def insertions_before(self) -> dict[str, list[tuple[str, float, Insertion]]]:
-        """Of words, what can be inserted before them, with the kind's rate; `ANY`: before all."""
+        """Insertions before a word, with the kind's rate; `ANY`: before all words."""
         found: dict[str, list[tuple[str, float, Insertion]]] = {}
         for kind in self.kinds.values():
             for inserted, insertion in kind.insertions.items():
@@ -156,7 +152,7 @@ class ErrorModel:
         return found
 
     def with_rates(self, rates: Weights) -> ErrorModel:
-        """The same with other rates of kinds and weights of noise; those not named stay."""
+        """Return the model with other rates of kinds and weights of noise; the rest stays."""
         kinds = {
             name: replace(kind, rate=rates.get(name, kind.rate))
             for name, kind in self.kinds.items()
@@ -171,7 +167,7 @@ class ErrorModel:
 
     @classmethod
     def load(cls, path: str | Path) -> ErrorModel:
-        """Raises ValueError, which names the file and the key, if it is malformed."""
+        """Load a model. Raises ValueError, with file and key, if it is malformed."""
         try:
             return TypeAdapter(ErrorModel).validate_json(Path(path).read_bytes())
         except ValidationError as error:
@@ -183,7 +179,7 @@ class ErrorModel:
 
 
 def key_of(word: str) -> str:
-    """A word as tables have it."""
+    """Return a word as tables have it."""
     return "I" if word == "I" else word.lower().replace("’", "'")
 
 

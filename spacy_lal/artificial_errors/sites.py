@@ -1,4 +1,4 @@
-"""Where in a sentence which errors are possible, and what they make of it."""
+"""Sites of possible errors in a sentence, and the changes there."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from .error_model import (
 )
 
 REPLACE, INSERT = "replace", "insert"
-"""What a `Site` does with its tokens besides noise."""
+"""Kinds of a `Site` besides noise."""
 SHORTEST = 4
-"""Letters of the shortest word that is misspelled."""
+"""Length of the shortest word that is misspelled, in letters."""
 
 
 class Site(NamedTuple):
     """A place where an error is possible.
 
-    weight: how probable it is. how: REPLACE, INSERT or a `Noise`. start, end: the tokens it
-    changes, none for INSERT. text: the phrase that is replaced as the model has it, or the word to
-    insert, "" for noise. choice: what replaces the phrase.
+    weight: relative probability. how: REPLACE, INSERT or a `Noise`. start, end: the tokens it
+    changes, none for INSERT. text: the replaced phrase in the model's form, or the inserted word,
+    "" for noise. choice: replacements of the phrase.
     """
 
     weight: float
@@ -43,7 +43,7 @@ class Site(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Tokens [start, end) of the correct sentence become `new`; none if start == end."""
+    """A change of the tokens [start, end) of the correct sentence to `new`."""
 
     start: int
     end: int
@@ -51,11 +51,8 @@ class Change(NamedTuple):
 
 
 def find_sites(words: Sequence[str], spaces: Sequence[bool], model: ErrorModel) -> list[Site]:
-    """All sites of a sentence.
-
-    Tokens change only if the model's tables or its well-known words have them. Words are put
-    before words, and only where there is whitespace.
-    """
+    """Return all sites of a sentence. Only tokens in the model's tables or well-known words change.
+    Words are inserted only before words after whitespace."""
     first = first_word(words)
     keys = _keys(words, first, model)
     sites: list[Site] = []
@@ -70,10 +67,8 @@ def find_sites(words: Sequence[str], spaces: Sequence[bool], model: ErrorModel) 
 
 
 def _keys(words: Sequence[str], first: int, model: ErrorModel) -> list[str]:
-    """The words as tables have them; names and abbreviations as they are, to be in no table.
-
-    Such are words in capitals among others that aren't, and those with a capital that is unusual.
-    """
+    """Return the words as tables have them; names and abbreviations keep their case. These are
+    words in capitals among others, and words with an unusual capital."""
     shouted = _is_shouted(words)
     keys = []
     for at, word in enumerate(words):
@@ -98,7 +93,6 @@ def _replacements(keys: list[str], start: int, model: ErrorModel) -> Iterator[Si
 
 
 def _swaps(words: Sequence[str], keys: list[str], at: int, model: ErrorModel) -> Iterator[Site]:
-    """The word at `at` before its predecessor, or behind its successor."""
     if weight := model.swaps.get(keys[at]):
         for start in range(max(at - 1, 0), min(at, len(words) - 2) + 1):
             pair = words[start : start + 2]
@@ -113,7 +107,7 @@ def _insertions(keys: list[str], at: int, model: ErrorModel) -> Iterator[Site]:
     for table in (following, ANY):
         for inserted, rate, insertion in model.insertions_before.get(table, ()):
             weight = rate * insertion.weight(previous, following)
-            # a doubled word would not tell which of them is the unnecessary one
+            # in a doubled word, neither is clearly the unnecessary one
             if weight > 0 and inserted not in (previous, following):
                 yield Site(weight, INSERT, at, at, inserted)
 
@@ -121,7 +115,7 @@ def _insertions(keys: list[str], at: int, model: ErrorModel) -> Iterator[Site]:
 def _noise(
     words: Sequence[str], usual: str, at: int, first: int, model: ErrorModel
 ) -> Iterator[Site]:
-    """`usual`: the word at `at` as it is written within a sentence."""
+    """Yield noise. usual: the word at `at` in its case within a sentence."""
     key = usual.lower()
     for how, weight in model.noise.items():
         end = at + 1
@@ -142,13 +136,13 @@ def _noise(
 
 
 def change_at(site: Site, words: Sequence[str], model: ErrorModel, rng: Random) -> Change | None:
-    """The error that is made there; None if it would change nothing."""
+    """Return the error at the site; None if it would change nothing."""
     old = tuple(words[site.start : site.end])
     new: tuple[str, ...]
     if site.how == INSERT:
         new = tuple(words_of(site.text))
         if len(words) > 1 and _is_shouted(words):
-            new = tuple(word.upper() for word in new)  # among capitals
+            new = tuple(word.upper() for word in new)
     elif site.how == REPLACE:
         others, weights, _ = site.choice
         new = with_case_of(old, tuple(words_of(rng.choices(others, weights)[0])))
@@ -166,11 +160,8 @@ def change_at(site: Site, words: Sequence[str], model: ErrorModel, rng: Random) 
 
 
 def misspelled(word: str, how: str, letters: Mapping[str, Weights], rng: Random) -> str | None:
-    """`word` with one thing wrong, as `how` of `LETTER_NOISE` says; None if there is no way.
-
-    letters: what replaces what, for SUBSTITUTE. A word's first letter stays, as it is seldom the
-    wrong one.
-    """
+    """Return `word` with one misspelling of kind `how`; None if there is none. letters: confusions
+    for SUBSTITUTE. The first letter stays, as it is seldom wrong."""
     if how == Noise.SUBSTITUTE:
         found = {
             (place, old, new): weight
@@ -194,7 +185,7 @@ def _changed(word: str, how: str, place: int) -> str:
         return before + rest[0] + letter + rest[1:]
     if how == Noise.OMIT:
         return before + rest
-    # DOUBLE, where languages have double letters; and nobody writes three
+    # DOUBLE, where languages have double letters, but never three
     doubles = before[-1] in VOWELS and letter not in VOWELS and rest[:1] != letter
     return before + letter * 2 + rest if doubles else word
 
@@ -204,7 +195,7 @@ def _is_shouted(words: Sequence[str]) -> bool:
 
 
 def usual_form(word: str, is_first: bool, model: ErrorModel) -> str:
-    """A well-known word as it is written within a sentence; "" if it isn't well known."""
+    """Return a well-known word in its case within a sentence; "" for other words."""
     if word in model.words:
         return word
     lower = uncapitalised(word)
@@ -216,14 +207,14 @@ def uncapitalised(word: str) -> str:
 
 
 def first_word(words: Sequence[str]) -> int:
-    """The index of the first token with a letter, or of no token if there is none."""
+    """Return the index of the first token with a letter; the number of tokens without any."""
     found = (at for at, word in enumerate(words) if any(map(str.isalpha, word)))
     return next(found, len(words))
 
 
 def with_case_of(old: Sequence[str], new: tuple[str, ...]) -> tuple[str, ...]:
-    """`new` in capitals if all of `old` is, or with an initial one if `old` has; but for "I" and
-    "A", which don't say which of these they are."""
+    """Return `new` in capitals if all of `old` is, or with an initial capital if `old` has one. "I"
+    and "A" give no capital, as they are ambiguous."""
     if len(old[0]) < 2 or not new:
         return new
     if all(word.isupper() for word in old):

@@ -1,4 +1,4 @@
-"""`python -m spacy lal …`: importing this puts the commands under spaCy's own."""
+"""The command line `python -m spacy lal …`; its import adds the commands to spaCy's own."""
 
 import typer
 from spacy.cli._util import app as spacy_app
@@ -29,6 +29,6 @@ for command in (
     *(annotate, attention, corrupt, edit, evaluate, find_threshold, package, serve, silver),
 ):
     app.command()(command)
-# settings of the config, as `spacy train` takes them
+# overrides of the config's settings, as in `spacy train`
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(train)
 spacy_app.add_typer(app)

@@ -1,4 +1,4 @@
-"""`annotate`: a pipeline over all the text there is."""
+"""`annotate`: a pipeline over files of text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..annotate.run import Done
 
 SOME_FAILED = 3
-"""The exit status if all was read, but not all could be annotated."""
+"""The exit status if some texts could not be annotated."""
 
 
 def annotate(
@@ -79,7 +79,7 @@ def annotate(
 
 
 def _shown(run: Iterable[Done], source: Any) -> Iterator[Done]:
-    """The same, with a bar of the bytes that were read where there is a terminal."""
+    """Yield the same, with a progress bar in bytes on terminals."""
     from tqdm import tqdm
 
     words = 0
@@ -88,7 +88,7 @@ def _shown(run: Iterable[Done], source: Any) -> Iterator[Done]:
         for done in run:
             forward = max(0, done.position - bar.n)
             if not bar.disable and done.there:
-                bar.initial += forward  # not at today's rate
+                bar.initial += forward  # outside of this run's rate
             elif not bar.disable:
                 words += done.counts["words"]
                 rate = words / (time.perf_counter() - begun)
@@ -98,7 +98,6 @@ def _shown(run: Iterable[Done], source: Any) -> Iterator[Done]:
 
 
 def _summarise(run: Iterable[Done], output: Path) -> int:
-    """Print what there is. Returns how many texts failed."""
     begun = time.perf_counter()
     texts = words = new_words = failed = files = there = 0
     for done in run:

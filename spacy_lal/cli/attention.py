@@ -34,7 +34,7 @@ def attention(
         bool, typer.Option("--errors", help="Also analyse wrong constituents by their heads.")
     ] = False,
 ) -> None:
-    """Which label attention heads contribute most to which categories of constituents.
+    """Show which label attention heads contribute most to which categories of constituents.
 
     Averages are over the constituents that MODEL predicts for the words of DATA. Only --errors
     reads the trees of DATA. Heads count from 0. Writes heads.json and heads.svg, and with --errors
@@ -73,7 +73,7 @@ def attention(
 
 
 def _print_heads(found: TopHeads, k: int) -> None:
-    """Print count, top heads and the head most often first of all spans and each category."""
+    """Print count, top heads and most frequent first head of all spans and each category."""
 
     def row(name: str, spans: int, top: list[Any], firsts: Any) -> list[str]:
         head = int(firsts.argmax())

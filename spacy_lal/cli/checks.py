@@ -1,4 +1,4 @@
-"""Checks of all commands: bad input is one line that names it, and exit status 1."""
+"""Checks of all commands: bad input gives a one-line message and exit status 1."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ThreadsOption = Annotated[int, typer.Option(min=0, help="Threads of torch; 0 for
 
 @contextmanager
 def clear_errors(command: str, source: Path | None = None) -> Iterator[None]:
-    """Bad input ends the command with one line, which names the place, not with a traceback.
+    """End the command with one line that names the place of bad input, without a traceback.
 
     source: a place to name in errors that don't name it.
     """
@@ -36,10 +36,9 @@ def clear_errors(command: str, source: Path | None = None) -> Iterator[None]:
 
 
 def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path]) -> None:
-    """Raise OSError or ValueError for a file that can't be written, or that is an input.
+    """Raise OSError or ValueError for an output that can't be written, or that is an input.
 
-    outputs: files to write, None for one that isn't wanted. inputs: all files that will be read;
-    the same file may have several names and links.
+    outputs: files to write, or None. inputs: all files that will be read. Links are resolved.
     """
     written = [path for path in outputs if path is not None]
     places = [os.path.realpath(path) for path in written]
@@ -60,7 +59,7 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path]) -> Non
 
 
 def check_folder(output: Path, inputs: Iterable[Path]) -> None:
-    """Raise OSError or ValueError for a folder that can't be written, or that is or has an input.
+    """Raise OSError or ValueError for a folder that can't be written, or is or contains an input.
 
     inputs: all files and folders that will be read.
     """
@@ -90,7 +89,7 @@ def _identity(path: Path) -> tuple[int, int]:
 
 
 def input_files(inputs: Iterable[Path], pattern: str) -> Iterator[Path]:
-    """The files among the inputs, and those in the folders whose names match.
+    """Yield the files among the inputs, and those in the folders whose names match.
 
     Raises FileNotFoundError for a folder that has none.
     """
@@ -99,10 +98,9 @@ def input_files(inputs: Iterable[Path], pattern: str) -> Iterator[Path]:
 
 
 def from_each(inputs: Iterable[Path], read: Callable[[Path], Iterable[T]]) -> Iterator[T]:
-    """Values read from each input, a file or a folder.
+    """Yield values read from each input, a file or a folder.
 
-    Raises ValueError, which names it, for one without any sentence. Of a folder's files some may
-    have none.
+    Raises ValueError, which names the input, for one without any sentence.
     """
     for path in inputs:
         empty = True

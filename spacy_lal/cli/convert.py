@@ -1,6 +1,6 @@
 """`convert FORMAT`: treebanks to `.spacy` files, one Doc a sentence, and `.spacy` files to text.
 
-The commands follow from the formats: a format's own options are its fields.
+A format's own options are its fields.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..trees.tree import ConstituentTree
 from .checks import check_outputs, clear_errors
 
 Counts = dict[str, Any]
-"""Report on one file: numbers by name, and lists of what was left out, with place and reason."""
+"""Report on one file: numbers by name, and lists of omissions with place and reason."""
 
 _BLOCK = re.compile(r"(\d+)/(\d+)")
 
@@ -58,7 +58,7 @@ def convert(
         Path | None, typer.Option(help="Write counts and all left-out items to this JSON.")
     ] = None,
 ) -> None:
-    """Read the inputs as a format and write `.spacy`; of `.spacy` inputs, write the format.
+    """Convert inputs of a format to `.spacy`, or `.spacy` inputs to the format.
 
     Raises ValueError or OSError, which name the place.
     """
@@ -93,7 +93,7 @@ def convert(
 
 
 def command(format: type[Format]) -> Callable[..., None]:
-    """`convert` as a function with the format's fields as options, for typer."""
+    """Return `convert` as a function with the format's fields as options, for typer."""
     hints = get_type_hints(format, include_extras=True)
     own = [_option(field, hints[field.name]) for field in fields(format)]
     _, inputs, output, *shared = signature(convert, eval_str=True).parameters.values()
@@ -117,7 +117,6 @@ def command(format: type[Format]) -> Callable[..., None]:
 
 
 def _option(field: Field[Any], hint: Any) -> Parameter:
-    """An option of a format; one without a default must be given."""
     default = Parameter.empty if field.default is MISSING else field.default
     (help,) = hint.__metadata__
     parameter = Parameter(field.name, Parameter.KEYWORD_ONLY, default=default)
@@ -138,7 +137,7 @@ def _write(format: Format, inputs: Sequence[Path], output: Path) -> None:
     texts: list[str] = []
     for path in inputs:
         number = 0
-        # only a language's vocabulary knows which tokens are whitespace
+        # the language's vocabulary marks whitespace tokens
         for number, doc in enumerate(read_spacy(path, language_vocab(format.lang)), start=1):
             texts.append(_written(format, doc, f"{path}: Doc {number}"))
         if not number:
@@ -159,7 +158,6 @@ def _written(format: Format, doc: Doc, place: str) -> str:
 def _with_heads(
     sentences: Iterable[TreebankSentence], rules: HeadRules, losses: Losses
 ) -> list[TreebankSentence]:
-    """The sentences with heads by rules where they have trees but no heads."""
     found: list[TreebankSentence] = []
     for number, sentence in enumerate(sentences, start=1):
         if sentence.heads is None and sentence.tags and sentence.constituents is not None:
@@ -176,7 +174,6 @@ def _with_heads(
 def _without_tags(
     sentences: Iterable[TreebankSentence], tags: frozenset[str]
 ) -> list[TreebankSentence]:
-    """The sentences with "", not annotated, in the place of these tags."""
     return [
         replace(s, tags=["" if tag in tags else tag for tag in s.tags]) if s.tags else s
         for s in sentences
@@ -186,7 +183,7 @@ def _without_tags(
 def _of_blocks(
     sentences: list[TreebankSentence], block: str, without: Sequence[str], inputs: Sequence[Path]
 ) -> list[TreebankSentence]:
-    """The sentences of one block, or outside of some."""
+    """Return the sentences of one block, or those outside of some."""
     if block and without:
         raise ValueError("give --block or --without-block, not both")
     kept = set(_block(block, len(sentences)) if block else range(len(sentences)))
@@ -198,7 +195,7 @@ def _of_blocks(
 
 
 def _block(block: str, length: int) -> range:
-    """The block "K/N" of `length` sentences; sizes differ by one at most."""
+    """Return block "K/N" of `length` sentences; sizes differ by one at most."""
     match = _BLOCK.fullmatch(block)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise ValueError(f"{block!r} is not a block: write K/N, with K from 1 to N")
@@ -207,7 +204,7 @@ def _block(block: str, length: int) -> range:
 
 
 def _counts(sentences: Sequence[TreebankSentence], losses: Losses) -> Counts:
-    """Numbers of the sentences; that of errors only if they are annotated in any."""
+    """Return numbers of the sentences; of errors only if any sentence is annotated."""
     numbers = {
         "sentences": len(sentences),
         "words": sum(len(sentence.words) for sentence in sentences),
@@ -222,7 +219,7 @@ def _counts(sentences: Sequence[TreebankSentence], losses: Losses) -> Counts:
 
 
 def _show(results: dict[str, Counts]) -> None:
-    """Print a column a file and a row a number or reason, and the places of dropped sentences."""
+    """Print a table with a column a file, and the places of dropped sentences."""
     rows: dict[str, Counter[str]] = {}
     for name, counts in results.items():
         for item, count in counts.items():

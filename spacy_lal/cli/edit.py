@@ -29,9 +29,9 @@ def edit(
 ) -> None:
     """Write MODEL to OUTPUT with other settings (--set) or other weights (--mean-with).
 
-    A mean of a training's weights and of those that it began with (Wortsman et al. 2022, Model
-    soups) forgets less. What the other pipeline doesn't have, such as further words, is in it as
-    `warm_start` has it.
+    The mean of a training's final and initial weights (Wortsman et al. 2022, Model soups) forgets
+    less. The initial weights of parts that only MODEL has, such as further words, are those of
+    `warm_start`.
     """
     from ..bridge.warm_start import mean_weights
     from ..pipeline.loading import load_pipeline
@@ -56,7 +56,7 @@ def edit(
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    """The place and value of a setting. Raises ValueError for one that can't be changed."""
+    """Return place and value of a setting. Raises ValueError for one that can't be changed."""
     from spacy.cli._util import parse_config_overrides
 
     place, equals, value = text.partition("=")
@@ -70,7 +70,7 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _set_in_cfg(nlp: Language, place: str, value: Any) -> None:
-    """Set what is stored beside the weights, and read from there: a detector's threshold."""
+    """Set a value that is stored beside the weights: a detector's threshold."""
     section, _, rest = place.partition(".")
     name, _, setting = rest.rpartition(".")
     if section == "components" and name in nlp.pipe_names:
@@ -101,10 +101,10 @@ def find_threshold(
         typer.Option(help="With errors: no threshold below its best one.", exists=True),
     ] = None,
 ) -> None:
-    """Write MODEL, which has a `gec_detector`, to OUTPUT with the lowest threshold that is high
-    enough for each of CORRECT, and not below that with the best F0.5 on another file.
+    """Write MODEL, which has a `gec_detector`, to OUTPUT with a threshold for its users' texts.
 
-    Learners' text has an error every tenth token, other text has not, and a user reads both.
+    It is the lowest that is high enough for each of CORRECT, and not below that with the best F0.5
+    on another file. A learner's text has an error every tenth token, other text has none.
     """
     from ..evaluation.detection_scores import choose_threshold, detector_of
     from ..pipeline.loading import load_pipeline

@@ -69,17 +69,18 @@ def evaluate(
     threads: ThreadsOption = 0,
     batch_size: Annotated[int, typer.Option(min=0, help="Docs; 0 for the pipeline's.")] = 0,
 ) -> None:
-    """Scores of MODEL on CORPORA, of each layer that both have, and its speed.
+    """Show scores of MODEL on CORPORA, of each layer that both have, and its speed.
 
-    MODEL reads the words as they are there, one sentence a Doc, and predicts the rest: trees
-    (EVALB), heads (three conventions), tags, roles (srl-eval.pl, for each combination of --parses,
+    MODEL reads the words of CORPORA, one sentence a Doc, and predicts the rest: trees (EVALB),
+    heads (three conventions), tags, roles (srl-eval.pl, for each combination of --parses,
     --predicates and --decoders) and errors (precision, recall and F0.5 of tokens).
 
-    With --raw, it finds words and sentences, too. Words are compared by their characters;
+    With --raw, it also finds words and sentences. Words are compared by their characters;
     boundaries by their places, without the first of a paragraph; heads as in CoNLL 2018; brackets
     without punctuation. Further rows have the scores with gold sentences, gold tokens or both.
 
-    With --pairs, the share of wrong sentences whose error is found, and of right ones with a mark.
+    With --pairs, scores are the share of wrong sentences whose error is found, and of right ones
+    with a mark.
     """
     paths = corpora or []
     with clear_errors("evaluate"):
@@ -138,7 +139,6 @@ def _values(option: str) -> list[str]:
 
 
 def _show(report: Mapping[str, Any]) -> None:
-    """Print the tables of one measurement."""
     if "kinds" in report:
         header = ("", "pairs", "found", "marked elsewhere", "corrections marked")
         kinds = report["kinds"] | {"all": report["all"]}
@@ -169,7 +169,6 @@ def _table(header: tuple[str, ...], rows: list[Any]) -> None:
 
 
 def _shown(value: object) -> str:
-    """A number or text; fractions in percent."""
     if isinstance(value, float):
         return f"{100 * value:.2f}" if value <= 1 else f"{value:,.1f}"
     return "" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""`import`: what others have published, as a pipeline of this package."""
+"""`import`: other parsers' published checkpoints as pipelines of this package."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .checks import check_folder, clear_errors
 
 
 class Kind(StrEnum):
-    """Whose checkpoint it is."""
+    """The parser that a checkpoint belongs to."""
 
     benepar = "benepar"
     lal_parser = "lal-parser"
@@ -42,9 +42,9 @@ def import_checkpoint(
         str | None, typer.Option("--license", help="Licence of the weights, for meta.json.")
     ] = None,
 ) -> None:
-    """Write a pipeline that finds the trees and heads which CHECKPOINT finds.
+    """Write a pipeline that finds the same trees and heads as CHECKPOINT.
 
-    Nothing is downloaded, and the other package isn't needed.
+    Nothing is downloaded, and the other parser isn't needed.
     """
     with clear_errors("import", checkpoint):
         from ..published.benepar_checkpoints import read_benepar

@@ -1,4 +1,4 @@
-"""`corrupt`: artificial learner errors, how they are learned and made."""
+"""`corrupt`: artificial learner errors, and models of them."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def corrupt(
 ) -> None:
     """Put errors into correct text, and label them; or learn how errors are made (--learn).
 
-    Errors are put into each Doc of a .spacy file, or into each sentence of lines of text. Words and
-    sentence boundaries are kept, all other annotation is dropped. A Doc that already has labels
-    of errors is written once, unchanged.
+    Errors are put into each Doc of a .spacy file, or into each sentence of lines of text. Only
+    words and sentence boundaries are kept. A Doc that already has labels of errors is written once,
+    unchanged.
 
-    Corrections are two files of tokenised sentences, one per line, or M2. From them it learns which
-    errors there are and how frequent they are; correct text, if
-    given, adds words. From correct text alone it makes errors that are usual in any language, and
-    for English those that are typical of its learners.
+    Corrections are two files of tokenised sentences, one per line, or M2. They give the errors and
+    their frequencies; correct text, if given, adds words. From correct text alone, --learn makes a
+    model of errors that are usual in any language, and for English of those that are typical of its
+    learners.
     """
     with clear_errors("corrupt"):
         paths, files = texts or [], [*(corrections or ()), *(m2 or ())]
@@ -93,7 +93,7 @@ def _corrupted(
     seed: int,
     made: Counter[str],
 ) -> Iterator[Doc]:
-    """Docs with errors. made: counts "Docs", and tokens by label."""
+    """Yield Docs with errors. made: counts of "Docs", and of tokens by label."""
     vocab = language_vocab(errors.lang)
     for copy in range(copies):
         for doc in from_each(texts, lambda path: _docs(path, errors.lang)):
@@ -144,10 +144,8 @@ def _corrected(corrections: tuple[Path, Path] | None, m2: Iterable[Path]) -> Ite
 
 
 def _docs(path: Path, lang: str) -> Iterator[Doc]:
-    """The Docs of a .spacy file, or a Doc of each sentence in lines of text.
-
-    Raises ValueError, which names the file, if it can't be read.
-    """
+    """Yield the Docs of a .spacy file, or a Doc of each sentence in lines of text. Raises
+    ValueError, which names the file, if it can't be read."""
     if path.suffix == ".spacy":
         yield from read_spacy(path, language_vocab(lang))
         return

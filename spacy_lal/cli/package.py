@@ -1,7 +1,7 @@
 """`package`: an installable folder of a trained pipeline.
 
-As `spacy package` makes it, but without a version in the folder's name, with licence, sources
-and measured scores in its meta.json, and with scores by label in its README.md.
+Unlike `spacy package`, it leaves the version out of the folder's name, and writes licence, sources
+and scores to meta.json, and scores by label to README.md.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ STRINGS_IN_THEIR_FILES = {
     "spanformer",
     "tok2vec",
 }
-"""Factories of components whose own files have all strings that they ever look up by a hash."""
+"""Factories of components whose own files have all strings that they look up by hash."""
 LEAST = 20
-"""Gold occurrences of a label from which on the README has a row for it."""
+"""The least gold occurrences of a label with a row in the README."""
 SCORES = ("const_", "spans_", "tag_", "dep_", "ptb_", "conll18_", "srl_", "ged_")
-"""Beginnings of the names of scores that go into meta.json."""
+"""Prefixes of the scores in meta.json."""
 
 OF_META = ("description", "author", "email", "url", "license", "sources", "notes", "requirements")
-"""Fields taken from `--meta`; all else in meta.json follows from the pipeline."""
+"""Fields taken from `--meta`; the rest of meta.json follows from the pipeline."""
 
 
 def package(
@@ -73,10 +73,10 @@ def package(
 ) -> None:
     """Package MODEL as OUTPUT/LANG_NAME, to be installed with `pip install OUTPUT/LANG_NAME`.
 
-    Absolute paths in the config's [paths] are shortened to their last part. A language model that a
-    detector learned beside errors is left out: only training reads it. So are the words of the
-    training data. 8-bit numbers are row by row; tok2vec has some, too, if it holds a pretrained
-    encoder. Vectors can only be left out if no component reads those of the vocabulary.
+    Absolute paths in the config's [paths] are shortened to their last part. Parts that only
+    training reads are left out: a language model that a detector learned beside errors, and the
+    words of the training data. 8-bit numbers are row by row; tok2vec has some, too, if it holds a
+    pretrained encoder. Vectors can only be left out if no component reads those of the vocabulary.
     """
     from ..bridge.storage import has_weights, store_bytes, store_half
 
@@ -139,7 +139,7 @@ def package(
 
 
 def _drop_vectors(source: Path) -> dict[str, Any]:
-    """Write the vocabulary without vectors; what meta.json says of them then."""
+    """Write the vocabulary without vectors. Returns their description in meta.json."""
     from spacy.vectors import Vectors
 
     nlp = load_pipeline(source)
@@ -158,7 +158,6 @@ def _drop_vectors(source: Path) -> dict[str, Any]:
 
 
 def _drop_language_models(source: Path) -> None:
-    """Write detectors that learned a language model beside errors without it."""
     from ..ged.bilstm_layers import drop_language_models
 
     config = Config().from_disk(source / "config.cfg", interpolate=False)
@@ -174,7 +173,7 @@ def _drop_language_models(source: Path) -> None:
 
 
 def _having(name: str, section: Any) -> Iterator[dict[str, Any]]:
-    """The sections of a config in which a value of this name is set to something."""
+    """Yield the sections of a config in which this name has a value."""
     if isinstance(section, dict):
         if section.get(name):
             yield section
@@ -183,15 +182,15 @@ def _having(name: str, section: Any) -> Iterator[dict[str, Any]]:
 
 
 def _forget_places(source: Path) -> None:
-    """Shorten absolute paths: they are of another machine, and a trained pipeline reads none."""
+    """Shorten absolute paths of the training machine, which a trained pipeline doesn't read."""
     config = Config().from_disk(source / "config.cfg", interpolate=False)
     for name, value in config.get("paths", {}).items():
         config["paths"][name] = _last_part(value)
-    # that of an encoder is no variable in a component that was taken from another pipeline
+    # an encoder's path isn't a variable in components sourced from other pipelines
     for section in _having("path", config.get("components", {})):
         section["path"] = _last_part(section["path"])
     config.to_disk(source / "config.cfg")
-    # Thinc keeps a model's attributes, and a pretrained encoder's path is one
+    # a pretrained encoder's path is an attribute of its Thinc model
     for path in source.glob("*/model"):
         if path.is_dir():
             continue
@@ -204,18 +203,16 @@ def _forget_places(source: Path) -> None:
 
 
 def _last_part(value: Any) -> Any:
-    """The last part of an absolute path; anything else as it is."""
     if isinstance(value, str) and Path(value).is_absolute():
         return Path(value).name
     return value
 
 
 def _packaged(source: Path, scratch: Path, folder: str, contents: dict[str, Any]) -> Path:
-    """The package that spaCy makes of the pipeline."""
     name, version = contents["name"], contents["version"]
     spacy_package(source, scratch, name=name, version=version, create_sdist=False, silent=False)
     made = scratch / f"{folder}-{version}"
-    # Its setup.py makes these copies at every installation; that shouldn't change any file.
+    # setup.py makes these copies at every installation, which shouldn't change any file
     shutil.copy(made / "meta.json", made / folder)
     shutil.copy(made / "meta.json", made / folder / made.name)
     return made
@@ -228,11 +225,10 @@ def _check_replaced(target: Path) -> None:
 
 
 def forget_words(pipeline: Path) -> None:
-    """Leave of a pipeline's strings those that loading it adds, and its word vectors' keys.
+    """Keep only those strings of a pipeline that loading it adds, and its word vectors' keys.
 
-    spaCy adds every word that it meets to its vocabulary, in training, too. They are megabytes on
-    disk and take several times as much memory. A pipeline keeps all its strings if one of its
-    components isn't known to do without.
+    Words of the training data in the vocabulary take megabytes on disk and several times as much
+    memory. A pipeline keeps all strings if a component may need them.
     """
     config = Config().from_disk(pipeline / "config.cfg", interpolate=False)
     components = config.get("components", {}).values()
@@ -243,15 +239,17 @@ def forget_words(pipeline: Path) -> None:
     srsly.write_json(path, [])
     vocab = load_pipeline(pipeline).vocab
     for word in words:
-        # an index by a string gives its hash
+        # an index by a string returns its hash
         if vocab.strings[word] in vocab.vectors.key2row:
             vocab.strings.add(word)
     vocab.strings.to_disk(path)
 
 
 def performance(report: Mapping[str, Any]) -> dict[str, Any]:
-    """The scores of the first corpus that `evaluate` measured, and words per second of processor
-    time as spaCy's "speed"; none of pairs. The README shows every number but "speed" in percent."""
+    """Return the scores of the first corpus in a report of `evaluate`; {} for a report of pairs.
+
+    "speed" is in words per second of processor time, and the only number that isn't a fraction.
+    """
     if "kinds" in report:
         return {}
     first = report["results"][0]
@@ -273,7 +271,7 @@ def write_card(
 
 
 def model_card(meta: Mapping[str, Any], reports: Iterable[Mapping[str, Any]]) -> str:
-    """The README that spaCy makes of meta.json, with tables of scores by label or kind."""
+    """Return spaCy's README of meta.json, with tables of scores by label or kind."""
     tables = [table for report in reports for table in _tables(report)]
     return "\n\n".join([generate_readme(dict(meta)).strip(), *tables]) + "\n"
 

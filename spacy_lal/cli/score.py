@@ -1,4 +1,4 @@
-"""`score`: two files of trees, roles or errors compared as the tasks' own programs do."""
+"""`score`: comparisons of two files of trees, roles or errors, as by the tasks' own programs."""
 
 from __future__ import annotations
 
@@ -46,8 +46,7 @@ def score_trees(
         int | None, typer.Option("--max-errors", "-e", help="Stop after more sentence errors.")
     ] = None,
 ) -> None:
-    """Labelled bracketing recall, precision and F1 of bracketed trees, one a line, as EVALB prints
-    them.
+    """Print labelled recall, precision and F1 of bracketed trees, one a line, as EVALB does.
 
     Messages about sentences that can't be compared go to standard error; after too many of them
     there is no summary and the exit status is 1.
@@ -80,11 +79,11 @@ def score_roles(
         bool, typer.Option("--confusion", "-C", help="Unlabelled scores, a confusion matrix.")
     ] = False,
 ) -> None:
-    """Precision, recall and F1 of semantic roles, as srl-eval.pl of CoNLL-2005 prints them.
+    """Print precision, recall and F1 of semantic roles, as srl-eval.pl of CoNLL-2005 does.
 
     Predicates are taken as given: predicted ones that aren't gold are skipped, unless --end-to-end.
     As in the program, a predicate with another lemma is another one, all of whose arguments are
-    missed; how many there are is said on stderr.
+    missed; their number goes to standard error.
     Both files have the same sentences, a blank line after each; a row a token: the lemma of a
     predicate or "-", then a column for each predicate of the sentence. Files may be compressed
     (.gz, .bz2, .xz).
@@ -118,7 +117,7 @@ def score_errors(
     predicted: PredictedArgument,
     types: Annotated[bool, typer.Option("--types", help="Add a row for each label.")] = False,
 ) -> None:
-    """Precision, recall and F0.5 of error detection, token by token, as in MultiGED-2023.
+    """Print precision, recall and F0.5 of error detection by token, as in MultiGED-2023.
 
     A row has a token, a tab and a label: c (correct), i (incorrect) or a type of errors. The
     overall scores don't distinguish types. Files may be compressed (.gz, .bz2, .xz).
@@ -156,10 +155,8 @@ def _read_labels(path: Path) -> Iterator[TreebankSentence]:
 def _sentences(
     gold: Path, predicted: Path, read: Callable[[Path], Iterable[S]]
 ) -> Iterator[tuple[int, S, S]]:
-    """The number of every sentence, and it in both files.
-
-    Raises ValueError for the first that only one of them has.
-    """
+    """Yield the number of every sentence, and the sentence in both files. Raises ValueError for the
+    first sentence that only one of them has."""
     files = (from_each([path], read) for path in (gold, predicted))
     for number, (ours, theirs) in enumerate(zip_longest(*files), start=1):
         if ours is None or theirs is None:

@@ -1,4 +1,4 @@
-"""`serve`: a page in the browser."""
+"""`serve`: a web page with the annotation of texts."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def serve(
     waiting: Annotated[int, typer.Option(min=1, help="Texts that may wait their turn.")] = 32,
     seconds: Annotated[float, typer.Option(help="How long one text may take.")] = 30.0,
 ) -> None:
-    """A page where you type text and see all that pipelines find; and POST /parse for programs.
+    """Serve a page that shows the annotation of typed text, and POST /parse for programs.
 
-    It is for this machine, unless --host says otherwise. Needs the extra [demo].
+    Only this machine can reach it, unless --host is given. Needs the extra [demo].
     """
     with clear_errors("serve"):
         try:
@@ -51,12 +51,12 @@ def serve(
             raise ValueError("no pipeline is installed: name one, or a folder")
         pipelines = {name: load(name) for name in dict.fromkeys(names)}
         limits = Limits(max_chars=max_chars, waiting=waiting, seconds=seconds)
-        # as browsers are told, too: a socket shortens IPv6 addresses
+        # as browsers get it, too: a socket shortens IPv6 addresses
         where = listening.getsockname()
         hosts = [*LOOPBACK, *map(_in_address, allow_host or ())]
         shown = _in_address(where[0])
         if where[0] in ("0.0.0.0", "::"):
-            # all addresses of the machine: other machines' browsers call it by an --allow-host
+            # all addresses of the machine; browsers elsewhere use a name of --allow-host
             shown = "localhost"
         else:
             hosts += [_in_address(host), shown]
@@ -66,11 +66,11 @@ def serve(
             log_level="warning",
             access_log=False,
             server_header=False,
-            # connections, each with a request of bounded size
+            # bounds the memory of requests, whose size is bounded
             limit_concurrency=8 * waiting,
             timeout_keep_alive=5,
         )
-        # who reads the address may ask at once; who comes before the server runs waits for it
+        # requests before the server runs are queued
         listening.listen()
         address = f"http://{shown}:{where[1]}"
         msg.good(f"{address} shows {', '.join(pipelines)}; Ctrl-C stops it")
@@ -79,12 +79,12 @@ def serve(
 
 
 def _in_address(host: str) -> str:
-    """A host as addresses and the header Host have it: IPv6 in brackets."""
+    """Return a host as in addresses and the header Host: IPv6 in brackets."""
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Bound before pipelines are loaded. Raises OSError, which says what to do about it."""
+    """Return a socket, bound before pipelines are loaded. Raises OSError with advice."""
     listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -1,4 +1,4 @@
-"""`silver`: plain text, annotated by a pipeline where it is sure, to train another on."""
+"""`silver`: plain text with a pipeline's sure annotation as training data."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def silver(
 ) -> None:
     """Annotate TEXT with MODEL and write the sentences, with the layers that MODEL is sure of.
 
-    A layer that MODEL is not sure of is written as missing, and a sentence that would have only
-    tags is left out. `evaluate --calibrate` shows how accurate a threshold is. If it is stopped,
-    the same command continues after the last complete file.
+    Other layers are written as missing, and sentences with only tags are left out. `evaluate
+    --calibrate` shows how accurate a threshold is. If it is stopped, the same command continues
+    after the last complete file.
     """
     with clear_errors("silver"):
         from ..annotate.annotating import load

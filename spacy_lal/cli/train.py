@@ -1,4 +1,4 @@
-"""`train`: `spacy train`, which goes on where it was killed."""
+"""`train`: `spacy train` with checkpoints."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def train(
     """Train as `spacy train` does, with checkpoints from which --resume continues.
 
     The result is the same as if training had never stopped. All other options are settings of the
-    config, such as --training.max_steps 1000. OUTPUT keeps the checkpoint when training is over,
-    so you can continue with a larger max_steps; otherwise delete it.
+    config, such as --training.max_steps 1000. OUTPUT keeps the checkpoint after training, so you
+    can continue with a larger max_steps; otherwise delete it.
     """
     from spacy.cli._util import (
         import_code,
@@ -62,7 +62,7 @@ def train(
         run = describe_run(raw.interpolate(), [code] if code else [], output)
         state = read_state(output)
         if state and not state["progress"]["steps"] and differences(run, state["run"]):
-            state = None  # it ended before its first step, so nothing is lost
+            state = None  # nothing is lost before the first step
         if state and not resume:
             raise ValueError(
                 f"{output / CHECKPOINT} exists: continue from it with --resume, or delete it"

@@ -21,7 +21,7 @@ from .role_scores import measure_roles
 
 
 def about(nlp: Language) -> dict[str, Any]:
-    """Name and version of a pipeline, and the number of torch's threads."""
+    """Return name and version of a pipeline, and the number of torch's threads."""
     name = f"{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}"
     return {"model": name, "threads": torch.get_num_threads()}
 
@@ -36,15 +36,14 @@ def evaluate(
     tune: Path | None = None,
     join: int = 1,
 ) -> dict[str, Any]:
-    """Scores, as fractions, of each layer that the pipeline finds and a corpus has.
+    """Return scores, as fractions, of each layer that the pipeline predicts and a corpus has.
 
     `results` has a dict for each corpus. prm: EVALB's parameters, a name or a file. batch_size:
-    Docs a batch, None for the pipeline's. roles: arguments of `measure_roles`. tune: a corpus; the
-    detector's threshold is the best one there. join: sentences a Doc for the detector. Raises
-    OSError, or ValueError if there is nothing to compare, or if roles or tune are given to a
-    pipeline without such a component.
+    Docs a batch, None for the pipeline's. roles: arguments of `measure_roles`. tune: a corpus whose
+    best threshold the detector gets. join: sentences a Doc for the detector. Raises OSError, or
+    ValueError if there is nothing to compare, or for roles or tune without such a component.
     """
-    EvalbParameters.load(prm)  # a wrong one is told before a corpus is parsed
+    EvalbParameters.load(prm)  # raises its error before a corpus is parsed
     if roles:
         only_pipe(nlp, LisaSRL, "component lisa_srl")
     report = about(nlp)
@@ -70,7 +69,7 @@ def _measured(
 ) -> dict[str, Any]:
     corpus = Corpus(path)
     gold = list(corpus.docs(nlp))
-    # each measurement reads the corpus anew, because it annotates the Docs
+    # each measurement reads the corpus anew, as it annotates the Docs
     parts: list[dict[str, Any]] = []
     if any(map(is_parsed, gold)) and is_parsed(nlp("One sentence to warm up .")):
         parts.append(measure_parses(nlp, list(corpus(nlp)), prm, batch_size))

@@ -1,12 +1,11 @@
-"""A pipeline's detection of grammatical errors: on corpora, and on pairs of a textbook's sentences.
+"""Detection of grammatical errors: on corpora, and on pairs of a textbook's sentences.
 
 On a corpus the pipeline reads the gold words and, unless sentences are joined, the gold sentence
-boundaries; precision, recall and F0.5 count tokens, as MultiGED-2023 does (`ged/scorer.py`).
+boundaries; precision, recall and F0.5 count tokens, as in MultiGED-2023.
 
 A file of pairs has three columns with tabs between them, and a line that names them: kind, wrong,
-right. In the wrong sentence, brackets stand around what is wrong by the rule of
-`artificial_errors/corrupt.py`: words that are changed or too much, and the word after a missing
-one.
+right. Brackets in the wrong sentence mark words that are changed or unnecessary, and the word after
+a missing one.
 
     kind	wrong	right
     agreement	He [go] home.	He goes home.
@@ -40,7 +39,7 @@ Reals = numpy.ndarray
 
 
 def detector_of(nlp: Language) -> ErrorDetector:
-    """The pipeline's detector. Raises ValueError if there is none."""
+    """Return the pipeline's detector. Raises ValueError if there is none."""
     detector: ErrorDetector = only_pipe(nlp, ErrorDetector, "component gec_detector")
     return detector
 
@@ -48,9 +47,9 @@ def detector_of(nlp: Language) -> ErrorDetector:
 def measure_errors(
     nlp: Language, corpus: Corpus, threshold: float | None = None, join: int = 1
 ) -> dict[str, Any]:
-    """Scores of the detector on a corpus, at a threshold (None: its own) and at the best one.
+    """Return scores on a corpus, at a threshold (None: the detector's own) and at the best one.
 
-    join: sentences a Doc; if several, without boundaries. Raises ValueError as `score_words` does.
+    join: sentences a Doc; several are without boundaries. Raises ValueError as `score_words` does.
     """
     pipe = detector_of(nlp)
     threshold = pipe.cfg["threshold"] if threshold is None else threshold
@@ -65,7 +64,7 @@ def measure_errors(
         "tokens": len(gold),
         "errors": int(gold.sum()),
         "marked": float(marked.mean()),
-        # what a threshold made for this very corpus would give: a bound, not a result
+        # an upper bound, from a threshold chosen on this corpus
         "best_threshold": best,
         "best_f05": detection(gold, scores >= best).f(),
         "detector_words_per_second": round(speed, 1),
@@ -73,11 +72,8 @@ def measure_errors(
 
 
 def score_words(nlp: Language, corpus: Corpus, join: int = 1) -> tuple[Bools, Reals, float]:
-    """Whether each word is an error, its probability of being one, and words a second.
-
-    The time is the detector's alone. Docs without a span group of errors don't count; raises
-    ValueError if none has one.
-    """
+    """Return whether each word is an error, its probability, and the detector's words a second.
+    Docs without a span group of errors don't count. Raises ValueError if none has one."""
     pipe = detector_of(nlp)
     examples = [e for e in corpus(nlp) if pipe.spans_key in e.reference.spans]
     if not examples:
@@ -106,7 +102,7 @@ def score_words(nlp: Language, corpus: Corpus, join: int = 1) -> tuple[Bools, Re
 
 
 def _joined(references: list[Doc], key: str) -> Example:
-    """A text without boundaries of the sentences, as users have them."""
+    """Return sentences as one text without boundaries."""
     tokens = [(token, token.i + 1 == len(doc)) for doc in references for token in doc]
     words = [token.text for token, _ in tokens]
     spaces = [is_last or bool(token.whitespace_) for token, is_last in tokens]
@@ -116,13 +112,13 @@ def _joined(references: list[Doc], key: str) -> Example:
 
 
 def detection(gold: Bools, found: Bools) -> Detection:
-    """Counts over words: whether each is an error, and whether it is marked."""
+    """Count words that are errors, and words that are marked."""
     right = int((gold & found).sum())
     return Detection(right, int(found.sum()) - right, int(gold.sum()) - right)
 
 
 def best_threshold(gold: Bools, scores: Reals) -> float:
-    """The score from which on marking words gives the highest F0.5."""
+    """Return the threshold with the highest F0.5."""
     order = numpy.argsort(-scores, kind="stable")
     right = numpy.cumsum(gold[order])
     marked = numpy.arange(1, len(gold) + 1)
@@ -135,10 +131,8 @@ def best_threshold(gold: Bools, scores: Reals) -> float:
 
 
 def lowest_threshold(scores: Reals, most: float) -> float:
-    """The lowest one of nine decimals, as they are stored, that at most a share `most` reaches.
-
-    Raises ValueError if more have the highest score there is.
-    """
+    """Return the lowest threshold, in nine decimals, that at most a share `most` reaches. Raises
+    ValueError if more have the highest probability."""
     allowed = math.floor(most * len(scores) + 1e-9)  # 0.29 * 100 is less than 29
     if allowed >= len(scores):
         return 0.0
@@ -152,17 +146,17 @@ def lowest_threshold(scores: Reals, most: float) -> float:
 def choose_threshold(
     nlp: Language, correct: Sequence[Path], most: float, tune: Path | None = None
 ) -> tuple[float, list[dict[str, Any]]]:
-    """The lowest threshold that is high enough for each file, with what each file needs.
+    """Return the lowest threshold that is high enough for each file, and a row for each file.
 
     correct: files without errors, of whose words at most a share `most` may be marked. tune: a file
-    with errors, whose best threshold is needed. Each row has the file, its words, the threshold
-    that it needs, and the share of words that the chosen one marks. Raises ValueError for a file
-    of the other kind, or if there is none.
+    with errors, whose best threshold is a lower bound. A row has the file, its words, its lowest
+    threshold, and the share of words that the chosen one marks. Raises ValueError for a file of the
+    other kind, or without any file.
     """
     if not correct and tune is None:
         raise ValueError("no files to choose a threshold by")
     needed: dict[Path, tuple[float, Reals]] = {}
-    # of all files together, a small one would say nothing
+    # one by one, as a small file would not count among all
     for path in correct:
         gold, scores, _ = score_words(nlp, Corpus(path))
         if gold.any():
@@ -172,7 +166,7 @@ def choose_threshold(
         gold, scores, _ = score_words(nlp, Corpus(tune))
         if not gold.any():
             raise ValueError(f"no token in {tune} is labelled as an error")
-        # as many decimals as are stored, and no token less that is marked
+        # in the stored decimals, rounded down to mark no token less
         needed[tune] = math.floor(best_threshold(gold, scores) * 1e9) / 1e9, scores
     chosen = max(lowest for lowest, _ in needed.values())
     return chosen, [
@@ -192,10 +186,8 @@ COLUMNS = ("kind", "wrong", "right")
 
 @dataclass(frozen=True)
 class Pair:
-    """A wrong sentence, without brackets, and its correction.
-
-    places: start and end, in characters of the wrong one, of what was between brackets.
-    """
+    """A wrong sentence, without brackets, and its correction. places: start and end of bracketed
+    text, in characters of the wrong sentence."""
 
     kind: str
     wrong: str
@@ -207,8 +199,8 @@ class Pair:
 class Outcome:
     """Marks in a pair's sentences.
 
-    found: whether any of the tokens that are wrong is marked. elsewhere: how many others of that
-    sentence are. in_right: which tokens of the correction are.
+    found: whether a wrong token is marked. elsewhere: number of other marks in the wrong sentence.
+    in_right: marked tokens of the correction.
     """
 
     pair: Pair
@@ -218,7 +210,7 @@ class Outcome:
 
 
 def read_pairs(path: str | Path) -> list[Pair]:
-    """Raises FormatError for a line without three columns or without brackets that match."""
+    """Read pairs. Raises FormatError for other than three columns or for unmatched brackets."""
 
     def wrong_at(line: int, message: str) -> FormatError:
         return FormatError(message, source=str(path), line=line)
@@ -254,7 +246,7 @@ def _unmarked(marked: str) -> tuple[str, tuple[tuple[int, int], ...]]:
 
 
 def evaluate_pairs(nlp: Language, path: Path) -> dict[str, Any]:
-    """Shares by kind and of all pairs, as fractions, and what was marked of every pair."""
+    """Return shares by kind and of all pairs, as fractions, and the marks of every pair."""
     pairs = read_pairs(path)
     pipe = detector_of(nlp)
     found = list(outcomes(nlp, pairs, pipe.cfg["threshold"], pipe.spans_key))
@@ -280,7 +272,7 @@ def evaluate_pairs(nlp: Language, path: Path) -> dict[str, Any]:
 def outcomes(
     nlp: Language, pairs: Sequence[Pair], threshold: float, key: str = "errors"
 ) -> Iterator[Outcome]:
-    """Marks of the pipeline in each pair, of which it reads each sentence by itself."""
+    """Yield the marks of each pair, of which the pipeline reads each sentence by itself."""
     wrong = nlp.pipe(pair.wrong for pair in pairs)
     right = nlp.pipe(pair.right for pair in pairs)
     for pair, one, other in zip(pairs, wrong, right, strict=True):

@@ -1,9 +1,8 @@
-"""Trees, heads and tags of a pipeline, from gold words or from raw text; and its speed.
+"""Scores of trees, heads and tags, from gold words or from raw text, and the pipeline's speed.
 
-From gold words, one sentence a Doc, the pipeline predicts everything else. The scored trees'
-terminals carry the gold tags, so that EVALB skips no sentence over a mistagged comma; tag accuracy
-is reported apart. Heads are scored in three conventions (`scoring/attachment.py`). Raw text is made
-of the gold sentences of a paragraph, and compared by characters (`scoring/raw_text.py`).
+From gold words, one sentence a Doc, the pipeline predicts everything else. The scored trees have
+gold tags, so that EVALB skips no sentence over a mistagged comma; tag accuracy is separate. Raw
+text is the gold sentences of a paragraph.
 """
 
 from __future__ import annotations
@@ -31,24 +30,21 @@ from ..scoring.raw_text import RawTextScores
 from ..training.corpus import Corpus
 
 ATTACHMENT = ("dep_uas", "dep_las", "ptb_uas", "ptb_las", "conll18_uas", "conll18_las")
-"""The scores of heads that a report has."""
+"""The scores of heads in a report."""
 Given = Literal["nothing", "sentences", "tokens", "both"]
 GIVEN: tuple[Given, ...] = ("nothing", "sentences", "tokens", "both")
 """Parts of the gold annotation of raw text that a pipeline may be given."""
 
 
 def is_parsed(doc: Doc) -> bool:
-    """Whether a Doc has constituents, heads or tags."""
+    """Return whether a Doc has constituents, heads or tags."""
     return CONSTITUENTS_KEY in doc.spans or any(map(doc.has_annotation, ("DEP", "TAG")))
 
 
 def measure_parses(
     nlp: Language, examples: list[Example], prm: str = "nk", batch_size: int | None = None
 ) -> dict[str, Any]:
-    """Scores of the pipeline, how much it read, and how fast.
-
-    `by_label` has the scores of every label of constituents and relations.
-    """
+    """Return scores, amount of text and speed; `by_label` has constituents and relations."""
     nlp("One sentence to warm up .")
     cpu, wall = time.process_time(), time.perf_counter()
     docs = nlp.pipe((example.predicted for example in examples), batch_size=batch_size)
@@ -76,7 +72,7 @@ def measure_parses(
 def label_table(
     per_type: Mapping[str, Mapping[str, float]] | None, gold: Iterable[str]
 ) -> dict[str, dict[str, float]]:
-    """Precision, recall and F1 of every label, and how often gold has it."""
+    """Return precision, recall, F1 and gold frequency of every label."""
     counts = Counter(gold)
     return {
         label: {key: of[key] for key in "prf"} | {"gold": counts[label]}
@@ -85,10 +81,8 @@ def label_table(
 
 
 def evaluate_raw(nlp: Language, corpus: Path, trees: Path | None = None) -> dict[str, Any]:
-    """Scores of the pipeline on the paragraphs of a corpus, by what it is given of gold.
-
-    Raises OSError or ValueError; see `read_paragraphs`.
-    """
+    """Return scores on the paragraphs of a corpus, for each of `GIVEN`. Raises OSError or
+    ValueError."""
     gold = read_paragraphs(nlp, corpus, trees)
     return {
         "corpus": corpus.name,
@@ -99,10 +93,8 @@ def evaluate_raw(nlp: Language, corpus: Path, trees: Path | None = None) -> dict
 
 
 def measure_raw(nlp: Language, gold: Iterable[Doc], given: Given = "nothing") -> RawTextScores:
-    """Scores of the pipeline on the texts of Docs with gold annotation.
-
-    given: what of gold it may use. Sentences that begin within one of its tokens get lost.
-    """
+    """Return scores of the pipeline on the texts of Docs with gold annotation. given: gold
+    annotation it may use. Sentence starts within one of its tokens get lost."""
     gold = list(gold)
     scores = RawTextScores()
     for doc, found in zip(gold, nlp.pipe(_inputs(nlp, gold, given)), strict=True):
@@ -124,15 +116,15 @@ def _inputs(nlp: Language, gold: Iterable[Doc], given: Given) -> Iterator[Doc]:
 
 
 def read_paragraphs(nlp: Language, corpus: Path, trees: Path | None = None) -> list[Doc]:
-    """The paragraphs of a corpus with one sentence a Doc.
+    """Return the paragraphs of a corpus with one sentence a Doc.
 
-    trees: a corpus with the same sentences, or some of them, whose constituents and tags count.
-    Raises ValueError if a sentence there has other words, or none is there, by their sent_id.
+    trees: a corpus with some of the same sentences, by sent_id, whose constituents and tags count.
+    Raises ValueError if a sentence there has other words, or none is there.
     """
     annotated = {}
     if trees is not None:
         annotated = {doc.user_data.get("sent_id"): doc for doc in read_spacy(trees, nlp.vocab)}
-        annotated.pop(None, None)  # of no known sentence
+        annotated.pop(None, None)  # sentences without an id
     docs = []
     known = False
     for doc in Corpus(corpus).docs(nlp):

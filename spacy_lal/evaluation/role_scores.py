@@ -1,8 +1,7 @@
-"""A pipeline's semantic roles, with its own parses or others', given predicates or its own.
+"""Scores of semantic roles, for parses and predicates of the pipeline or others.
 
-The pipeline reads the gold words, one sentence a Doc. Rules are those of srl-eval.pl
-(`scoring/srl_eval.py`), with predicates of the model's own end to end: all arguments of
-one that is none are wrong.
+The pipeline reads the gold words, one sentence a Doc. Rules are those of srl-eval.pl, end to end
+with predicted predicates: all arguments of a wrong predicate are excess.
 """
 
 from __future__ import annotations
@@ -39,17 +38,17 @@ from .parse_scores import label_table
 LENGTHS = (10, 20, 30, 40)
 """The greatest length in words of each group of sentences but the last."""
 DISTANCES = (0, 2, 5, 10)
-"""The greatest distance, in words between, of each group of arguments but the last."""
+"""The greatest distance in words of each group of arguments but the last."""
 SETTINGS = (
     *("unique_core_roles", "overwrite_heads", "overwrite_parser"),
     *("decoder", "parse_source", "predicate_source"),
 )
-"""Settings of `lisa_srl` that a measurement changes and puts back."""
+"""Settings of `lisa_srl` that a measurement changes and restores."""
 SCORES = ("srl_p", "srl_r", "srl_f", "srl_pred_p", "srl_pred_r", "srl_pred_f")
 """The scores of a row."""
 
 Kept = Callable[[int, Sequence[LabelledSpan]], bool]
-"""Whether an argument counts, from its predicate and its pieces."""
+"""Function that returns whether an argument counts, from its predicate and its pieces."""
 Heads = list[tuple[list[int], list[str]]]
 """Heads and relations of every Doc."""
 
@@ -62,11 +61,12 @@ def measure_roles(
     decoders: Sequence[str] | None = None,
     unique: bool | None = None,
 ) -> dict[str, Any]:
-    """Scores of each combination of parses, predicates and decoder (`roles`), and of the first.
+    """Return scores of the first and (`roles`) of each combination of parses, predicates and
+    decoder.
 
-    parses: "model", "gold", or pipelines that find heads. predicates: "model", "gold". decoders,
-    unique (whether a frame may have a core role only once): None for the component's. Raises
-    ValueError for other predicates, parses without heads, or a Doc of several sentences.
+    parses: "model", "gold", or pipelines with heads. predicates: "model", "gold". decoders, unique
+    (whether a frame may have a core role only once): None for the component's. Raises ValueError
+    for other predicates, parses without heads, or a Doc of several sentences.
     """
     if unknown := set(predicates) - {"model", "gold"}:
         raise ValueError(
@@ -75,7 +75,7 @@ def measure_roles(
     for example in examples:
         doc = example.reference
         if doc.has_annotation("SENT_START") and len(list(doc.sents)) > 1:
-            # parses of others would come with other boundaries
+            # other parses would have other boundaries
             raise ValueError(
                 "the corpus has Docs of several sentences: convert it again, with one sentence in "
                 "each Doc"
@@ -85,7 +85,7 @@ def measure_roles(
     try:
         if unique is not None:
             pipe.unique_core_roles = unique
-        # heads are those that roles go by
+        # keeps the heads that roles are based on
         pipe.overwrite_heads, pipe.overwrite_parser = False, None
         runs = list(_runs(nlp, pipe, examples, parses, predicates, decoders or [pipe.decoder]))
     finally:
@@ -122,7 +122,7 @@ def _runs(
     predicates: Sequence[str],
     decoders: Sequence[str],
 ) -> Iterator[tuple[dict[str, str], list[Example], float]]:
-    """Predictions beside gold for each combination, and words a second of processor time."""
+    """Yield predictions beside gold for each combination, and words a second of processor time."""
     all_heads = [_heads_of(source, nlp, examples) for source in parses]
     trees = _trees_of(nlp, pipe, examples)
     for source, heads in zip(parses, all_heads, strict=True):
@@ -134,10 +134,8 @@ def _runs(
 
 
 def _heads_of(source: str, nlp: Language, examples: list[Example]) -> Heads | None:
-    """Heads and relations from gold or another pipeline; None: the model's.
-
-    Raises ValueError if there are none.
-    """
+    """Return heads and relations from gold or another pipeline, None for the model's. Raises
+    ValueError if there are none."""
     if source == "model":
         return None
     docs = [example.reference for example in examples]
@@ -145,7 +143,7 @@ def _heads_of(source: str, nlp: Language, examples: list[Example]) -> Heads | No
         parser = load_pipeline(source, exclude=["lisa_srl"])
         docs = list(parser.pipe(_copies(parser, examples)))
     if not any(doc.has_annotation("DEP") for doc in docs):
-        # LISA would read its own parses, and they would count as these
+        # LISA would use its own parses instead
         raise ValueError(
             "the corpus has no gold heads" if source == "gold" else f"{source} finds no heads"
         )
@@ -155,7 +153,7 @@ def _heads_of(source: str, nlp: Language, examples: list[Example]) -> Heads | No
 def _trees_of(
     nlp: Language, pipe: LisaSRL, examples: list[Example]
 ) -> list[list[LabelledSpan]] | None:
-    """The constituents that the pipeline's parser finds; None if arguments don't depend on them."""
+    """Return the parser's constituents; None if arguments don't depend on them."""
     if not pipe.nonconstituent_penalty:
         return None
     with nlp.select_pipes(disable=[pipe.name]):
@@ -176,7 +174,7 @@ def _run(
     trees: list[list[LabelledSpan]] | None,
     gold_predicates: bool,
 ) -> tuple[list[Example], float]:
-    """Predictions beside gold, and words a second of processor time of the component alone."""
+    """Return predictions beside gold, and the component's words a second of processor time."""
     docs = _copies(nlp, examples)
     for doc, of_doc in zip(docs, heads or (), strict=False):
         set_dependencies(doc, *of_doc)
@@ -190,7 +188,7 @@ def _run(
     pipe.parse_source = "model" if heads is None else "doc"
     pipe.predicate_source = "doc" if gold_predicates else "model"
     for _, other in nlp.pipeline:
-        # an encoder that it listens to, and nothing that annotates
+        # only the shared encoder, no annotating component
         if pipe.name in getattr(other, "listening_components", ()):
             docs = list(cast(Any, other).pipe(docs, batch_size=nlp.batch_size))
     cpu = time.process_time()
@@ -201,7 +199,7 @@ def _run(
 
 
 def _row(pairs: list[Example], speed: float, right: dict[str, list[str]]) -> dict[str, Any]:
-    """The scores of one run. right: for each parser, whether its parse of each sentence is."""
+    """Return the scores of one run. right: for each parser, each sentence's `_parse`."""
     scores, without = score_frames(pairs), score_frames(pairs, ignored_rolesets=AUXILIARIES)
     row: dict[str, Any] = {key: scores[key] for key in SCORES}
     row |= {f"{key} without auxiliaries": without[key] for key in SCORES}
@@ -222,7 +220,7 @@ def _row(pairs: list[Example], speed: float, right: dict[str, list[str]]) -> dic
 def _by_sentence(
     pairs: list[Example], names: Iterable[str], order: Sequence[str] = ()
 ) -> dict[str, dict[str, float]]:
-    """Scores of groups of sentences, of which each has the name of one."""
+    """Return scores of groups of sentences. names: each sentence's group."""
     groups: dict[str, list[Example]] = defaultdict(list, {name: [] for name in order})
     for pair, name in zip(pairs, names, strict=True):
         groups[name].append(pair)
@@ -230,7 +228,6 @@ def _by_sentence(
 
 
 def _report(pairs: Iterable[Example], kept: Kept = lambda *_: True) -> SrlReport:
-    """Counts over the arguments that are kept."""
     reports = (
         score_sentence(
             list(_frames(pair.reference, kept)),
@@ -262,7 +259,8 @@ def _f1(report: SrlReport) -> dict[str, float]:
 
 
 def _groups(edges: Sequence[int]) -> list[str]:
-    """The names of groups with these greatest values, and of the last: "0-10", "11-20", "21-"."""
+    """Return the names of groups with these greatest values, and of the last: "0-10", "11-20",
+    "21-"."""
     starts = [0, *(edge + 1 for edge in edges)]
     return [f"{start}-{end}" for start, end in zip(starts, [*edges, ""], strict=True)]
 
@@ -272,18 +270,18 @@ def _group(value: int, edges: Sequence[int]) -> str:
 
 
 def _distance(predicate: int, pieces: Sequence[LabelledSpan]) -> int:
-    """Number of words between the predicate and the nearest piece of the argument."""
+    """Return the number of words between the predicate and the nearest piece of the argument."""
     return min(max(start - predicate - 1, predicate - end, 0) for start, end, _ in pieces)
 
 
 def _have_heads(pairs: list[Example]) -> bool:
-    """Whether predicted heads can be compared with gold ones: not of a model or corpus without."""
+    """Return whether both sides have heads."""
     sides = [pair.predicted for pair in pairs], [pair.reference for pair in pairs]
     return all(any(doc.has_annotation("DEP") for doc in docs) for docs in sides)
 
 
 def _parse(source: str, pair: Example) -> str:
-    """The source with + if the sentence's heads are right, - if not, ? if it has no gold ones."""
+    """Return the source with + if all heads of the sentence are right, - if not, ? without gold."""
     if not pair.reference.has_annotation("DEP"):
         return f"{source}?"
     found, gold = ([token.head.i for token in doc] for doc in (pair.predicted, pair.reference))

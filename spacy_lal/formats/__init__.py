@@ -1,1 +1,1 @@
-"""Text formats of treebanks: each is read into Docs, and some are written, by one module."""
+"""Readers and writers of the text formats of treebanks."""

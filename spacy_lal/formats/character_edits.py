@@ -1,11 +1,10 @@
 """Texts with edits by character, the JSON lines of BEA-2019: W&I+LOCNESS and FCE v2.1.
 
-A line a text, with `text` and `edits` among its fields:
+Each line is a text:
 
     {"text": "He go.", "edits": [[0, [[3, 5, "goes", "R:VERB:SVA"]]]]}
 
-Of every annotator the number and the edits, in order of the text: start, end, correction (null if
-there is none), and in some corpora the type.
+Each annotator has a number and edits in text order: start, end, correction (or null), maybe a type.
 https://www.cl.cam.ac.uk/research/nl/bea2019st/
 """
 
@@ -40,24 +39,24 @@ class CharacterEdits(Corrections):
 
 @cache
 def rule_based(lang: str) -> Language:
-    """A pipeline that finds the tokens and sentences of texts by rule: spaCy's `sentencizer`."""
+    """Return a pipeline that splits texts into tokens and sentences by rule."""
     nlp = spacy.blank(lang)
     nlp.add_pipe("sentencizer")
     return nlp
 
 
 def read_character_edits(path: str | Path, nlp: Language) -> Iterator[M2Sentence]:
-    """The sentences of a file, plain or compressed (see `parse_character_edits`)."""
+    """Yield the sentences of a file, plain or compressed."""
     return parse_character_edits(read_text(path), nlp, source=str(path))
 
 
 def parse_character_edits(
     text: str, nlp: Language, *, source: str = "<string>"
 ) -> Iterator[M2Sentence]:
-    """The sentences of the texts, with edits between words; of each the line where its text is.
+    """Yield the sentences of the texts, with edits between words and the line of their text.
 
-    nlp: what finds tokens and sentences (see `rule_based`). A sentence ends at a line's end, too.
-    Whitespace isn't a word; a text of nothing else is one sentence without words.
+    nlp: a pipeline that finds tokens and sentences. Every sentence ends at a line's end at the
+    latest. Whitespace isn't a word; a text without words is one empty sentence.
     Raises FormatError for a malformed line, or edits that are out of order or outside of the text.
     """
     for number, line in enumerate(text.split("\n"), start=1):
@@ -65,7 +64,9 @@ def parse_character_edits(
             continue
         try:
             written, edits, annotators = _checked(json.loads(line))
-            doc = nlp(written)  # which refuses half a character pair, and texts of a million
+            doc = nlp(
+                written
+            )  # raises ValueError for half a surrogate pair and for texts of a million characters
         except json.JSONDecodeError as error:
             message = f"not JSON: {error.msg} at character {error.pos + 1}"
             raise FormatError(message, source, number) from None
@@ -88,13 +89,12 @@ def parse_character_edits(
 
 
 def token_edits(text: str, places: Sequence[tuple[int, int]], edits: Sequence[Edit]) -> list[Edit]:
-    """Edits between characters as edits between tokens.
+    """Convert edits between characters to edits between tokens.
 
-    places: where each token starts and ends, in characters, in order of the text.
-    An edit has all tokens that it overlaps, and what it leaves of them stands in its correction.
-    One within a token has that token; another one without any inserts before the first token that
-    begins at or after its start. One that only removes whitespace joins two tokens, or, where they
-    stay apart, is none.
+    places: start and end of each token in characters.
+    An edit covers all tokens that it overlaps; their remaining characters become part of the
+    correction. An edit that overlaps no token inserts before the first token at or after its start.
+    An edit that only removes whitespace joins two tokens, or is dropped where they stay apart.
     """
     starts = [start for start, _ in places]
     ends = [end for _, end in places]
@@ -122,15 +122,11 @@ def token_edits(text: str, places: Sequence[tuple[int, int]], edits: Sequence[Ed
 
 
 def _is_gap(text: str, edit: Edit) -> bool:
-    """Whether it replaces whitespace, and nothing else."""
     return edit.start < edit.end and not text[edit.start : edit.end].strip()
 
 
 def _checked(record: Any) -> tuple[str, list[Edit], frozenset[int]]:
-    """The text of a record, its edits by character, and their annotators.
-
-    Raises ValueError if it is malformed.
-    """
+    """Return the text, edits and annotators of a record. Raises ValueError if malformed."""
     if not isinstance(record, dict) or not isinstance(record.get("text"), str):
         raise ValueError('expected a JSON object with "text", a string')
     if not isinstance(record.get("edits"), list):
@@ -154,7 +150,7 @@ def _in_order(text: str, annotator: int, found: list[Any]) -> Iterator[Edit]:
     for edit in found:
         match edit:
             case [start, end, str() | None as correction, *types] if (
-                type(start) is type(end) is int  # which true and false aren't
+                type(start) is type(end) is int  # excludes true and false
                 and len(types) < 2
                 and all(isinstance(name, str) for name in types)
             ):
@@ -169,7 +165,7 @@ def _in_order(text: str, annotator: int, found: list[Any]) -> Iterator[Edit]:
             later = f"comes after one that starts at {latest}"
             raise ValueError(f"the edit {_short(edit)} {later}: edits must be in order")
         latest = start
-        "".join(types).encode()  # which half a character pair can't be; spaCy couldn't keep it
+        "".join(types).encode()  # fails for half a surrogate pair, which spaCy couldn't keep
         yield Edit(start, end, "".join(types), correction, annotator)
 
 
@@ -178,7 +174,7 @@ def _short(value: Any) -> str:
 
 
 def _sentence_starts(doc: Doc) -> list[int]:
-    """Which of the words, counted without whitespace, begin sentences; one of no words, too."""
+    """Return the indices of sentence-initial words, not counting whitespace; [0] without words."""
     starts = []
     words = 0
     begins = True
@@ -195,12 +191,9 @@ def _sentence_starts(doc: Doc) -> list[int]:
 def _in_sentences(
     edits: Sequence[Edit], starts: Sequence[int], length: int
 ) -> Iterator[tuple[int, int, list[Edit]]]:
-    """Each sentence's start and end, and its edits, counted from its start.
-
-    What is missing between two sentences is missing before the second, also where a line ends: the
-    published labels of the FCE have it so. An edit of several sentences is one in each, without a
-    correction: which part of it belongs where can't be told.
-    """
+    """Yield each sentence's start and end, and its edits, counted from its start. A word missing
+    between two sentences is missing before the second, as in the published labels of the FCE. An
+    edit of several sentences is one in each, without a correction."""
     own: list[list[Edit]] = [[] for _ in starts]
     ends = [*starts[1:], length]
     for edit in edits:

@@ -1,10 +1,9 @@
 """CoNLL-2005: words, parses, senses and propositions in parallel files, or all in one.
 
-The shared task's release has a folder for each set, and in it one for each kind of column:
-`words/train.02.words.gz`, `props/train.02.props.gz`, `senses/…`, `ne/…`, and parses in `synt.cha/…`
-or, made from the Penn Treebank, `synt/…`. Pasted together, as systems are trained on them, a row
-is: word, tag, parse bit, maybe named entities, maybe the predicate's sense, its lemma, and the
-roles of each predicate.
+The shared task's release has a folder for each set, and in it a folder for each kind of column:
+`words/train.02.words.gz`, `props/…`, `senses/…`, `ne/…`, and parses in `synt.cha/…` or, made from
+the Penn Treebank, `synt/…`. A row of an all-in-one file has: word, tag, parse bit, maybe named
+entities, maybe the predicate's sense, its lemma, and the roles of each predicate.
 https://www.cs.upc.edu/~srlconll/
 """
 
@@ -49,15 +48,14 @@ class Conll2005(Files):
 def parse_conll2005(
     text: str, *, source: str = "<string>", unescape: Callable[[str], str] = str
 ) -> Iterator[tuple[TreebankSentence, list[Drop]]]:
-    """The sentences of an all-in-one text, each with what frames can't be read. With such a
-    frame, it has no others.
+    """Yield the sentences of an all-in-one text, each with its unreadable frames.
 
-    Sentences have words, tags, bare constituents and frames. Roles are as they stand (A0, AM-TMP,
-    C-A1, R-A0, V); rolesets are "give.01", or "give" where the sense isn't there or "-".
-    unescape: what words undergo. Raises FormatError.
+    A sentence with an unreadable frame has no frames. Roles are unchanged (A0, AM-TMP, C-A1, R-A0,
+    V); rolesets are "give.01", or "give" where the sense is absent or "-".
+    unescape: function applied to words. Raises FormatError.
     """
     for line, rows in column_rows(text):
-        # To the right of the parse bit only lemma and sense are without asterisks.
+        # Right of the parse bit only lemma and sense have no asterisks.
         plain = [i for i, cell in enumerate(rows[0]) if i > 2 and "*" not in cell]
         if not plain:
             message = (
@@ -80,12 +78,11 @@ def parse_conll2005(
 def read_conll2005(
     path: str | Path, *, synt: str = "", unescape: Callable[[str], str] = str
 ) -> Iterator[tuple[TreebankSentence, list[Drop]]]:
-    """The sentences of an all-in-one file or of a set's folder, plain or compressed (see
-    `parse_conll2005`).
+    """Yield the sentences of an all-in-one file or of a set's folder, plain or compressed.
 
-    synt: the folder of parses beside `words`, whose files have tags and parse bits; without it
-    the sentences of a set's folder have neither tags nor constituents.
-    Raises FormatError, and FileNotFoundError where words have no counterpart.
+    synt: the folder beside `words` of files with tags and parse bits; without it the sentences of a
+    set's folder have neither.
+    Raises FormatError, and FileNotFoundError where a file of words has no counterpart.
     """
     path = Path(path)
     if not path.is_dir():
@@ -113,8 +110,7 @@ def read_conll2005(
 
 
 def _parallel(paths: Sequence[Path]) -> Iterator[list[tuple[int, Rows]]]:
-    """Where each sentence begins in each file, and its rows. Raises FormatError where they aren't
-    the same sentences."""
+    """Yield line and rows of each sentence by file. Raises FormatError for unequal sentences."""
     files = [column_rows(read_text(path)) for path in paths]
     for number, blocks in enumerate(zip_longest(*files), start=1):
         found = [(path, *block) for path, block in zip(paths, blocks, strict=True) if block]
@@ -131,7 +127,6 @@ def _parallel(paths: Sequence[Path]) -> Iterator[list[tuple[int, Rows]]]:
 
 
 def _counterpart(folder: Path, name: str) -> Path:
-    """The one file in `folder` of the set `name`. Raises FileNotFoundError."""
     found = [path for path in folder.glob("*") if path.name.startswith(f"{name}.")]
     if len(found) != 1:
         raise FileNotFoundError(f"{len(found) or 'no'} files {name}.* in {folder}, expected one")
@@ -139,7 +134,7 @@ def _counterpart(folder: Path, name: str) -> Path:
 
 
 def _parses(line: int, rows: Rows, source: str) -> tuple[list[str], list[LabelledSpan]]:
-    """Tags, and phrases in preorder with bare labels and without the root. Raises FormatError."""
+    """Return tags, and phrases in preorder, bare and without the root. Raises FormatError."""
     for i, row in enumerate(rows):
         if len(row) != 2:
             message = f"expected tag and parse bit, found {len(row)} columns"

@@ -1,9 +1,9 @@
 """CoNLL-2012, the column files of OntoNotes 5 (`*_gold_conll`).
 
-A row a token, a blank line between sentences, `#begin document (…); part …` and `#end document`
-around each document; columns between any whitespace: document, part, word number, word, tag, parse
-bit, predicate lemma, frameset, word sense, speaker, named entities, one column for each predicate,
-coreference.
+A row is a token, a blank line ends a sentence, and `#begin document (…); part …` and `#end
+document` enclose a document. Columns between any whitespace: document, part, word number, word,
+tag, parse bit, predicate lemma, frameset, word sense, speaker, named entities, one column for each
+predicate, coreference.
 https://conll.cemantix.org/2012/data.html
 """
 
@@ -44,13 +44,13 @@ class Conll2012(Files):
 def parse_conll2012(
     text: str, *, source: str = "<string>", unescape: Callable[[str], str] = str
 ) -> Iterator[tuple[TreebankSentence, list[Drop]]]:
-    """The sentences of a document, each with what frames can't be read. With such a
-    frame, it has no others.
+    """Yield the sentences of a document, each with its unreadable frames.
 
-    Sentences have words, tags, constituents (unless the parse is missing) and frames, with roles as
-    they stand and rolesets as "give.01". A predicate is a row with a frameset: a lemma alone comes
-    with a word sense. Ids are "document.part.number", the number from 0 within the part.
-    unescape: what words undergo. Raises FormatError.
+    A sentence with an unreadable frame has no frames; constituents are None if the parse is
+    missing. Roles are unchanged, rolesets are "give.01". A predicate is a row with a frameset, as a
+    lemma alone comes with a word sense. Ids are "document.part.number", numbers from 0 within the
+    part.
+    unescape: function applied to words. Raises FormatError.
     """
     previous, number = "", -1
     for line, rows in column_rows(_DOCUMENT.sub("", text)):
@@ -86,7 +86,7 @@ def parse_conll2012(
 def read_conll2012(
     path: str | Path, *, unescape: Callable[[str], str] = str
 ) -> Iterator[tuple[TreebankSentence, list[Drop]]]:
-    """The sentences of a file, plain or compressed (see `parse_conll2012`)."""
+    """Yield the sentences of a file, plain or compressed."""
     return parse_conll2012(read_text(path), source=str(path), unescape=unescape)
 
 

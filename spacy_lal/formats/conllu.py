@@ -1,4 +1,4 @@
-"""CoNLL-U, and CoNLL-X, which has the same ten columns with fewer habits.
+"""CoNLL-U, and CoNLL-X, which has the same ten columns.
 
 Trees are written in comments, as Stanza has them: `# constituency = (TOP …)`.
 https://universaldependencies.org/format.html
@@ -26,7 +26,7 @@ _BREAK = re.compile(r"[\t\n\r]")
 
 
 class TagColumn(StrEnum):
-    """Where a word's tag comes from: the treebank's own tags, the universal ones, or nowhere."""
+    """The source of a word's tag: the treebank's own tags, the universal ones, or none."""
 
     xpos = "xpos"
     upos = "upos"
@@ -50,11 +50,11 @@ class Conllu(Files):
                 yield sentence
 
     def takes(self, found: ConlluSentence) -> bool:
-        """Whether the sentence is converted."""
+        """Return whether the sentence is converted."""
         return True
 
     def sentence(self, found: ConlluSentence) -> tuple[TreebankSentence, str]:
-        """The sentence, and why its heads were left out ("" if they weren't)."""
+        """Return the sentence, and why its heads were left out ("" if they weren't)."""
         return to_sentence(found, self.tags)
 
     def write(self, doc: Doc) -> str:
@@ -63,16 +63,16 @@ class Conllu(Files):
 
 @dataclass
 class ConlluSentence:
-    """The syntactic words of a sentence: neither multiword tokens nor empty nodes are words.
+    """The syntactic words of a sentence, without multiword tokens and empty nodes.
 
-    heads: from 1, 0 for a root; None if any word has none. Columns that are "_" are "" here,
-        except for words and lemmas that are underscores themselves.
+    heads: from 1, 0 for a root; None if any word has none. A column's "_" becomes "", except for
+    words and lemmas that are underscores themselves.
     spaces: whether whitespace follows; there is none within a multiword token.
-    multiword: the multiword tokens: first and last word, from 0, and how they are written.
-    number: of the sentence in its document, from 0.
-    paragraph: what `# newpar id` says, behind the document's name; without an id, or at a new
-        document, one of our own making; "" where the file has neither.
-    source, line: where its first word is, for messages.
+    multiword: first and last word of each multiword token, from 0, and its form.
+    number: the sentence's index in its document.
+    paragraph: the document's name and the id of `# newpar id`, or a line number where a paragraph
+    or document begins without one; "" where the file has neither.
+    source, line: the place of the first word.
     """
 
     source: str
@@ -92,18 +92,18 @@ class ConlluSentence:
     multiword: list[tuple[int, int, str]] = field(default_factory=list)
 
     def tags(self, column: TagColumn) -> list[str]:
-        """The words' tags, "" where a word has none."""
+        """Return the words' tags, "" for a word without one."""
         none = [""] * len(self.words)
         return {TagColumn.xpos: self.xpos, TagColumn.upos: self.upos}.get(column, none)
 
 
 def read_conllu(path: str | Path) -> Iterator[ConlluSentence]:
-    """The sentences of a CoNLL-U or CoNLL-X file, plain or compressed. Raises FormatError."""
+    """Yield the sentences of a CoNLL-U or CoNLL-X file, plain or compressed. Raises FormatError."""
     return parse_conllu(read_text(path), source=str(path))
 
 
 def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSentence]:
-    """The sentences of a CoNLL-U or CoNLL-X text. Raises FormatError."""
+    """Yield the sentences of a CoNLL-U or CoNLL-X text. Raises FormatError."""
     document = paragraph = sentence_id = ""
     place = -1
     sentence: ConlluSentence | None = None
@@ -157,7 +157,7 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
 
 
 def _add_word(sentence: ConlluSentence, columns: list[str], space: bool, line: int) -> None:
-    """Raises FormatError for an empty word, or a head that is no number."""
+    """Add a row. Raises FormatError for an empty word, or a head that is no number."""
     form, lemma, upos, xpos, feats, head, deprel = columns[1:8]
     if not form:
         raise FormatError("empty word in the second column", sentence.source, line)
@@ -192,12 +192,12 @@ def _checked(sentence: ConlluSentence) -> ConlluSentence:
 def to_sentence(
     sentence: ConlluSentence, tags: TagColumn = TagColumn.xpos
 ) -> tuple[TreebankSentence, str]:
-    """The sentence, and why its heads were left out ("" if they weren't).
+    """Return the sentence, and why its heads were left out ("" if they weren't).
 
-    tags: which column is the word's tag.
-    A Doc holds one tree a sentence: heads with several roots or a cycle are left out, so that
-    the sentence still serves whatever doesn't need them. So are tags that aren't universal and
-    features that aren't `Key=Value`, as CoNLL-X may have in these columns.
+    tags: the column of the words' tags.
+    A Doc holds one tree a sentence, so heads with several roots or a cycle are left out. So are
+    tags that aren't universal and features that aren't `Key=Value`, which CoNLL-X may have in these
+    columns.
     """
     fault = ""
     heads = None
@@ -230,11 +230,11 @@ def _if_any(values: list[str]) -> list[str] | None:
 
 
 def format_conllu(doc: Doc, doc_id: str = "", comments: Mapping[str, Any] | None = None) -> str:
-    """The sentences of a Doc (without boundaries: the Doc); `read_conllu` reads them.
+    """Return the sentences of a Doc as CoNLL-U; a Doc without boundaries is one sentence.
 
-    doc_id: of `# newdoc id`; sentences are numbered behind it. comments: further ones, at the first
-    sentence. Whitespace tokens aren't words: what hangs on one hangs on its head. The last column
-    has where words begin and end in the Doc's text, in characters.
+    doc_id: value of `# newdoc id`, part of the sentences' ids. comments: further ones, at the first
+    sentence. Whitespace tokens aren't words; their dependents hang on their heads. The last column
+    has the words' offsets in the Doc's text, in characters.
     """
     blocks: list[str] = []
     sentences = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]
@@ -261,7 +261,7 @@ def _rows(sentence: Span, words: list[Token]) -> Iterator[tuple[str, ...]]:
     heads = _heads(words) if doc.has_annotation("DEP") else None
     for k, word in enumerate(words, start=1):
         head, relation = "_", "_"
-        if heads is not None and word.dep:  # others have no relation
+        if heads is not None and word.dep:  # other words have no relation
             head = str(heads[k - 1])
             relation = "root" if head == "0" else _cell(word.dep_)
         places = f"start_char={word.idx}|end_char={word.idx + len(word)}"
@@ -276,10 +276,9 @@ def _rows(sentence: Span, words: list[Token]) -> Iterator[tuple[str, ...]]:
 
 
 def _heads(words: list[Token]) -> list[int]:
-    """The words' heads from 1, 0 for the root."""
     number = {word.i: k for k, word in enumerate(words, start=1)}
     heads = [number.get(_word_above(word).i, 0) for word in words]
-    # whatever hangs on whitespace that is the root hangs on the first word that does
+    # If the root is whitespace, its first dependent becomes the root and the head of the others.
     tops = [
         k
         for k, (head, word) in enumerate(zip(heads, words, strict=True), start=1)
@@ -295,7 +294,7 @@ def _heads(words: list[Token]) -> list[int]:
 
 
 def _word_above(token: Token) -> Token:
-    """The head, past whitespace; the token itself if it is a root."""
+    """Return the nearest head that isn't whitespace; the token itself if it is a root."""
     head = token.head
     while head.is_space and head.head.i != head.i:
         head = head.head

@@ -1,4 +1,4 @@
-"""`.spacy` files, read and written without a search for plug-ins at every span group."""
+"""Reading and writing of `.spacy` files without a search for plug-ins at every span group."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOCK = Lock()
 
 
 def read_spacy(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
-    """The Docs of a `.spacy` file. Raises ValueError, which names the file, if it is none."""
+    """Yield the Docs of a `.spacy` file. Raises ValueError, which names the file, if it is none."""
     read = 0
     try:
         docs = DocBin().from_disk(path).get_docs(vocab)
@@ -40,7 +40,6 @@ def read_spacy(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
 
 
 def _check_spans(doc: Doc) -> None:
-    """Raises ValueError for a span outside of its Doc, which spaCy finds when it is looked at."""
     for key, group in doc.spans.items():
         try:
             for _ in group:
@@ -50,7 +49,7 @@ def _check_spans(doc: Doc) -> None:
 
 
 def write_spacy(docs: Iterable[Doc], path: str | Path) -> None:
-    """Write Docs, with their user data, to a `.spacy` file, which is there whole or not at all."""
+    """Write Docs with their user data to a `.spacy` file, atomically."""
     left = iter(docs)
     writer = SpacyWriter()
     while some := list(islice(left, _AT_ONCE)):
@@ -62,10 +61,8 @@ def write_spacy(docs: Iterable[Doc], path: str | Path) -> None:
 
 
 class SpacyWriter:
-    """Takes Docs as they come; keeps them as bytes, so that they need not live on.
-
-    A Doc whose user data can't be written raises an error, and is not taken.
-    """
+    """Collector of Docs, which it keeps as bytes. A Doc whose user data can't be written raises an
+    error, and is not taken."""
 
     def __init__(self) -> None:
         self._docs = DocBin(store_user_data=True)
@@ -74,7 +71,7 @@ class SpacyWriter:
     def add(self, docs: Iterable[Doc]) -> None:
         with _found_once(msgpack_encoders, self._encoders):
             for doc in docs:
-                # one that can't be packed must leave nothing of itself
+                # a separate DocBin, so that a Doc that can't be packed leaves nothing of itself
                 one = DocBin(store_user_data=True)
                 one.add(doc)
                 self._docs.merge(one)
@@ -85,12 +82,10 @@ class SpacyWriter:
 
 @contextmanager
 def _found_once(registry: Registry, found: dict[str, Any] | None = None) -> Iterator[None]:
-    """Within this block, what the registry has is what it had in the beginning, or what is `found`.
-
-    srsly looks through all registries and all installed packages for codecs whenever it packs or
-    unpacks, several times a Doc with span groups: 4 ms, ten times what the rest of it takes.
-    """
-    with _LOCK:  # the registry is everybody's
+    """Restrict the registry, within this block, to its present entries and `found`. Otherwise srsly
+    searches all registries and installed packages for codecs whenever it packs or unpacks, several
+    times a Doc with span groups: 4 ms, ten times the rest."""
+    with _LOCK:  # the registry is global
         found = registry.get_all() if found is None else found
         registry.get_all = lambda: found
         try:

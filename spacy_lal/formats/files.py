@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 OPENERS: dict[str, Any] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
-"""Functions that open a file as `open` does, by the end of its name."""
+"""Functions that open compressed files, by suffix."""
 
 DAMAGE = (lzma.LZMAError, zlib.error, EOFError, OSError)
-"""Errors of damaged compressed files; of these OSErrors have no number."""
+"""Errors of damaged compressed files; such OSErrors have no errno."""
 
 
 class FormatError(ValueError):
@@ -32,16 +32,14 @@ class FormatError(ValueError):
 
 
 def read_text(path: str | Path, encoding: str = "utf-8-sig") -> str:
-    """The text of a file, decompressed if its name ends in .xz, .gz or .bz2; line ends are "\\n".
-
-    Raises FormatError if it can't be decompressed or, with the line, if it isn't `encoding`;
-    ValueError if there is no such encoding.
-    """
+    """Return the text of a file, decompressed if it ends in .xz, .gz or .bz2; line ends are "\\n".
+    Raises FormatError if it is damaged or, with the line, isn't `encoding`; ValueError for an
+    unknown encoding."""
     return decoded(read_bytes(path), str(path), encoding)
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """The content of a file, decompressed. Raises OSError, or FormatError if it is damaged."""
+    """Return the decompressed content of a file. Raises OSError, or FormatError if damaged."""
     path = Path(path)
     try:
         with OPENERS.get(path.suffix, open)(path, "rb") as file:
@@ -55,7 +53,7 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def decoded(raw: bytes, source: str, encoding: str = "utf-8-sig") -> str:
-    """The text of a file's content; see `read_text`."""
+    """Return the text of a file's content. Raises the errors of `read_text`."""
     try:
         text = raw.decode(encoding)
     except UnicodeDecodeError as error:
@@ -67,10 +65,8 @@ def decoded(raw: bytes, source: str, encoding: str = "utf-8-sig") -> str:
 
 
 def read_text_as(path: str | Path, encodings: Sequence[str]) -> tuple[str, str]:
-    """The text of a file, and the first of `encodings` that fits it.
-
-    Raises the last one's FormatError if none does.
-    """
+    """Return the text of a file, and the first of `encodings` that fits it. Raises the last one's
+    FormatError if none does."""
     *others, last = encodings
     for encoding in others:
         try:
@@ -81,13 +77,13 @@ def read_text_as(path: str | Path, encodings: Sequence[str]) -> tuple[str, str]:
 
 
 def is_number(text: str) -> bool:
-    """Whether this is a number of at most nine digits; Python reads none of thousands."""
+    """Return whether the text is a number of at most nine digits; int() has a limit, too."""
     return text.isdecimal() and len(text) < 10
 
 
 @contextmanager
 def undamaged(path: Path, place: Callable[[], str]) -> Iterator[None]:
-    """Raises ValueError for damage in a compressed file, with its name and `place()`."""
+    """Raise ValueError for damage in a compressed file, with its name and `place()`."""
     try:
         yield
     except DAMAGE as error:

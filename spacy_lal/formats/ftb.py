@@ -1,8 +1,8 @@
 """The French Treebank, as in the SPMRL shared tasks.
 
-Labels lose their ##features## and functions (NP-SUJ is NP); those of multiword expressions, as MWN
-or NPP+, are phrases like others. SENT stays a constituent: the root is the bracket without a label
-above it, and the shared tasks' evalb_spmrl ignores TOP, ROOT, S1 and VROOT, but counts SENT.
+Labels lose their ##features## and functions (NP-SUJ is NP); those of multiword expressions, such as
+MWN or NPP+, stay. SENT stays a constituent below a root without a label: the shared tasks'
+evalb_spmrl counts SENT, and ignores TOP, ROOT, S1 and VROOT.
 
 D. Seddah et al. (2013), Overview of the SPMRL 2013 Shared Task.
 """
@@ -21,7 +21,7 @@ from .treebank_format import Lang, Losses, Treebank
 from .treebank_sentence import TreebankSentence
 
 ENCODINGS = ("utf-8-sig", "latin-1")
-"""Any bytes are valid in the second, so it must be the last."""
+"""Encodings to try; the second fits any bytes, so it must be the last."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,10 +49,8 @@ class FrenchTreebank(Treebank):
 
 
 def find_file(folder: Path, part: str, given: str = "") -> Path:
-    """The file of a split: `given`, from `folder`, or the one PART.French.gold.ptb within it.
-
-    Raises FileNotFoundError, or ValueError if there are several.
-    """
+    """Return the file of a split: `given`, or the one PART.French.gold.ptb within `folder`. Raises
+    FileNotFoundError, or ValueError if there are several."""
     if given:
         if not (folder / given).is_file():
             raise FileNotFoundError(f"{part}: no file {folder / given}")

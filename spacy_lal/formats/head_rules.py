@@ -1,13 +1,12 @@
-"""Heads for treebanks that have none: in every phrase, a rule of its category (head_rules.toml)
-picks a child.
+"""Head rules (head_rules.toml): in every phrase, the rule of its category picks a head child.
 
 collins   phrases of the Penn Treebank, syntactic heads: M. Collins (1999), Head-Driven Statistical
           Models for Natural Language Parsing, appendix A, with his treatment of coordination. NML,
-          NX and X, which are not in his table, are ours.
-semantic  the same phrases with lexical heads, near to Universal Dependencies: not a preposition,
-          auxiliary or copula, and of conjuncts the first; a conjunction depends on the next one.
-          In the manner of M.-C. de Marneffe, B. MacCartney and C. Manning (2006), Generating Typed
-          Dependency Parses from Phrase Structure Parses; the tables are ours.
+          NX and X, which are not in his table, are added.
+semantic  the same phrases with lexical heads, near to Universal Dependencies: no preposition,
+          auxiliary or copula, and the first conjunct; a conjunction depends on the next conjunct.
+          After M.-C. de Marneffe, B. MacCartney and C. Manning (2006), Generating Typed Dependency
+          Parses from Phrase Structure Parses, with tables of this package.
 ctb       phrases of the Penn Chinese Treebank: Y. Zhang and S. Clark (2008), A Tale of Two Parsers,
           after H. Sun and D. Jurafsky (2004), Shallow Semantic Parsing of Chinese.
 """
@@ -24,7 +23,7 @@ from typing import NamedTuple
 from ..trees.tree import ConstituentTree
 from .penn_brackets import TRACE, clean_label, fold
 
-# Chosen only where there is nothing else.
+# Labels that are heads only where a phrase has no others.
 _PUNCTUATION = frozenset(
     [".", ",", ":", "``", "''", '"', "-LRB-", "-RRB-", "HYPH", "NFP", "PU", TRACE]
 )
@@ -38,7 +37,7 @@ _BE = frozenset(
 
 
 class HeadRules(StrEnum):
-    """What a converter's user may choose."""
+    """Head rules that a converter's user may choose."""
 
     none = "none"
     collins = "collins"
@@ -55,7 +54,7 @@ class _Child(NamedTuple):
 
 
 class _Clause(NamedTuple):
-    """Find the first of these labels from one side; of any label if there are none."""
+    """A search for the first of these labels from one side; for any label if there are none."""
 
     from_left: bool
     labels: frozenset[str]
@@ -86,11 +85,8 @@ _PREDICATE_LABELS = frozenset().union(*(clause.labels for clause in _PREDICATES[
 
 
 def heads_by_rules(tree: ConstituentTree, rules: str = "collins") -> list[int]:
-    """The head of each word, 0 the first one; the root's is the word itself.
-
-    rules: "collins", "semantic" or "ctb" (see the module). Function tags don't matter.
-    Raises ValueError for other rules.
-    """
+    """Return the head of each word, from 0; the root is its own head. rules: "collins", "semantic"
+    or "ctb". Function tags are ignored. Raises ValueError for others."""
     if rules not in _TABLES:
         raise ValueError(f"unknown head rules {rules!r}: choose one of {', '.join(_TABLES)}")
     heads = list(range(len(tree.leaves)))
@@ -120,14 +116,14 @@ def heads_by_rules(tree: ConstituentTree, rules: str = "collins") -> list[int]:
 
 
 def _head(rules: str, label: str, listed: list[_Child], children: list[_Child]) -> _Child:
-    """The head of a phrase. listed: its children other than punctuation."""
+    """Return the head of a phrase. listed: its children other than punctuation."""
     if rules == "collins" and label in _NOMINAL and listed[-1].label == "POS":
         return listed[-1]
     if rules == "semantic" and any(child.label in _CONJUNCTIONS for child in listed[1:]):
         listed = _first_conjunct(children) or listed
     found = _find(listed, _TABLES[rules].get(label, _TABLES[rules][""]))
     if rules == "collins" and found > 1 and listed[found - 1].label == "CC":
-        found -= 2  # "X and Y" is headed by X where the table says Y
+        found -= 2  # "X and Y" has the head X where the table picks Y
     if rules == "semantic" and label in _VERBAL and listed[found].form in _BE:
         # a form of "be" isn't the head if there is a predicate
         predicates = [c for c in listed[found + 1 :] if c.label in _PREDICATE_LABELS]
@@ -146,7 +142,7 @@ def _find(children: Sequence[_Child], clauses: Sequence[_Clause]) -> int:
 
 
 def _first_conjunct(children: list[_Child]) -> list[_Child]:
-    """The children before a conjunction or comma that has some before it."""
+    """Return the children before the first conjunction or comma that has some before it."""
     conjunct: list[_Child] = []
     for child in children:
         if conjunct and (child.label == "," or child.label in _CONJUNCTIONS):

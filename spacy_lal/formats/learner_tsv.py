@@ -1,9 +1,8 @@
-"""Learner corpora in two columns: a row a token, a tab between it and its label, a blank line
-between sentences.
+"""Learner corpora in two columns: a row is a token, a tab and its label.
 
-The label is "c" for correct, "i" for incorrect, or the type of an error. Files to be labelled, as
-test sets of shared tasks, have the tokens alone. Tokens may have spaces in them.
-The First Certificate corpus as Rei and Yannakoudakis (2016) published it, and MultiGED-2023:
+A blank line ends a sentence. The label is "c" for correct, "i" for incorrect, or the type of an
+error. Unlabelled files, as test sets of shared tasks, have tokens alone. Tokens may contain spaces.
+The First Certificate corpus of Rei and Yannakoudakis (2016), and MultiGED-2023:
 https://ilexir.co.uk/datasets/index.html
 https://github.com/spraakbanken/multiged-2023
 """
@@ -61,13 +60,12 @@ class LearnerTsv(Files):
                 yield replace(sentence, errors=list(map(_binary, sentence.errors)))
 
     def write(self, doc: Doc) -> str:
-        r"""The errors in `doc.spans["errors"]`; `read` reads the same.
+        r"""Return the errors in `doc.spans["errors"]`.
 
-        A sentence ends where the Doc says so, and at its end. Tokens of spaces and line ends alone
-        aren't words: they have no rows. The task's files for Italian have `\\\"`, which is
-        `multiged_escape` twice.
-        Raises ValueError if the group isn't set, for a token with a tab or a line end in it, and
-        for a type that isn't one column, or means something else.
+        Sentences end where the Doc says so, and at its end. Tokens of whitespace have no rows.
+        Double quotes are escaped twice in the task's files for Italian.
+        Raises ValueError if the group isn't set, for a token with a tab or a line end, and for a
+        type that isn't one column, or is a label with another meaning.
         """
         if ERRORS_KEY not in doc.spans:
             raise ValueError(f"doc.spans[{ERRORS_KEY!r}] isn't set")
@@ -86,10 +84,10 @@ class LearnerTsv(Files):
 def parse_tsv(
     text: str, *, source: str = "<string>", unescape: Callable[[str], str] = str
 ) -> Iterator[TreebankSentence]:
-    """The sentences of a file, with errors, or without any if the file has no labels.
+    """Yield the sentences of a file, with errors, or without any if the file has no labels.
 
-    unescape: what words undergo.
-    Raises FormatError for other than the columns that the first row has, or an empty one.
+    unescape: function applied to words.
+    Raises FormatError for a number of columns other than the first row's, or an empty column.
     """
     columns = 0
     words: list[str] = []
@@ -120,20 +118,18 @@ def parse_tsv(
 def read_tsv(
     path: str | Path, *, unescape: Callable[[str], str] = str
 ) -> Iterator[TreebankSentence]:
-    """The sentences of a file, plain or compressed (see `parse_tsv`)."""
+    """Yield the sentences of a file, plain or compressed."""
     return parse_tsv(read_text(path), source=str(path), unescape=unescape)
 
 
 def multiged_escape(word: str) -> str:
-    r"""The word as MultiGED writes it: `\"` for a double quote."""
+    r"""Return the word as MultiGED writes it: `\"` for a double quote."""
     return _QUOTE.sub(r"\1\1\"", word)
 
 
 def multiged_unescape(word: str) -> str:
-    r"""Undo `multiged_escape`, also where it was done twice.
-
-    Backslashes before a double quote can't be told from escapes, and MultiGED has no others.
-    """
+    r"""Undo `multiged_escape`, also where it was done twice. Backslashes before a double quote look
+    like escapes; MultiGED has no others."""
     return _ESCAPED.sub('"', word)
 
 

@@ -1,13 +1,12 @@
 """M2, the format of grammatical error correction: sentences, and edits between their words.
 
-A line `S` with a tokenised sentence, a line `A` for each edit of it, a blank line:
+A line `S` has a tokenised sentence, and a line `A` one of its edits; a blank line follows:
 
     S This are short .
     A 1 2|||R:VERB:SVA|||is|||REQUIRED|||-NONE-|||0
 
-Of an edit: the words from start to end (an insertion has none), its type, the correction, two
-fields that nobody uses, and the number of the annotator. An annotator who found nothing has an
-edit from -1 to -1 of type "noop".
+Fields of an edit: start and end in words (equal for an insertion), type, correction, two unused
+fields, and the annotator's number. An annotator without edits has one from -1 to -1 of type "noop".
 https://www.comp.nus.edu.sg/~nlp/conll14st.html
 https://github.com/chrisjbryant/errant
 """
@@ -28,31 +27,29 @@ from .treebank_sentence import TreebankSentence
 
 
 class ErrorTypes(StrEnum):
-    """What labels say of errors, for a converter's user to choose."""
+    """Labels of errors that a converter's user may choose."""
 
     none = "none"
     """`ERROR`, nothing else."""
     operations = "operations"
-    """As ERRANT calls them: M, something is missing; U, it is unnecessary; R, replace it."""
+    """ERRANT's operations: M (missing), U (unnecessary), R (replace)."""
     full = "full"
     """The type as it stands."""
 
 
 UNKNOWN = "UNK"
-"""ERRANT's type of what was found to be wrong but not corrected."""
+"""ERRANT's type of errors that were found but not corrected."""
 
 _NOTHING = "-NONE-"
-_WORD = re.compile(r"[^ \t\r\n\f\v]+")  # a word may have a no-break space in it
+_WORD = re.compile(r"[^ \t\r\n\f\v]+")  # a word may contain a no-break space
 _SPAN = re.compile(r"(-?\d{1,9}) (-?\d{1,9})")
 
 
 class Edit(NamedTuple):
-    """What is wrong between two words, and what should stand there.
+    """A correction of the words [start, end), or an insertion before the word `start`.
 
-    start, end: the words concerned; none are where something is missing before the word `start`.
-    type: as the corpus has it, "" if it has none. correction: words with spaces between them, ""
-    to leave the words out, None if the error was not corrected.
-    annotator: who says so.
+    type: as in the corpus, "" if it has none. correction: words with spaces between them, "" for a
+    deletion, None for an error that was not corrected.
     """
 
     start: int
@@ -63,7 +60,7 @@ class Edit(NamedTuple):
 
     @property
     def operation(self) -> str:
-        """M, U or R, whatever names the corpus has for types; `ERROR` if it was not corrected."""
+        """M, U or R, whatever the corpus's types; `ERROR` without a correction."""
         if self.correction is None:
             return ERROR
         if self.start == self.end:
@@ -73,10 +70,10 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True)
 class M2Sentence:
-    """A sentence and the edits of all its annotators, in order of the file.
+    """A sentence and the edits of all its annotators, in file order.
 
-    source, line: where it stands. annotators: all that read it, also those who found nothing.
-    spaces: whether whitespace follows each word, None if that isn't known.
+    annotators: all who read it, also those without edits.
+    spaces: whether whitespace follows each word, None if unknown.
     """
 
     words: Sequence[str]
@@ -96,7 +93,7 @@ class Corrections(Files):
     )
 
     def edited(self, path: Path) -> Iterator[M2Sentence]:
-        """The sentences of one file. Raises FormatError."""
+        """Yield the sentences of one file. Raises FormatError."""
         raise NotImplementedError
 
     def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
@@ -120,25 +117,23 @@ class M2(Corrections):
 
 
 def words_of(line: str) -> list[str]:
-    """The words of a tokenised sentence."""
+    """Return the words of a tokenised sentence."""
     return _WORD.findall(line)
 
 
 def read_m2(path: str | Path) -> Iterator[M2Sentence]:
-    """The sentences of a file, plain or compressed (see `parse_m2`)."""
+    """Yield the sentences of a file, plain or compressed."""
     return parse_m2(read_text(path), source=str(path))
 
 
 def parse_m2(text: str, *, source: str = "<string>") -> Iterator[M2Sentence]:
-    """The sentences of an M2 file. A sentence without edits was read by annotator 0.
-
-    Raises FormatError for a malformed line, or an edit outside of its sentence.
-    """
+    """Yield the sentences of an M2 text. A sentence without edits was read by annotator 0. Raises
+    FormatError for a malformed line, or an edit outside of its sentence."""
     words: list[str] | None = None
     edits: list[Edit] = []
     annotators: set[int] = set()
     first = 0
-    # "S" at the end: what comes after the last sentence, as one that isn't yielded
+    # The final "S" ends the last sentence.
     for number, line in enumerate([*text.split("\n"), "S"], start=1):
         if line == "S" or line.startswith("S "):
             if words is not None:
@@ -158,8 +153,8 @@ def parse_m2(text: str, *, source: str = "<string>") -> Iterator[M2Sentence]:
 
 
 def _edit(line: str, length: int, source: str, number: int) -> Edit:
-    """The edit in an A line; one that does nothing starts at -1."""
-    # An empty alternative beside "|||" leaves no doubt only if read from both ends.
+    """Return the edit in an A line; its start is -1 if it does nothing."""
+    # Splits from both ends, as an empty alternative beside "|||" is ambiguous otherwise.
     fields = line[2:].split("|||", 2)
     fields[2:] = fields[2].rsplit("|||", 3) if len(fields) == 3 else []
     if len(fields) != 6:
@@ -178,7 +173,7 @@ def _edit(line: str, length: int, source: str, number: int) -> Edit:
     elif not 0 <= start <= end <= length:
         message = f"an edit from {start} to {end} in a sentence of {length} words"
         raise FormatError(message, source, number)
-    # behind "||" are corrections that would do as well
+    # "||" separates alternative corrections
     correction: str | None = fields[2].split("||")[0].strip()
     if fields[1] == UNKNOWN or correction == _NOTHING:
         correction = None if fields[1] == UNKNOWN else ""
@@ -186,12 +181,9 @@ def _edit(line: str, length: int, source: str, number: int) -> Edit:
 
 
 def labels_of(sentence: M2Sentence, types: ErrorTypes = ErrorTypes.none) -> list[str]:
-    """The label of every word, as `grammar_errors` has them.
-
-    A word is an error if an edit has it, or something is missing before it. What is missing at the
-    end is marked on no word, as in MultiGED's files. Of several edits of a word the first one in
-    the file has its label.
-    """
+    """Return the label of every word. A word is an error if an edit covers it, or something is
+    missing before it. A word missing at the end of the sentence marks none, as in MultiGED's files.
+    The first edit in the file decides."""
     labels = [CORRECT] * len(sentence.words)
     for edit in reversed(sentence.edits) if labels else ():
         end = min(max(edit.end, edit.start + 1), len(labels))

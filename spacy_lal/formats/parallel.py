@@ -1,7 +1,6 @@
-"""Sentences and what they should have been, line by line in files beside each other, as JFLEG has
-them: one tokenised sentence a line, in the same order in all files.
+"""Parallel files of sentences and their corrections, one tokenised sentence a line, as in JFLEG.
 
-What was done to each sentence is read off an alignment of its words with the correction's.
+Edits come from an alignment of a sentence's words with its correction's.
 https://github.com/keisks/jfleg
 """
 
@@ -17,9 +16,9 @@ from .files import FormatError, read_text
 from .m2 import Corrections, Edit, M2Sentence, words_of
 
 WORD = 1000
-"""What it costs to leave out a word, or to put one in."""
+"""Cost of a deletion or insertion of a word."""
 SWAP = 1000
-"""What it costs to swap two neighbours."""
+"""Cost of a swap of two neighbours."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,11 +41,8 @@ class ParallelSentences(Corrections):
 
 
 def read_parallel(original: str | Path, corrected: Sequence[str | Path]) -> Iterator[M2Sentence]:
-    """The sentences of one file, with edits from each corrected one, its annotators from 0.
-
-    A line without words is a sentence, without words. The files may be compressed.
-    Raises FormatError for files with different numbers of lines.
-    """
+    """Yield the sentences of one file, with edits from each corrected one, its annotators from 0.
+    The files may be compressed. Raises FormatError for files with different numbers of lines."""
     ours = _lines(original)
     theirs = [_lines(path) for path in corrected]
     for path, lines in zip(corrected, theirs, strict=True):
@@ -68,17 +64,15 @@ def read_parallel(original: str | Path, corrected: Sequence[str | Path]) -> Iter
 
 
 def _lines(path: str | Path) -> list[list[str]]:
-    """The words of every line; a line end at the end of the file begins no other line."""
+    """Return the words of every line; a line end at the end of the file begins no other line."""
     return [words_of(line) for line in read_text(path).removesuffix("\n").split("\n")]
 
 
 @lru_cache(maxsize=100_000)
 def substitution(word: str, other: str) -> int:
-    """What it costs to put `other` for `word`: 0 for the same word, otherwise 500 to 1500.
-
-    The less they have in common at both ends, capitals or not, the more; always less than to leave
-    out one and put in the other.
-    """
+    """Return the cost of a substitution: 0 for the same word, otherwise 500 to 1500. It falls with
+    the share of common letters at both ends, regardless of case, and is always less than a deletion
+    and an insertion."""
     if word == other:
         return 0
     word, other = word.lower(), other.lower()
@@ -93,11 +87,9 @@ def substitution(word: str, other: str) -> int:
 
 
 def edits_between(words: Sequence[str], corrected: Sequence[str]) -> list[Edit]:
-    """The cheapest edits that make one sentence the other, in order, none for the same.
-
-    Their types are M for words put in (all that stand at one place are one edit), U for a word left
-    out, R for a word put for another, and R:WO, as ERRANT calls it, for neighbours swapped.
-    """
+    """Return the cheapest edits from one sentence to the other, in order. Types are M for an
+    insertion (of all words at one place), U for a deletion, R for a substitution, and ERRANT's R:WO
+    for a swap."""
     ways = _ways(words, corrected)
     edits: list[Edit] = []
     i, j = len(words), len(corrected)
@@ -120,10 +112,8 @@ def edits_between(words: Sequence[str], corrected: Sequence[str]) -> list[Edit]:
 
 
 def _ways(words: Sequence[str], corrected: Sequence[str]) -> list[list[tuple[int, int]]]:
-    """How the cheapest edits of the first i and j words end: how many of each the last step takes.
-
-    Of steps that cost the same: first keep or replace a word, then swap two, then leave one out.
-    """
+    """Return the sizes of the last step of the cheapest edits of the first i and j words. Ties
+    prefer to keep or replace a word, then to swap two, then to leave one out."""
     costs = [[WORD * j for j in range(len(corrected) + 1)]]
     ways = [[(0, 1)] * (len(corrected) + 1)]
     lower, others = ([word.lower() for word in line] for line in (words, corrected))

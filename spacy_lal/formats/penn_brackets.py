@@ -21,11 +21,11 @@ from .treebank_sentence import TreebankSentence
 T = TypeVar("T")
 
 TRACE = "-NONE-"
-"""The tag of words that were not said."""
+"""The tag of empty elements."""
 
 _FEATURES = re.compile(r"##.*?(?:##|$)")
 _FUNCTION = re.compile(r"(?<=.)[-=].*")  # never at the beginning: -LRB- is a tag
-# A line of its own without round brackets, as `<S ID=7>`, `</S>` or `<DATE> 1994 </DATE>`.
+# A line without round brackets, as `<S ID=7>`, `</S>` or `<DATE> 1994 </DATE>`.
 _SGML = re.compile(r"^[ \t]*<[^()\n]*>[ \t]*$", re.MULTILINE)
 _SENTENCE = re.compile(r"^[ \t]*<(/?)s(?:[ \t][^()<>\n]*)?>[ \t]*$", re.MULTILINE | re.IGNORECASE)
 
@@ -46,7 +46,7 @@ class Brackets(Files):
         return clean_sentences(numbered(trees, path), losses, clean=self.clean, spaces=self.spaces)
 
     def clean(self, tree: ConstituentTree) -> ConstituentTree | None:
-        """The tree as it is converted, None if it has no words."""
+        """Return the tree as it is converted, None if it has no words."""
         return clean_tree(tree, functions=self.functions)
 
     def write(self, doc: Doc) -> str:
@@ -54,7 +54,7 @@ class Brackets(Files):
 
 
 class Bracketing(NamedTuple):
-    """One sentence of a treebank: where it is, and its tree or what is wrong with it."""
+    """One sentence of a treebank: its place, and its tree or fault."""
 
     place: str
     tree: ConstituentTree | None
@@ -64,23 +64,23 @@ class Bracketing(NamedTuple):
 def parse_treebank(
     text: str, *, source: str = "<string>", unescape: Unescape = unescape_brackets
 ) -> Iterator[ConstituentTree]:
-    """Every tree as it stands in `text`, whose SGML lines are skipped. Raises BracketError."""
+    """Yield the unchanged trees of `text`, without SGML lines. Raises BracketError."""
     return parse_brackets(_without_sgml(text), source=source, unescape=unescape)
 
 
 def read_treebank(
     path: str | Path, *, encoding: str = "utf-8-sig", unescape: Unescape = unescape_brackets
 ) -> Iterator[ConstituentTree]:
-    """Every tree as it stands in a file, plain or compressed. Raises BracketError, FormatError."""
+    """Yield the unchanged trees of a file, maybe compressed. Raises BracketError, FormatError."""
     return parse_treebank(read_text(path, encoding), source=str(path), unescape=unescape)
 
 
 def parse_sentences(text: str, *, source: str = "<string>") -> Iterator[Bracketing]:
-    """Every sentence as it stands in `text`, with its place.
+    """Yield the unchanged sentences of `text`, with their places.
 
-    Where lines `<s>` (or `<s id=…>`) and `</s>` enclose sentences, several trees between two of
-    them are put under a root without a label, and malformed text is the fault of that sentence.
-    Without such lines every tree is a sentence, and malformed text raises BracketError.
+    Several trees between the lines `<s>` (or `<s id=…>`) and `</s>` get a common root without a
+    label, and malformed text there is that sentence's fault. Without such lines every tree is a
+    sentence, and malformed text raises BracketError.
     """
     marks = list(_SENTENCE.finditer(text))
     if not marks:
@@ -109,16 +109,14 @@ def parse_sentences(text: str, *, source: str = "<string>") -> Iterator[Bracketi
 
 
 def clean_label(label: str, *, functions: bool = False) -> str:
-    """The bare category: `NP-SBJ-1` and `NP=2` are NP, `NP##case=nom##` is NP, -LRB- is itself.
-
-    functions: whether to keep them: NP-SBJ-1.
-    """
+    """Return the bare category: NP for `NP-SBJ-1`, `NP=2` and `NP##case=nom##`; -LRB- is itself.
+    functions: whether to keep functions: NP-SBJ-1."""
     label = _FEATURES.sub("", label)
     return label if functions or label.startswith("-") else _FUNCTION.sub("", label)
 
 
 def fold(tree: ConstituentTree, make: Callable[[ConstituentTree, list[T]], T]) -> T:
-    """make(node, what was made of its children) of the root. Nodes come from the right."""
+    """Return make(node, its children's results) of the root. Nodes come from the right."""
     built: list[T] = []
     for node in reversed(list(tree.preorder())):
         first = len(built) - len(node.children)
@@ -134,12 +132,8 @@ def clean_tree(
     functions: bool = False,
     null_words: re.Pattern[str] | None = None,
 ) -> ConstituentTree | None:
-    """The tree that parsers are trained on: no traces (nor phrases left without words) and bare
-    labels. None if no word is left.
-
-    functions: whether to keep them. null_words: words that are traces whatever their tags; others
-    are by the tag TRACE.
-    """
+    """Return the tree with bare labels and without traces and empty phrases; None without words.
+    functions: whether to keep functions. null_words: words that are traces whatever their tags."""
 
     def cleaned(
         node: ConstituentTree, children: list[ConstituentTree | None]
@@ -155,7 +149,7 @@ def clean_tree(
 
 
 def numbered(trees: Iterable[ConstituentTree], source: object) -> Iterator[Bracketing]:
-    """Trees with their places: their numbers, from 1, in `source`."""
+    """Yield trees with their numbers, from 1, in `source` as places."""
     for number, tree in enumerate(trees, start=1):
         yield Bracketing(f"{source}: tree {number}", tree)
 
@@ -168,10 +162,10 @@ def clean_sentences(
     spaces: bool = True,
     drop_malformed: bool = False,
 ) -> Iterator[TreebankSentence]:
-    """The sentences of those trees that have words. What is left out goes to `losses`.
+    """Yield the sentences of the trees that have words. Those left out go to `losses`.
 
-    clean: `clean_tree` with its options. spaces: whether words are written apart.
-    drop_malformed: leave out what is no tree. Else raises ValueError.
+    clean: `clean_tree` with its options. spaces: whether whitespace follows words.
+    drop_malformed: whether to leave out malformed trees. Otherwise raises ValueError.
     """
     for place, tree, fault in trees:
         if fault and not drop_malformed:
@@ -189,16 +183,12 @@ def clean_sentences(
 
 
 def _sizes(tree: ConstituentTree) -> tuple[int, int]:
-    """Numbers of words and of phrases."""
     words = len(tree.leaves)
     return words, sum(1 for _ in tree.preorder()) - words
 
 
 def to_sentence(tree: ConstituentTree, *, spaces: bool = True) -> TreebankSentence:
-    """The tree's words, tags and phrases.
-
-    spaces: whether words are written apart, as far as one knows: bracketings don't say.
-    """
+    """Return the tree's words, tags and phrases. spaces: whether whitespace follows words."""
     words, tags = zip(*tree.tagged, strict=True) if tree.leaves else ((), ())
     return TreebankSentence(
         words=words,
@@ -209,19 +199,19 @@ def to_sentence(tree: ConstituentTree, *, spaces: bool = True) -> TreebankSenten
 
 
 def _without_sgml(text: str) -> str:
-    """Blanks instead of SGML lines: with nothing, places in messages would be wrong."""
+    """Replace SGML lines by blanks, which keep places in messages right."""
     return _SGML.sub(lambda match: " " * len(match[0]), text)
 
 
 def _one_sentence(text: str, source: str, line: int) -> Bracketing:
-    """The sentence between <s> and </s>; `text` begins on `line`."""
+    """Return the sentence between <s> and </s>; `text` begins on `line`."""
     try:
         trees = list(parse_treebank(text, source=source))
     except BracketError as error:
         return Bracketing(f"{source}:{line + error.line - 1}", None, error.message)
     if len(trees) == 1:
         return _checked(f"{source}:{line}", trees[0])
-    # `( (S …))` beside another tree: one root for all is enough.
+    # one root for all trees replaces each one's root in `( (S …))`
     nodes = [
         node
         for tree in trees
@@ -231,7 +221,7 @@ def _one_sentence(text: str, source: str, line: int) -> Bracketing:
 
 
 def _checked(place: str, tree: ConstituentTree | None) -> Bracketing:
-    """The sentence, with a fault if cleaning its tree would lose or invent something."""
+    """Return the sentence, with a fault if cleaning its tree would lose or invent something."""
     for node in tree.preorder() if tree else ():
         if node.word is not None:
             if not node.label:

@@ -1,6 +1,8 @@
-"""The Penn Treebank's Wall Street Journal, and the Penn Chinese Treebank, by numbers of sections
-or files. Heads and relations, or tags, may come from CoNLL-X files {train,dev,test}.conllx that
-have the same sentences in the same order."""
+"""The Penn Treebank's Wall Street Journal, and the Penn Chinese Treebank.
+
+Heads and relations, or tags, may come from CoNLL-X files {train,dev,test}.conllx with the same
+sentences in the same order.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +21,17 @@ from .treebank_format import Lang, Losses, Part, Treebank
 from .treebank_sentence import TreebankSentence
 
 PTB_SUFFIXES = {".mrg", ".tree", ".ptb"}
-"""Ends of the names of the Penn Treebank's files with trees."""
+"""Suffixes of the Penn Treebank's files with trees."""
 
 CTB_NAME = re.compile(r"chtb_(\d+)\.\w+", re.IGNORECASE)
-"""chtb_001.fid; in later versions chtb_0001.nw and other genres."""
+"""Names of the Chinese treebank's files: chtb_001.fid; in later versions chtb_0001.nw."""
 
 CTB_ENCODINGS = ("utf-8-sig", "gb18030")
-"""Of version 5.1 there are files in both; text in the second is never valid in the first."""
+"""Encodings of version 5.1's files; text in the second is never valid in the first."""
 
 
 class Take(StrEnum):
-    """What to read from CoNLL-X files."""
+    """Layers to read from CoNLL-X files."""
 
     heads = "heads"
     tags = "tags"
@@ -37,7 +39,7 @@ class Take(StrEnum):
 
 
 class Split(StrEnum):
-    """constituency: as in most work on constituents. dependency: Zhang and Clark (2008)."""
+    """The split of most constituency parsers, or Zhang and Clark's (2008) for dependencies."""
 
     constituency = "constituency"
     dependency = "dependency"
@@ -51,7 +53,7 @@ CTB_SPLITS: dict[Split, dict[str, str]] = {
         "test": "816-885,1137-1147",
     },
 }
-"""Numbers of version 5.1's files in each part of each split."""
+"""File numbers of version 5.1 in each part of each split."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +71,7 @@ class _NumberedTreebank(Treebank):
         return [*super().sources(inputs), *map(self._conllx, self.parts if self.conllx else ())]
 
     def unescape(self, word: str) -> str:
-        """A word of a CoNLL-X file as the treebank has it."""
+        """Return a word of a CoNLL-X file as the treebank has it."""
         return word
 
     def read_part(self, part: str, paths: Sequence[Path]) -> Part:
@@ -122,7 +124,7 @@ class PennTreebank(_NumberedTreebank):
         return parts
 
     def read(self, path: Path, losses: Losses) -> Iterable[TreebankSentence]:
-        """Sentences with tags and bare constituents, all escapes undone."""
+        """Yield sentences with tags and bare constituents, all escapes undone."""
         return clean_sentences(numbered(read_treebank(path, unescape=ptb_unescape), path), losses)
 
 
@@ -148,7 +150,7 @@ class ChineseTreebank(_NumberedTreebank):
         return files
 
     def read(self, path: Path, losses: Losses) -> Iterable[TreebankSentence]:
-        """Sentences with tags and bare constituents, without spaces."""
+        """Yield sentences with tags and bare constituents, without spaces."""
         encodings = CTB_ENCODINGS if self.encoding == "auto" else (self.encoding,)
         text, _ = read_text_as(path, encodings)
         trees = numbered(parse_treebank(text, source=str(path)), path)
@@ -156,13 +158,13 @@ class ChineseTreebank(_NumberedTreebank):
 
 
 def section_files(wsj: Path, section: int) -> list[Path]:
-    """The files of a section's folder, by name."""
+    """Return the files of a section's folder, by name."""
     found = (wsj / f"{section:02}").rglob("*")
     return sorted(path for path in found if path.suffix.lower() in PTB_SUFFIXES)
 
 
 def numbered_files(folder: Path) -> dict[int, Path]:
-    """The Chinese treebank's files by number. Raises ValueError if two have the same."""
+    """Return the Chinese treebank's files by number. Raises ValueError if two share one."""
     files: dict[int, Path] = {}
     for path in sorted(folder.rglob("*")):
         if match := CTB_NAME.fullmatch(path.name):
@@ -174,7 +176,7 @@ def numbered_files(folder: Path) -> dict[int, Path]:
 
 
 def numbers(text: str, kind: str = "sections") -> list[int]:
-    """ "2-4,24" is 2, 3, 4 and 24. Raises ValueError, which calls them `kind`."""
+    """Return the numbers of a list of ranges such as 2-4,24. Raises ValueError, with `kind`."""
     found: list[int] = []
     for part in text.split(","):
         first, hyphen, last = part.strip().partition("-")
@@ -193,10 +195,8 @@ def merge(
     losses: Losses,
     unescape: Callable[[str], str] = str,
 ) -> list[TreebankSentence]:
-    """The sentences with what a CoNLL-X file says. Which have no usable heads goes to `losses`.
-
-    Raises FormatError at the first place where the words aren't the same.
-    """
+    """Return the sentences with the layers of a CoNLL-X file; those without heads go to `losses`.
+    Raises FormatError at the first place where the words differ."""
     merged: list[TreebankSentence] = []
     for row in conllu.read_conllu(path):
         number = len(merged) + 1

@@ -1,8 +1,8 @@
-"""Propositions in columns, as CoNLL-2005 has them: its `props` files, which srl-eval.pl compares.
+"""Propositions in columns: CoNLL-2005's `props` files, which srl-eval.pl compares.
 
-A row a token, a blank line between sentences; columns between any whitespace: the predicate's
-lemma, or `-`, and then one column for each predicate, from top to bottom, with its roles where
-they begin and end: `(A0*`, `*`, `*)`, `(V*)`.
+A row is a token, a blank line ends a sentence. Columns between any whitespace: the predicate's
+lemma, or `-`, and one column for each predicate, from top to bottom, with its roles where they
+begin and end: `(A0*`, `*`, `*)`, `(V*)`.
 https://www.cs.upc.edu/~srlconll/spec.html
 """
 
@@ -23,23 +23,23 @@ from .files import FormatError
 from .treebank_format import Drop, Format
 
 NO_PREDICATE = "-"
-"""In the first column, in place of a predicate's sense."""
+"""The first column of a row without a predicate."""
 
-_COLUMN = re.compile(r"[^ \t\r\f\v]+")  # a word may have a no-break space in it
+_COLUMN = re.compile(r"[^ \t\r\f\v]+")  # a word may contain a no-break space
 _CELL = re.compile(r"((?:\([^()*\s]+)*)\*(\)*)")
 _ROLE = re.compile(r"[^()*\s]+")
 
 
 class NestedRoles(FormatError):
-    """A role of a predicate within another: a well-formed column, but not one that frames have."""
+    """A role of a predicate within another, in a well-formed column, which frames can't have."""
 
 
 @dataclass(frozen=True)
 class PropsSentence:
     """The propositions of one sentence.
 
-    length: its tokens. frames: in order of their predicates, column 0 as rolesets, spans in order
-    of the text. line: where its first row is.
+    length: number of tokens. frames: in order of their predicates, column 0 as rolesets, spans in
+    text order. line: line of its first row.
     """
 
     length: int
@@ -49,11 +49,9 @@ class PropsSentence:
 
 @dataclass(frozen=True, kw_only=True)
 class Props(Format):
-    """Roles in CoNLL-2005's columns: written only, as conll05 reads them beside their words.
-
-    Every sentence is a block of rows, a row for each token other than whitespace; in a Doc without
-    sentence boundaries, all of it is one block.
-    """
+    """Roles in CoNLL-2005's columns: written only, as conll05 reads them beside their words. Every
+    sentence is a block of rows, a row for each token other than whitespace; in a Doc without
+    sentence boundaries, all of it is one block."""
 
     def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
         raise ValueError(f"{inputs[0]} is no .spacy file: conll05 reads props, beside their words")
@@ -63,10 +61,10 @@ class Props(Format):
 
 
 def read_props(text: str, *, source: str = "<string>") -> Iterator[PropsSentence]:
-    """The sentences of a props file.
+    """Yield the sentences of a props file.
 
-    Frames have no spans in sentences that have predicates but only column 0, as files of target
-    verbs. A column may lack a V, as the output of systems does.
+    In sentences with predicates but only column 0, as in files of target verbs, frames have no
+    spans. A column may lack a V, as in systems' output.
     Raises FormatError for a malformed cell, nested roles, or columns that don't match predicates.
     """
     for line, rows in column_rows(text):
@@ -87,11 +85,11 @@ def read_props(text: str, *, source: str = "<string>") -> Iterator[PropsSentence
 
 
 def format_props(sentences: Iterable[PropsSentence]) -> str:
-    """The text of a props file, columns aligned; `read_props` reads the same sentences from it.
+    """Return the text of a props file, with aligned columns.
 
-    Raises ValueError, which names the sentence (from 1) and the frame, for what the format can't
-    say: roles that overlap, two frames of one predicate, a lemma that isn't
-    one word or is "-", a label with brackets, asterisks or whitespace.
+    Raises ValueError, with the sentence (from 1) and the frame, for roles that overlap, two frames
+    of one predicate, a lemma that isn't one word or is "-", or a label with brackets, asterisks or
+    whitespace, which the format can't express.
     """
     blocks = []
     for number, sentence in enumerate(sentences, start=1):
@@ -113,10 +111,10 @@ def format_props(sentences: Iterable[PropsSentence]) -> str:
 
 
 def doc_props(doc: Doc, key: str = FRAMES_KEY) -> Iterator[PropsSentence]:
-    """The propositions in `doc.spans[key]`, sentence by sentence (without boundaries: the Doc).
+    """Yield the propositions in `doc.spans[key]` of each sentence; without boundaries, of the Doc.
 
-    Whitespace tokens aren't words: they have no rows. Column 0 has lemmas: the roleset "give.01" is
-    "give"; a frame without a roleset has its token's `lemma_`, else its text in small letters.
+    Whitespace tokens have no rows. Column 0 has lemmas: "give" for the roleset "give.01"; without a
+    roleset the token's `lemma_`, or else its text in lower case.
     Raises ValueError if the group isn't set, for a frame of several sentences, and for a predicate
     that is whitespace.
     """
@@ -152,11 +150,11 @@ def doc_props(doc: Doc, key: str = FRAMES_KEY) -> Iterator[PropsSentence]:
             yield PropsSentence(length, sorted(found, key=lambda frame: frame.predicate))
 
 
-# What formats with such columns share
+# Shared by formats with such columns
 
 
 def column_rows(text: str) -> Iterator[tuple[int, list[list[str]]]]:
-    """The line where each sentence begins, and its rows of columns between whitespace."""
+    """Yield the first line of each sentence, and its rows of columns between whitespace."""
     rows: list[list[str]] = []
     for number, line in enumerate([*text.split("\n"), ""], start=1):
         if columns := _COLUMN.findall(line):
@@ -169,7 +167,7 @@ def column_rows(text: str) -> Iterator[tuple[int, list[list[str]]]]:
 def check_columns(
     rows: Sequence[Sequence[str]], fixed: int, predicates: int, *, source: str, line: int
 ) -> None:
-    """Raises FormatError unless every row has `fixed` columns and one for each predicate."""
+    """Raise FormatError unless every row has `fixed` columns and one for each predicate."""
     for i, row in enumerate(rows):
         if len(row) != fixed + predicates:
             columns = "1 column" if fixed == 1 else f"{fixed} columns"
@@ -178,10 +176,8 @@ def check_columns(
 
 
 def tree_phrases(bits: Sequence[str], *, source: str, line: int) -> list[LabelledSpan]:
-    """(start, end, label) in preorder, without the root, from parse bits `(LABEL…*…)`.
-
-    Raises FormatError.
-    """
+    """Return phrases in preorder, without the root, from parse bits `(LABEL…*…)`. Raises
+    FormatError."""
     spans = _bracketed(bits, "phrase", source, line)
     if spans and spans[0][:2] == (0, len(bits)) and spans[0][2] in ROOT_LABELS:
         del spans[0]
@@ -189,15 +185,13 @@ def tree_phrases(bits: Sequence[str], *, source: str, line: int) -> list[Labelle
 
 
 def column_spans(cells: Sequence[str], *, source: str, line: int) -> list[LabelledSpan]:
-    """(start, end, label) of one predicate's roles, in order of the text.
-
-    Raises FormatError for a malformed column, NestedRoles for a role within a role.
-    """
+    """Return the spans of one predicate's roles in text order. Raises FormatError for a malformed
+    column, NestedRoles for a role within a role."""
     return _bracketed(cells, "role", source, line)
 
 
 def _bracketed(cells: Sequence[str], kind: str, source: str, line: int) -> list[LabelledSpan]:
-    """The spans in preorder. kind: phrases may be nested, roles may not."""
+    """Return the spans in preorder. kind: phrases may be nested, roles may not."""
     spans: list[LabelledSpan] = []
     opened: list[int] = []
     for i, cell in enumerate(cells):
@@ -224,13 +218,12 @@ def _bracketed(cells: Sequence[str], kind: str, source: str, line: int) -> list[
 def sentence_frames(
     rows: Sequence[Sequence[str]], rolesets: Sequence[str], *, source: str, line: int
 ) -> tuple[list[FrameSpans] | None, list[Drop]]:
-    """The frames, and which of them a Doc can't hold and why. With such a frame, there is None:
-    with the others alone, its predicate would be taken for none.
+    """Return the frames, and those that a Doc can't hold with reasons.
 
-    rows: for each token only its role columns. rolesets: of each token, "" where it is no
-    predicate; as many as there are columns.
-    Left out are columns with nested roles, without exactly one V, or with a V (or C-V) elsewhere
-    than at their predicate. Raises FormatError for a malformed column.
+    With any such frame the frames are None, as its predicate would count as none otherwise.
+    rows: each token's role columns. rolesets: each token's, "" for no predicate.
+    Left out are columns with nested roles, without exactly one V, or with a V (or C-V) away from
+    their predicate. Raises FormatError for a malformed column.
     """
     frames: list[FrameSpans] = []
     left_out: list[Drop] = []
@@ -257,7 +250,6 @@ def _fault(predicate: int, spans: Sequence[LabelledSpan]) -> str:
 
 
 def _cells(spans: Sequence[LabelledSpan], length: int, place: str) -> list[str]:
-    """The column of one predicate."""
     cells = ["*"] * length
     latest = 0
     for start, end, label in sorted(spans):

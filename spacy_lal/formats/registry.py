@@ -1,4 +1,4 @@
-"""All formats of treebanks. A new one is a module and a line here."""
+"""The registry of all treebank formats."""
 
 from __future__ import annotations
 
@@ -31,4 +31,4 @@ FORMATS: dict[str, type[Format]] = {
     "tsv": LearnerTsv,
     "vtb": VietnameseTreebank,
 }
-"""The formats by the names that `convert` gives them."""
+"""The formats by their names in `convert`."""

@@ -1,7 +1,4 @@
-"""What `convert` asks of a format: how its files are read into sentences, and Docs written in it.
-
-A format is a dataclass, and its fields are the options that it alone has, with their help.
-"""
+"""The interface of formats: dataclasses whose fields are options of `convert`."""
 
 from __future__ import annotations
 
@@ -27,9 +24,9 @@ Pattern = Annotated[str, "Which files to take from a folder."]
 
 @dataclass
 class Losses:
-    """What a conversion changes and leaves out.
+    """Changes and omissions of a conversion.
 
-    counts: changes within sentences, by name. left_out: items by name, each with place and reason;
+    counts: changes within sentences, by name. left_out: place and reason of items, by name;
     sentences are "dropped". notes: warnings.
     """
 
@@ -39,7 +36,7 @@ class Losses:
 
 
 class Part(NamedTuple):
-    """The sentences of one output file, and what was left out of it."""
+    """The sentences of one output file, and its losses."""
 
     sentences: list[TreebankSentence]
     losses: Losses
@@ -47,10 +44,8 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """A format of treebanks.
-
-    parts: names of the `.spacy` files in the output folder; without any the output is one file.
-    """
+    """A format of treebanks. parts: names of the `.spacy` files in the output folder; empty if the
+    output is one file."""
 
     parts: ClassVar[Sequence[str]] = ()
 
@@ -58,26 +53,24 @@ class Format:
 
     @property
     def gives_heads(self) -> bool:
-        """Whether head rules have no place, as heads are read; they would mix two schemes."""
+        """True if the format reads heads, with which head rules would mix two schemes."""
         return False
 
     def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
-        """All files that are read."""
+        """Return all files that are read."""
         raise NotImplementedError
 
     def read_parts(self, inputs: Sequence[Path]) -> dict[str, Part]:
-        """Each part by its name, "" for a single one; another name is reported, not written.
-
-        Raises ValueError, which names the input, for one without any sentence.
-        """
+        """Return the parts by name, "" for a single one; other names are reported, not written.
+        Raises ValueError, with the input, for a part without sentences."""
         raise NotImplementedError
 
     def read(self, path: Path, losses: Losses) -> Iterable[TreebankSentence]:
-        """The sentences of one file. Raises ValueError with the place of what is malformed."""
+        """Yield the sentences of one file. Raises ValueError with the place of malformed text."""
         raise NotImplementedError
 
     def write(self, doc: Doc) -> str:
-        """The Doc in this format. Raises ValueError for what the format can't express."""
+        """Return the Doc in this format. Raises ValueError if the format can't express it."""
         raise ValueError("this format is read, not written")
 
 
@@ -88,7 +81,7 @@ class Files(Format):
     pattern: Pattern = "*"
 
     def files(self, path: Path) -> list[Path]:
-        """The input itself, or the files of a folder. Raises FileNotFoundError for none."""
+        """Return the input itself, or the files of a folder. Raises FileNotFoundError for none."""
         return files_in(path, self.pattern)
 
     def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
@@ -112,7 +105,7 @@ class Treebank(Format):
     parts: ClassVar[Sequence[str]] = PARTS
 
     def part_files(self, folder: Path) -> Mapping[str, Sequence[Path]]:
-        """The files of each part. Raises FileNotFoundError or ValueError."""
+        """Return the files of each part. Raises FileNotFoundError or ValueError."""
         raise NotImplementedError
 
     def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
@@ -122,7 +115,7 @@ class Treebank(Format):
         return {part: self.read_part(part, paths) for part, paths in self._files(inputs).items()}
 
     def read_part(self, part: str, paths: Sequence[Path]) -> Part:
-        """The sentences of these files. Raises ValueError if there are none."""
+        """Return the sentences of these files. Raises ValueError if there are none."""
         losses = Losses(counts=Counter(files=len(paths)))
         sentences = [sentence for path in paths for sentence in self.read(path, losses)]
         if not sentences:
@@ -130,7 +123,7 @@ class Treebank(Format):
         return Part(sentences, losses)
 
     def given(self) -> dict[str, str]:
-        """The options that say what each part is."""
+        """Return the options that select the parts."""
         return {part: getattr(self, part) for part in PARTS}
 
     def _files(self, inputs: Sequence[Path]) -> Mapping[str, Sequence[Path]]:
@@ -146,7 +139,7 @@ class Treebank(Format):
 
 
 def files_in(path: Path, pattern: str) -> list[Path]:
-    """The file itself, or those in the folder whose names match. Raises FileNotFoundError."""
+    """Return the file itself, or a folder's files that match. Raises FileNotFoundError."""
     if not path.is_dir():
         return [path]
     if found := sorted(file for file in path.rglob(pattern) if file.is_file()):
@@ -157,7 +150,7 @@ def files_in(path: Path, pattern: str) -> list[Path]:
 def with_drops(
     read: Iterable[tuple[TreebankSentence, list[Drop]]], losses: Losses
 ) -> Iterator[TreebankSentence]:
-    """The sentences; the frames that are left out of them go to `losses`."""
+    """Yield the sentences; the frames that are left out of them go to `losses`."""
     for sentence, drops in read:
         losses.left_out["frames left out"] += drops
         yield sentence

@@ -1,4 +1,4 @@
-"""One treebank sentence, whatever format it came from, as one Doc."""
+"""One treebank sentence of any format, and its Doc."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from .docbins import write_spacy
 
 @dataclass(frozen=True)
 class TreebankSentence:
-    """A sentence with what its treebank says of it; None is "not annotated".
+    """A sentence with its treebank's annotation; None is "not annotated".
 
-    words, spaces: the words, and whether whitespace follows each.
-    tags, pos, lemmas, morphs: of each word: treebank tag, universal tag, lemma, `Key=Value|…`.
-    heads, deps: of each word: its head (the root is its own) and relation.
+    spaces: whether whitespace follows each word.
+    tags, pos, lemmas, morphs: each word's treebank tag, universal tag, lemma, `Key=Value|…`.
+    heads, deps: each word's head (the root is its own) and relation.
     constituents: phrases in preorder, without the root node.
     frames: predicates with their arguments.
-    errors: of each word: `grammar_errors.CORRECT`, or the type of the error that it is.
-    paragraph: its paragraph's name; neighbours with the same one are running text.
+    errors: each word's `grammar_errors.CORRECT` or type of error.
+    paragraph: the paragraph's name; neighbours with the same one are running text.
     """
 
     words: Sequence[str]
@@ -46,14 +46,14 @@ class TreebankSentence:
 
 
 def to_doc(sentence: TreebankSentence, vocab: Vocab) -> Doc:
-    """A Doc of this one sentence.
+    """Return a Doc of the sentence.
 
     Trees are in `doc.spans["constituents"]`, roles in `doc.spans["srl"]`, grammatical errors in
-    `doc.spans["errors"]`, all absent if not annotated; the root's relation is spaCy's "ROOT". The
-    id goes to `doc.user_data["sent_id"]`, the paragraph's to `doc.user_data["paragraph"]`; they are
-    all that is lost without user data.
-    Raises ValueError if the heads aren't one tree with one root, or if there are not as many labels
-    of errors as words.
+    `doc.spans["errors"]`, all absent if not annotated; the root's relation is spaCy's "ROOT". Only
+    the id, `doc.user_data["sent_id"]`, and the paragraph, `doc.user_data["paragraph"]`, are user
+    data.
+    Raises ValueError if the heads aren't one tree with one root, or if the numbers of labels of
+    errors and words differ.
     """
     heads = deps = None
     if sentence.heads is not None:
@@ -85,7 +85,7 @@ def to_doc(sentence: TreebankSentence, vocab: Vocab) -> Doc:
 
 
 def tree_fault(heads: Sequence[int]) -> str:
-    """What keeps `heads` (the root is its own) from being one tree with one root; "" if nothing."""
+    """Return why `heads` (the root is its own) aren't one tree with one root; "" if they are."""
     roots = [word for word, head in enumerate(heads) if head == word]
     if len(roots) != 1:
         return f"{len(roots)} roots in the dependency tree"
@@ -105,7 +105,7 @@ def tree_fault(heads: Sequence[int]) -> str:
 
 
 def language_vocab(lang: str) -> Vocab:
-    """The vocabulary of a blank pipeline, without building one."""
+    """Return the vocabulary of a blank pipeline, without building the pipeline."""
     return create_vocab(lang, get_lang_class(lang).Defaults)
 
 

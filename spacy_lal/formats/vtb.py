@@ -1,10 +1,9 @@
 """The Vietnamese Treebank, as VLSP distributes it.
 
 Sentences stand between <s> and </s>, as in the .prd files, or are plain bracketings. Labels lose
-their functions and tags their marks of heads (NP-SUB is NP, N-H is N), and are otherwise as the
-treebank writes them. Words are brought to Unicode's NFC; their syllables are joined by underscores,
-which stay: PhoBERT reads words so. LBKT and RBKT are brackets again. Empty elements, as *T* and
-*E*, are removed.
+their functions and tags their marks of heads (NP-SUB is NP, N-H is N). Words are in Unicode's NFC;
+underscores join their syllables, as PhoBERT expects. LBKT and RBKT become brackets. Empty elements,
+as *T* and *E*, are removed.
 
 P.-T. Nguyen, X.-L. Vu, T.-M.-H. Nguyen, V.-H. Nguyen and H.-P. Le (2009), Building a Large
 Syntactically-Annotated Corpus of Vietnamese.
@@ -29,20 +28,20 @@ from .treebank_format import PARTS, Lang, Losses, Part, Treebank
 from .treebank_sentence import TreebankSentence
 
 SUFFIXES = {".prd", ".mrg", ".ptb", ".tree"}
-"""Files to take from a folder; beside them are raw texts of the same names."""
+"""Suffixes of files with trees; raw texts of the same names lie beside them."""
 
 NULL_WORDS = re.compile(r"\*[A-Z0]\*(?:-\d+)?")
-"""Words that were not said."""
+"""Pattern of empty elements."""
 
 BRACKETS = {"LBKT": "(", "RBKT": ")"}
-"""How the treebank writes brackets that are words."""
+"""The treebank's words for brackets."""
 
-# (N-H hiện nay): a tag and two words or more.
+# a tag and at least two words: (N-H hiện nay)
 _SYLLABLES = re.compile(r"(?<=\()([^\s()]+[ \t]+)([^\s()]+(?:[ \t]+[^\s()]+)+)(?=[ \t]*\))")
 
 
 class Malformed(StrEnum):
-    """What to do at a sentence between <s> and </s> that isn't one well-formed bracketing."""
+    """The treatment of a sentence between <s> and </s> that isn't one well-formed bracketing."""
 
     stop = "stop"
     drop = "drop"
@@ -110,15 +109,15 @@ class VietnameseTreebank(Treebank):
 
 
 def tree_files(path: Path) -> list[Path]:
-    """The file itself, or a folder's files of trees, by name."""
+    """Return the file itself, or a folder's files of trees, by name."""
     if not path.is_dir():
         return [path]
     return sorted(p for p in path.rglob("*") if p.is_file() and p.suffix.lower() in SUFFIXES)
 
 
 def named_files(folder: Path, names: str) -> list[Path]:
-    """What is named, commas between: files, folders and patterns, from `folder`; train is train.*
-    if there is nothing just so. Raises FileNotFoundError."""
+    """Return the files of comma-separated files, folders and patterns in `folder`. A name
+    also matches NAME.* if nothing else has it. Raises FileNotFoundError."""
     files: dict[Path, None] = {}
     for name in map(str.strip, names.split(",")):
         found: list[Path] = []
@@ -134,7 +133,7 @@ def named_files(folder: Path, names: str) -> list[Path]:
 
 
 def shares(text: str) -> list[int]:
-    """ "18:1:1" as numbers. Raises ValueError."""
+    """Return the numbers of a ratio such as 18:1:1. Raises ValueError."""
     found = text.split(":")
     if len(found) != len(PARTS) or not all(part.isdecimal() and int(part) for part in found):
         raise ValueError(f"ratio {text!r}: write it as 18:1:1, of train, dev and test")
@@ -142,5 +141,5 @@ def shares(text: str) -> list[int]:
 
 
 def _with_root(tree: ConstituentTree) -> ConstituentTree:
-    """The tree; S1 is a clause here, not the root that it is called in other treebanks."""
+    """Return the tree under a root if it is S1, which is a clause here, not the root."""
     return ConstituentTree("", (tree,)) if tree.label == "S1" else tree

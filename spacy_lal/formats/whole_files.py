@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and folders that one process alone writes to."""
+"""Atomically written files, and folders that only one process writes to."""
 
 from __future__ import annotations
 
@@ -13,20 +13,17 @@ from typing import Any
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Yields where to write what becomes `path` when the block ends, complete and on the disk.
-
-    Whatever ends the process, there is all of the file under its name, or what was there before.
-    A link stays one: what it leads to is written. A pipe or a device is written as it is.
-    """
+    """Yield the path to write to; it replaces `path` when the block ends, atomically and synced. A
+    link stays one; its target is written. A pipe or a device is written directly."""
     path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
         yield path
         return
-    # beginning with a dot, so that nobody's `*.jsonl` finds it; several processes may try at once
+    # hidden, so that no `*.jsonl` matches it; with the process's id, as several may try at once
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:
         yield unfinished
-        with unfinished.open("rb+") as written:  # Windows syncs nothing that is only read
+        with unfinished.open("rb+") as written:  # Windows syncs only files open for writing
             os.fsync(written.fileno())
         os.replace(unfinished, path)
     finally:
@@ -34,18 +31,16 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what `whole_file` leaves in a folder if the process is killed."""
+    """Remove the unfinished files of killed processes from a folder."""
     for left in folder.glob(".*.unfinished"):
         left.unlink(missing_ok=True)
 
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Raises BlockingIOError if another process is in this block with the same folder.
-
-    The folder must be there. The end of the process, whatever ends it, ends the block. Where the
-    system or the disk has no such locks, there is no check.
-    """
+    """Raise BlockingIOError if another process is in this block with the same folder. The folder
+    must exist. The end of the process ends the block. There is no check on systems or disks without
+    such locks."""
     try:
         import fcntl
     except ImportError:  # Windows
@@ -64,11 +59,9 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 
 def replace_folder(folder: Path, write: Callable[[Path], Any]) -> None:
-    """Write a folder, complete before it takes the place of the one of that name.
-
-    write: is given the path to write it to, beside the other, where nothing is.
-    """
-    # hidden, for `folder.old` may be somebody's own
+    """Write a folder atomically in place of the one of that name. write: function that writes to a
+    given new path beside the folder."""
+    # hidden, as a visible `folder.old` may be the user's own
     new, old = (folder.with_name(f".{folder.name}.{which}") for which in ("new", "old"))
     if old.exists() and not folder.exists():
         old.rename(folder)  # killed between the two renames below

@@ -1,1 +1,1 @@
-"""Measures that papers report: EVALB, attachment scores, srl-eval.pl, raw text by characters."""
+"""Measures of published results: EVALB, attachment scores, srl-eval.pl, raw text by characters."""

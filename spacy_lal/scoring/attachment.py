@@ -1,4 +1,4 @@
-"""spaCy scores of dependency trees on Docs, in each of the three conventions papers use."""
+"""Scores of dependency trees on Docs, in the three conventions of papers."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Ints = NDArray[np.int64]
 Strings = NDArray[np.object_]
 
 ARTIFICIAL_ROOT = -1
-"""The start of arcs to roots, before the first word."""
+"""The head of roots, before the first word."""
 
 PTB_PUNCTUATION = ".``'':,"
-"""A tag that is a substring of this is punctuation."""
+"""Punctuation tags of the Penn Treebank; a tag that is a substring of this is punctuation."""
 
 CTB_PUNCTUATION = "PU"
 """The tag of punctuation in the Chinese treebank."""
@@ -39,7 +39,7 @@ CONTENT_RELATIONS = frozenset(
         "vocative", "xcomp",
     )
 )  # fmt: skip
-"""The universal relations that CLAS counts: neither functional ones nor punctuation."""
+"""Universal relations that CLAS counts: neither function words nor punctuation."""
 
 ATTACHMENT_SCORES = (
     "dep_uas",
@@ -60,35 +60,31 @@ ATTACHMENT_SCORES = (
 
 
 def make_attachment_scorer() -> Callable[..., dict[str, Any]]:
-    """The scorer `spacy-lal.attachment_scorer.v1`."""
+    """Return the scorer `spacy-lal.attachment_scorer.v1`."""
     return score_attachment
 
 
 def score_attachment(examples: Iterable[Example], **cfg: Any) -> dict[str, Any]:
-    """Compare predicted with gold `token.head` and `token.dep_`.
+    """Compare predicted with gold `token.head` and `token.dep_`, in each convention of papers.
 
-    The same parse has different scores in different papers; here each convention has its name:
+    - `dep_{uas,las}`, `dep_las_per_type`, `sents_{p,r,f}`: scores of spaCy's parser, which gets
+      `cfg`. Words with the relation p or punct don't count, each side by its own relation. Partial
+      gold can make them far too low: spaCy also skips the predicted word at the index of a word
+      without gold head in all later Docs.
+    - `conll18_{uas,las,clas}`: CoNLL 2018. Every word counts; relations are cut at ":". `clas`, the
+      LAS of words with one of `CONTENT_RELATIONS`, is for Universal Dependencies only.
+    - `ptb_{uas,las}`: Penn Treebanks. Words whose gold tag is part of `PTB_PUNCTUATION`, or is
+      `CTB_PUNCTUATION`, don't count; relations are compared whole. `ptb_{ucm,lcm}`: shares of gold
+      sentences without wrong heads, or without wrong heads and relations, among these words; those
+      of punctuation alone are complete. Only gold Docs with tags are scored.
+    - `dep_sents`: number of gold sentences with heads. `dep_nonproj`, `dep_nonproj_pred`: numbers
+      of gold and predicted sentences with crossing arcs, including the arc from an artificial root
+      before the first word.
 
-    - `dep_{uas,las}`, `dep_las_per_type`, `sents_{p,r,f}`: those of spaCy's parser, to which `cfg`
-      goes. Words with the relation p or punct don't count: gold and predicted ones each by their
-      own relation. With partial gold they can be far too low: spaCy skips the predicted word at
-      the index of a word without gold head in all later Docs as well.
-    - `conll18_{uas,las,clas}`: CoNLL 2018. Every word counts, and of relations only the universal
-      part, before ":"; `clas` is the LAS of content words, those with one of `CONTENT_RELATIONS`,
-      so it means something for Universal Dependencies only.
-    - `ptb_{uas,las}`: Penn Treebanks. Words whose gold tag is part of `PTB_PUNCTUATION`, or
-      `CTB_PUNCTUATION`, don't count, and relations are compared whole. `ptb_{ucm,lcm}`: the
-      gold sentences without a wrong head, or without a wrong head or relation, among these words,
-      so that one of punctuation only is complete. Only gold Docs with tags are scored.
-    - `dep_sents`: how many gold sentences have heads; `dep_nonproj`: how many of them are
-      nonprojective, that is, some of their arcs cross, counting that from an artificial root before
-      the first word; `dep_nonproj_pred`: how many predicted sentences are.
-
-    Words without gold head don't count, nor does whitespace; without any gold head all of these
-    are None (`sents_{p,r,f}` need gold sentence boundaries only). A predicted word without head is
-    wrong in `conll18` and `ptb`. Both give F1 over words that are the same on both sides, which is
-    accuracy if all are; other words are wrong on their side. Relations are compared regardless of
-    case, so that "root" of a treebank is the "ROOT" of spaCy.
+    Words without gold head and whitespace don't count. Without any gold head all of these are None
+    except `sents_{p,r,f}`. In `conll18` and `ptb`, a predicted word without head is wrong. Both
+    give F1 over words that are the same on both sides (accuracy if all are); other words are wrong
+    on their side. Relations are compared regardless of case, as spaCy has "ROOT".
     """
     examples = list(examples)
     totals: dict[str, PRFScore] = defaultdict(PRFScore)
@@ -137,10 +133,8 @@ def score_attachment(examples: Iterable[Example], **cfg: Any) -> dict[str, Any]:
 
 
 class _Parse(NamedTuple):
-    """The dependencies of a Doc, by token.
-
-    words: those that aren't whitespace. attached: words that have a head; itself for a root.
-    """
+    """The dependencies of a Doc, by token. words: whether the token isn't whitespace. attached:
+    whether a word has a head; a root its own."""
 
     heads: Ints
     relation: Strings
@@ -166,11 +160,8 @@ class _Parse(NamedTuple):
 
 
 class _Comparison(NamedTuple):
-    """Words on which two parses of a text agree.
-
-    head: the gold words with the right head. universal, relation: those of them which also have
-    the right relation, up to ":" or as a whole. y2x: the found tokens of each gold token.
-    """
+    """Gold words on which two parses of a text agree. head: the head is right. universal, relation:
+    so is the relation, up to ":" or as a whole. y2x: the found tokens of each gold token."""
 
     gold: _Parse
     found: _Parse
@@ -204,14 +195,14 @@ class _Comparison(NamedTuple):
         )
 
     def covered(self, gold: Bools) -> Bools:
-        """The predicted words that share characters with any of these gold words."""
+        """Return the predicted words that share characters with any of these gold words."""
         result = np.zeros(len(self.found.words), dtype=bool)
         result[self.y2x.data[np.repeat(gold, self.y2x.lengths)]] = True
         return result & self.found.words
 
 
 def _one_to_one(there: AlignmentArray, back: AlignmentArray) -> Ints:
-    """The token on the other side that has the same characters as each one on this side."""
+    """Return the token with the same characters on the other side, or UNALIGNED, of each token."""
     result = np.full(len(there.lengths), UNALIGNED)
     single = np.flatnonzero(there.lengths == 1)
     partners = there.data[there.starts[single]]
@@ -234,7 +225,7 @@ def _are_content(universal: Strings) -> Bools:
 
 
 def _count_nonprojective(parse: _Parse, words: Bools) -> int:
-    """Number of sentences with crossing arcs, of arcs to these words."""
+    """Return the number of sentences in which arcs to these words cross."""
     dependents = np.flatnonzero(words)
     heads = parse.heads[dependents]
     heads = np.where(heads == dependents, ARTIFICIAL_ROOT, heads)

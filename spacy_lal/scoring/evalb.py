@@ -1,10 +1,9 @@
 """EVALB in Python: labelled bracket recall, precision and F1 of two files of trees.
 
-Follows the C program of Satoshi Sekine and Michael Collins (public domain) in every number it
-prints: what counts as a terminal or a bracket, which labels a parameter file deletes, the
-repair of mistagged quotes, sentence errors and the stop after too many of them. The program's
-limits (200 words, 200 brackets, 5,000 bytes a line) are not kept: sentences beyond them, which
-it cannot read, are scored here by the same rules.
+Reproduces every number that the C program of Satoshi Sekine and Michael Collins (public domain)
+prints, with its repair of mistagged quotes, sentence errors and stop after too many of them.
+Sentences beyond the program's limits (200 words, 200 brackets, 5,000 bytes a line) are scored by
+the same rules.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from ..formats.files import read_bytes
 OK, ERROR, SKIPPED = 0, 1, 2
 """The status of a sentence, as EVALB prints it."""
 NAMED = ("collins", "new", "nk", "sample", "sequoia", "icon", "greynir", "niivtb")
-"""Parameter files of this package: those that EVALB or benepar ship, and those of treebanks, which
-name tags of punctuation and the root."""
+"""Parameter files of this package: those of EVALB and benepar, and those of treebanks, which name
+tags of punctuation and the root."""
 
-# C's isspace: only these separate, so that a no-break space stays part of its word
+# C's isspace; a no-break space stays part of its word
 _SPACE = " \t\n\v\f\r"
 _TOKEN = re.compile(
     rf"\((?P<label>[^{_SPACE}()]*)(?:[{_SPACE}]+(?P<word>[^{_SPACE}()]*)(?P<leaf>\)))?"
@@ -37,17 +36,17 @@ _CUT = re.compile(r"[-=].*", re.DOTALL)
 
 
 class EvalbReadError(ValueError):
-    """Text between brackets that no rule covers; EVALB stops at such a line."""
+    """Raised for text between brackets that no rule covers; EVALB stops at such a line."""
 
 
 @dataclass(frozen=True)
 class EvalbParameters:
     """Contents of a parameter file (.prm); the defaults are EVALB's without one.
 
-    delete_labels: brackets ignored and, as tags, words removed. delete_labels_for_length: tags
-    of words that do not count for `cutoff_length`. quote_labels: tags between which a quote may
-    be confused. equal_labels, equal_words: pairs that count as the same. max_errors: evaluation
-    stops at error number max_errors + 2, as EVALB's does.
+    delete_labels: labels of ignored brackets and tags of removed words. delete_labels_for_length:
+    tags of words that do not count for `cutoff_length`. quote_labels: tags between which a quote
+    may be confused. equal_labels, equal_words: pairs that count as the same. max_errors: evaluation
+    stops at error number max_errors + 2, as in EVALB.
     """
 
     delete_labels: frozenset[str] = frozenset()
@@ -61,17 +60,14 @@ class EvalbParameters:
 
     @classmethod
     def load(cls, prm: str | Path) -> EvalbParameters:
-        """One of `NAMED`, in any case, or else a .prm file.
-
-        Raises FileNotFoundError, or ValueError on a number or a pair that is none.
-        """
+        """Load one of `NAMED`, in any case, or else a .prm file. Raises FileNotFoundError, or
+        ValueError for a malformed number or pair."""
         name = str(prm).lower()
         return _named(name) if name in NAMED else cls.from_lines(_prm_lines(Path(prm)), str(prm))
 
     @classmethod
     def from_lines(cls, lines: Iterable[str], source: str) -> EvalbParameters:
-        """`KEYWORD value` lines; `#` begins a comment line. Unknown keywords warn, as in EVALB;
-        DEBUG is read and ignored."""
+        """Parse `KEYWORD value` lines and `#` comments. Unknown keywords warn; DEBUG is ignored."""
         sets: dict[str, set[str]] = {
             key: set() for key in ("DELETE_LABEL", "DELETE_LABEL_FOR_LENGTH", "QUOTE_LABEL")
         }
@@ -109,12 +105,12 @@ class EvalbParameters:
 
     @cached_property
     def ignored_brackets(self) -> frozenset[str]:
-        """Labels of brackets to ignore: EVALB compares those through EQ_LABEL, tags exactly."""
+        """Labels of ignored brackets; EVALB compares these, but not tags, through EQ_LABEL."""
         equal = {a for a, b in self.equal_labels if b in self.delete_labels}
         return self.delete_labels | equal
 
     def counted(self, brackets: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-        """Brackets over at least one word whose label, cut at `-` or `=`, is not ignored."""
+        """Return brackets over words whose label, cut at `-` or `=`, is not ignored."""
         ignored = self.ignored_brackets
         cut = ((start, end, _cut(label)) for start, end, label in brackets if start != end)
         return [bracket for bracket in cut if bracket[2] not in ignored]
@@ -146,7 +142,7 @@ def _cut(label: str) -> str:
 
 @dataclass
 class _Quote:
-    """A terminal that may be a mistagged quote: where it stands if it is put back."""
+    """A terminal that may be a mistagged quote, and its place if it is put back."""
 
     word: str
     tag: str
@@ -157,8 +153,8 @@ class _Quote:
 
 @dataclass
 class Bracketing:
-    """A sentence as EVALB sees it: kept words, their tags, and the brackets over them in order
-    of opening (ends are -1 where never closed). `length` counts words for the cut-off."""
+    """A sentence in EVALB's view: kept words, their tags, and brackets in order of opening. The end
+    of a bracket is -1 if it is never closed. `length` counts words for the cut-off."""
 
     words: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
@@ -222,7 +218,7 @@ def _percent(part: int, whole: int) -> float:
 
 @dataclass(frozen=True)
 class SentenceResult:
-    """One row of EVALB's table. status: OK, ERROR or SKIPPED; only OK sentences are summed."""
+    """A row of EVALB's table. status: OK, ERROR or SKIPPED; only OK sentences are summed."""
 
     length: int
     status: int = OK
@@ -253,7 +249,7 @@ class SentenceResult:
 
 @dataclass(frozen=True)
 class Summary:
-    """Sums over sentences, of which only valid ones count. The measures are percentages."""
+    """Sums over valid sentences. The measures are percentages."""
 
     results: Sequence[SentenceResult]
 
@@ -262,7 +258,7 @@ class Summary:
         return [result for result in self.results if result.status == OK]
 
     def sum(self, name: str) -> int:
-        """The sum of a column of the table."""
+        """Return the sum of a column of the table."""
         return sum(getattr(result, name) for result in self.valid)
 
     def _share(self, have_it: Callable[[SentenceResult], bool]) -> float:
@@ -278,7 +274,7 @@ class Summary:
 
     @property
     def f1(self) -> float:
-        """nan where nothing matched."""
+        """F1 in percent, nan without matches."""
         p, r = self.precision, self.recall
         return 2 * p * r / (p + r) if p + r else float("nan")
 
@@ -291,7 +287,7 @@ class Summary:
         return _percent(self.sum("tags"), self.sum("words"))
 
     def lines(self) -> Iterator[str]:
-        """The twelve lines of EVALB's summary."""
+        """Yield the twelve lines of EVALB's summary."""
         counts = {
             "Number of sentence": len(self.results),
             "Number of Error sentence": sum(r.status == ERROR for r in self.results),
@@ -314,10 +310,10 @@ class Summary:
 
 @dataclass(frozen=True)
 class EvalbReport:
-    """The results of a file: a row a sentence, sums over all and over those up to the cut-off.
+    """The results of a file: a row a sentence, and sums over all and over those up to the cut-off.
 
-    errors: EVALB's messages, `line : text`. aborted: stopped after too many errors or at a line
-    that cannot be read; EVALB then prints no summary and exits with 1.
+    errors: EVALB's messages, `line : text`. aborted: stopped after too many errors or at an
+    unreadable line; EVALB then prints no summary and exits with 1.
     """
 
     sentences: tuple[SentenceResult, ...]
@@ -335,7 +331,7 @@ class EvalbReport:
         return Summary([r for r in self.sentences if r.length <= self.params.cutoff_length])
 
     def format(self) -> str:
-        """The report as EVALB prints it."""
+        """Return the report as EVALB prints it."""
         rule = "=" * 76
         rows = [
             "  Sent.                        Matched  Bracket   Cross        Correct Tag",
@@ -374,10 +370,8 @@ class EvalbReport:
 def score_sentence(
     gold_tree: object, test_tree: object, params: EvalbParameters | None = None
 ) -> SentenceResult:
-    """Compare two trees: bracketed strings, or anything whose `str()` is the bracketing.
-
-    params: `nk` unless given. Raises EvalbReadError on text that is no bracketing.
-    """
+    """Compare two trees: bracketed strings, or anything whose `str()` is the bracketing. params:
+    `nk` by default. Raises EvalbReadError for malformed text."""
     params = params or EvalbParameters.load("nk")
     gold, test = (Bracketing.from_string(str(tree), params) for tree in (gold_tree, test_tree))
     errors = [
@@ -415,8 +409,9 @@ def count_matches(
     test: Iterable[tuple[int, int, str]],
     params: EvalbParameters,
 ) -> int:
-    """Gold brackets, in order, that find a still unused test bracket of the same span and (when
-    labelled) the same label. The order matters only where EQ_LABEL is not transitive."""
+    """Return the number of gold brackets that match an unused test bracket. Brackets match if span
+    and (when labelled) label do. The order of gold brackets matters only where EQ_LABEL is not
+    transitive."""
     unused: dict[tuple[int, int], list[str]] = {}
     for start, end, label in test:
         unused.setdefault((start, end), []).append(label)
@@ -434,11 +429,9 @@ def count_matches(
 def count_crossing(
     gold: Iterable[tuple[int, int, str]], test: Iterable[tuple[int, int, str]]
 ) -> int:
-    """Test brackets that overlap some gold bracket without either containing the other.
-
-    For every inner fencepost, the gold bracket around it that ends first and the one that starts
-    last decide: O(n) a gold bracket, nothing per pair.
-    """
+    """Return the number of test brackets that cross a gold bracket. At every inner fencepost, only
+    the gold brackets that end first and that start last are needed, so the time is O(n) a gold
+    bracket."""
     spans = {(start, end) for start, end, _ in gold if start < end}
     others = [(start, end) for start, end, _ in test if start < end]
     n = max((end for _, end in (*spans, *others)), default=0)
@@ -471,8 +464,8 @@ def evaluate(
 ) -> EvalbReport:
     """Compare two files of trees, one a line (or trees whose `str()` is the bracketing).
 
-    params: `nk` unless given. Different numbers of lines are an error of the report, not an
-    exception: what has a partner is scored, as in EVALB.
+    params: `nk` by default. Different numbers of lines are an error of the report, as in EVALB;
+    sentences with a partner are scored.
     """
     params = params or EvalbParameters.load("nk")
     sentences: list[SentenceResult] = []
@@ -505,7 +498,7 @@ def evaluate(
 
 
 def read_lines(path: str | Path) -> list[str]:
-    """The lines of a file, plain or compressed, split at line feeds only and kept byte for byte."""
+    """Return the lines of a file, maybe compressed, byte for byte and split at line feeds only."""
     text = read_bytes(path).decode("utf8", errors="surrogateescape")
     lines = text.split("\n")
     return lines[:-1] if lines[-1] == "" else lines
@@ -514,10 +507,8 @@ def read_lines(path: str | Path) -> list[str]:
 def evaluate_files(
     gold: str | Path, test: str | Path, params: EvalbParameters | None = None
 ) -> EvalbReport:
-    """`evaluate` on two files.
-
-    Raises FileNotFoundError or ValueError naming the one that is missing, or blank.
-    """
+    """Compare two files of trees like `evaluate`. Raises FileNotFoundError for a missing file,
+    ValueError for a blank one."""
     for path in (gold, test):
         if not Path(path).is_file():
             raise FileNotFoundError(f"file of trees not found: {path}")

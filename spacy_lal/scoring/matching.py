@@ -1,4 +1,4 @@
-"""Counts of what gold and a prediction have alike, and spaCy's names for scores of them."""
+"""Counts of matches between gold and prediction, and names of their scores in spaCy."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Hashable, Iterable
 from spacy.scorer import PRFScore
 
 UNALIGNED = -1
-"""A token that the other side doesn't have; it matches nothing."""
+"""The index of a token without a counterpart; it matches nothing."""
 
 
 def count_alike(gold: Iterable[Hashable], found: Iterable[Hashable]) -> PRFScore:
-    """Numbers of items of two multisets that are in both, or in one alone."""
+    """Return the counts of items in both of two multisets, and in one alone."""
     ours, theirs = Counter(gold), Counter(found)
     both = (ours & theirs).total()
     return PRFScore(tp=both, fp=theirs.total() - both, fn=ours.total() - both)
 
 
 def named_scores(name: str, score: PRFScore) -> dict[str, float | None]:
-    """`NAME_{p,r,f}`; None where nothing was counted."""
+    """Return `NAME_{p,r,f}`, None where nothing was counted."""
     values = score.to_dict() if len(score) else dict.fromkeys("prf")
     return {f"{name}_{key}": value for key, value in values.items()}

@@ -1,7 +1,4 @@
-"""Scores of what a pipeline finds in raw text, whose tokens and sentences it finds itself.
-
-Both sides are compared by their characters other than whitespace.
-"""
+"""Scores of annotation of raw text, compared by characters other than whitespace."""
 
 from __future__ import annotations
 
@@ -22,15 +19,13 @@ Bracket = tuple[int, int, str]
 
 @dataclass
 class RawTextScores:
-    """Right ones, and those of each side, of pairs of a gold and a found Doc with the same text.
+    """Counts of matches over pairs of a gold and a found Doc with the same text.
 
-    words: tokens with the same characters. boundaries: sentence starts within a Doc, not its first.
-    tags: same characters, same tag. uas, las: as in CoNLL 2018, words with the same characters
-    whose heads have the same characters; of relations the part before ":". brackets: label and
-    characters, without those of gold words whose tag is punctuation, which count for neither side;
-    labels as EVALB's parameters have it. Found brackets within gold sentences that are "unparsed"
-    don't count, nor does what the gold Doc doesn't have at all, nor tags and heads of words that
-    have none in gold.
+    words: tokens with the same characters. boundaries: sentence starts other than a Doc's first.
+    tags: words with the same tag. uas, las: as in CoNLL 2018, words whose heads have the same
+    characters; relations are cut at ":". brackets: label, as in EVALB's parameters, and characters,
+    without gold punctuation. Found brackets within gold sentences that are "unparsed" don't count,
+    nor do layers that the gold Doc lacks, nor tags and heads of words that have none in gold.
     """
 
     parameters: EvalbParameters = field(default_factory=lambda: EvalbParameters.load("nk"))
@@ -87,7 +82,7 @@ class RawTextScores:
         self.brackets += count_alike(*counted)
 
     def as_dict(self) -> dict[str, float | None]:
-        """F1 of each; of boundaries and brackets also precision and recall. None: nothing there."""
+        """Return F1; of boundaries and brackets also precision and recall. None: no item."""
         result: dict[str, float | None] = {}
         for name in ("words", "boundaries", "tags", "uas", "las", "brackets"):
             score: PRFScore = getattr(self, name)
@@ -99,7 +94,7 @@ class RawTextScores:
 
 
 class _Characters:
-    """A Doc, counted in characters other than whitespace. spans: of every token (start, end)."""
+    """A Doc in characters other than whitespace. spans: (start, end) of every token."""
 
     def __init__(self, doc: Doc) -> None:
         self.doc = doc
@@ -118,11 +113,10 @@ class _Characters:
         return sorted(starts - {0, len(self.text)})
 
     def characters(self, tokens: Iterable[Token]) -> set[int]:
-        """Characters of these tokens."""
         return {at for token in tokens for at in range(*self.spans[token.i])}
 
     def _tokens(self, without: set[int]) -> Iterator[tuple[Token, tuple[int, int]]]:
-        """Tokens with characters, but none of these."""
+        """Yield the tokens with characters, but none of `without`."""
         for token, span in zip(self.doc, self.spans, strict=True):
             if span[0] < span[1] and without.isdisjoint(range(*span)):
                 yield token, span
@@ -132,7 +126,7 @@ class _Characters:
             yield start, end, token.tag_
 
     def arcs(self, without: set[int]) -> Iterator[tuple[tuple[int, int], tuple[int, int], str]]:
-        """Dependent, head, relation; a root is its own head; without relation there is none."""
+        """Yield dependent, head and relation; a root is its own head, (-1, -1) is none."""
         for token, span in self._tokens(without):
             head = self.spans[token.head.i] if token.dep else (-1, -1)
             yield span, head, token.dep_.lower().partition(":")[0]

@@ -1,8 +1,8 @@
 """SRL evaluation as in CoNLL-2005: precision, recall and F1 of labelled arguments.
 
-Follows the shared task's program, srl-eval.pl (Carreras and Màrquez 2005, "Introduction to the
-CoNLL-2005 Shared Task"), in every number it prints. It takes the predicates as given: a predicted
-one that is wrong costs nothing. `end_to_end` makes it cost precision.
+Reproduces every number of the shared task's program, srl-eval.pl (Carreras and Màrquez 2005,
+"Introduction to the CoNLL-2005 Shared Task"). It takes predicates as given: a wrongly predicted one
+costs precision only with `end_to_end`.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ TITLES = f"{'corr.':>19}{'excess':>8}{'missed':>8}{'prec.':>9}{'rec.':>8}{'F1':>
 
 @dataclass(frozen=True)
 class Counts:
-    """Arguments that are right, predicted only, and gold only. The measures are percentages, 0
-    where there is nothing to count."""
+    """Arguments that are right, predicted only, and gold only. Measures are percentages, 0 for
+    none."""
 
     correct: int
     excess: int
@@ -51,11 +51,11 @@ class Counts:
 
 @dataclass(frozen=True)
 class SrlReport:
-    """Sums over sentences; reports of sentences add up, from `SrlReport()`.
+    """Sums over sentences; reports add up from `SrlReport()`.
 
-    propositions: gold ones. perfect: those whose arguments are all right, V aside.
-    pairs: how often a gold argument's label met which predicted label on the same tokens; None on
-    one side where the other has no such argument. All counts are sums over these.
+    propositions: number of gold ones. perfect: those whose arguments other than V are all right.
+    pairs: counts of gold and predicted labels on the same tokens, None for no such argument. All
+    counts are sums over these.
     """
 
     sentences: int = 0
@@ -73,7 +73,7 @@ class SrlReport:
 
     @cached_property
     def types(self) -> dict[str, Counts]:
-        """The counts of every label that occurs, sorted; of V, too, if it does."""
+        """Return the counts of every label that occurs, V included, sorted."""
         correct, excess, missed = Counter[str](), Counter[str](), Counter[str]()
         for (gold, found), count in self.pairs.items():
             if gold is not None and gold == found:
@@ -98,7 +98,7 @@ class SrlReport:
 
     @property
     def unlabelled(self) -> Counts:
-        """Counts of arguments without V, where any label is right on the right tokens."""
+        """Counts of arguments other than V, regardless of labels."""
         total = self.overall
         confused = sum(
             count
@@ -109,11 +109,11 @@ class SrlReport:
 
     @property
     def perfect_propositions(self) -> float:
-        """Percentage of the gold propositions."""
+        """Percentage of gold propositions whose arguments are all right."""
         return _percent(self.perfect, self.propositions)
 
     def format(self) -> str:
-        """The report as the program prints it."""
+        """Return the report as the program prints it."""
         rows = [
             f"Number of Sentences    :      {self.sentences:6d}",
             f"Number of Propositions :      {self.propositions:6d}",
@@ -131,7 +131,7 @@ class SrlReport:
         return "\n".join(rows) + "\n"
 
     def format_confusion(self) -> str:
-        """The program's additions with -C: unlabelled arguments, and confusions of labels."""
+        """Return the program's output with -C: unlabelled arguments and confusions of labels."""
         total = self.unlabelled
         accuracy = _percent(self.overall.correct, total.correct)
         labels: list[str | None] = [None, *self.types]
@@ -157,14 +157,13 @@ def score_sentence(
 ) -> SrlReport:
     """Compare the propositions of one sentence, their arguments in any order.
 
-    A gold and a predicted proposition belong together if they have the same predicate token and
-    the same roleset; in props files that is the verb's lemma. All arguments of a gold one without
-    a partner are missed. A predicted one without a partner is skipped; with `end_to_end` all its
-    arguments are excess, so that excess is what would be missed if the sides changed places.
+    Propositions match if they have the same predicate token and roleset (in props files, the verb's
+    lemma). All arguments of an unmatched gold one are missed. An unmatched predicted one is
+    skipped; with `end_to_end` all its arguments are excess, so the measure is symmetric.
 
-    C-X continues the argument X that last began before it, or is an X itself if there is none. An
-    argument is right if its label and its pieces are; each counts once. V is an argument, too, but
-    no part of the overall counts, and a proposition with a wrong V can be perfect.
+    C-X continues the argument X that last began before it, or else is an X itself. An argument is
+    right if its label and its pieces are; it counts once. V is left out of the overall counts, and
+    a proposition with a wrong V can be perfect.
     """
     unused: dict[tuple[int, str], list[FrameSpans]] = {}
     for frame in predicted:
@@ -183,7 +182,7 @@ def score_sentence(
 
 
 def _match(gold: Sequence[LabelledSpan], predicted: Sequence[LabelledSpan]) -> Iterator[Pair]:
-    """The labels of arguments that have the same pieces; equal ones find each other first."""
+    """Yield the labels of arguments with the same pieces; equal labels match first."""
     ours, theirs = Counter(_arguments(gold)), Counter(_arguments(predicted))
     both = ours & theirs
     yield from ((label, label) for _, label in both.elements())
@@ -198,7 +197,6 @@ def _match(gold: Sequence[LabelledSpan], predicted: Sequence[LabelledSpan]) -> I
 
 
 def _arguments(spans: Sequence[LabelledSpan]) -> Iterator[tuple[tuple[Piece, ...], str]]:
-    """Arguments with their continuations."""
     spans = sorted(spans)
     for label, pieces in join_continuations(label for *_, label in spans):
         yield tuple(spans[i][:2] for i in pieces), label
