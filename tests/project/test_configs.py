@@ -159,3 +159,13 @@ def test_a_plateau_hears_of_scores(name: str) -> None:
     training = read(name)["training"]
     if "spacy-lal.plateau.v1" in str(training.get("optimizer")):
         assert training["logger"]["@loggers"] == "spacy-lal.PlateauLogger.v1"
+
+
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("packages/*/*/*-*/config.cfg")), ids=lambda path: path.parent.name
+)
+def test_a_packaged_pipeline_can_be_trained_on(path: Path) -> None:
+    training = load_config(path, interpolate=True)["training"]
+    resolved = registry.resolve({name: training[name] for name in ("optimizer", "batcher")})
+    assert callable(resolved["optimizer"])
+    assert callable(resolved["batcher"])
