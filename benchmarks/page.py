@@ -25,7 +25,7 @@ import spacy
 import torch
 import typer
 
-from spacy_lal.page.answers import Question, answer
+from spacy_lal.page.answers import answer
 
 SENTENCE = (
     "The committee promised to publish the long report before the end of the year, but nobody "
@@ -100,7 +100,7 @@ def main(model: str, times: int = 40, rounds: int = 5) -> None:
     torch.set_num_threads(1)
     nlp = spacy.load(model)
     for view in VIEWS:
-        ask = partial(answer, nlp, Question(SENTENCE, view))
+        ask = partial(answer, nlp, SENTENCE, view)
         print(f"{view or 'no picture'}: {percentiles(ask, time.process_time, times)} of CPU time")
     with serving(model) as server:
         for view in VIEWS:

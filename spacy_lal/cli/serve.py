@@ -27,7 +27,7 @@ def serve(
     ] = None,
     max_chars: Annotated[int, typer.Option(min=1, help="Longest text, in characters.")] = 2000,
     waiting: Annotated[int, typer.Option(min=1, help="Texts that may wait their turn.")] = 32,
-    seconds: Annotated[float, typer.Option(help="How long one text may take.")] = 30.0,
+    seconds: Annotated[float, typer.Option(min=0.1, help="How long one text may take.")] = 30.0,
 ) -> None:
     """Serve a page that shows the annotation of typed text, and POST /parse for programs.
 

@@ -1,15 +1,17 @@
-"""Lines of words with labelled brackets or arcs above them."""
+"""Lines of words with labelled brackets or arcs above them: roles, dependencies, and comparisons of
+gold and predicted annotation."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Literal, NamedTuple, get_args
 
 from .palette import FAINT, INK, MATCHED, MISSED, PAPER, SPURIOUS
 from .sentence import RoleFrame, Sentence
-from .svg import n, path, rect, svg, text, xml
-from .widths import shortened, width
+from .svg import n, path, rect, shortened, svg, text, width, xml
 
 WORD, LABEL = 14, 12
 """Sizes of words and labels, in pixels."""
@@ -26,9 +28,14 @@ MARKS = {
     "spurious": ("+", SPURIOUS, "", 2.5),
 }
 """Sign before the label, colour, dashes and thickness of a line, by status."""
+LEGEND = {"matched": "in both", "missed": "gold alone", "spurious": "predicted alone"}
+"""Description of each status in a comparison's legend."""
 LEGEND_WIDTH = 300.0
 """Width of the legend, in pixels."""
 
+Compared = Literal["constituents", "heads", "srl"]
+Place = tuple[int, int, str]
+"""(start, end, label) of a mark."""
 Drawn = tuple[list[str], float, float]
 """Part of a picture: (elements, right end, bottom)."""
 
@@ -203,55 +210,108 @@ def _arc(mark: Mark, title: str, x: float, to: float, base: float, top: float) -
     ]
 
 
-def legend(x: float, y: float) -> list[str]:
-    """Draw the legend of a comparison."""
-    parts = []
-    names = {"matched": "in both", "missed": "gold alone", "spurious": "predicted alone"}
-    for status, name in names.items():
-        sign, colour, dashes, thick = MARKS[status]
-        parts.append(path(f"M{n(x)} {n(y - 4)}H{n(x + 22)}", colour, dashes=dashes, thick=thick))
-        said = f"{sign} {name}".strip()
-        parts.append(text(x + 27, y, said, size=11, fill=FAINT, fitted=True))
-        x += 27 + width(said, 11) + 14
-    return parts
-
-
-def roles_svg(sentences: Iterable[Sentence], *, styled: bool = True) -> str:
-    """Draw semantic roles as arcs from predicates to the middles of arguments, a line per frame."""
+def _stacked(lines: Iterable[Callable[[float], Drawn]], y: float, gap: float) -> Drawn:
+    """Draw lines, each by a function of its top, one below the other. gap: space below each."""
     parts: list[str] = []
-    right, y = 40.0, MARGIN
-    sentences = list(sentences)
-    for sentence in sentences:
-        for frame in sentence.frames or ():
-            drawn, wide, y = _frame(sentence, frame, y)
-            parts += drawn
-            right = max(right, wide)
+    right = 40.0
+    for line in lines:
+        drawn, wide, y = line(y)
+        parts += drawn
+        right, y = max(right, wide), y + gap
+    return parts, right, y
+
+
+def roles_svg(sentences: Sequence[Sentence], *, styled: bool = True) -> str:
+    """Draw semantic roles as arcs from predicates to the middles of arguments, a line per frame."""
+    lines = [partial(_frame, s, frame) for s in sentences for frame in s.frames or ()]
+    parts, right, y = _stacked(lines, MARGIN, 0)
     title = "Semantic roles in “" + " ".join(s.text for s in sentences) + "”"
     return svg(right, y + MARGIN, title, parts, styled=styled)
 
 
-def heads_svg(sentences: Iterable[Sentence], *, styled: bool = True) -> str:
+def heads_svg(sentences: Sequence[Sentence], *, styled: bool = True) -> str:
     """Draw dependencies as arcs from heads to their dependents, a line per sentence."""
-    parts: list[str] = []
-    right, y = 40.0, MARGIN
-    sentences = list(sentences)
-    for sentence in sentences:
-        marks = [Mark(*place) for place in head_places(sentence)]
-        drawn, wide, y = arcs(["ROOT", *sentence.words], marks, y, sentence.direction)
-        parts += drawn
-        right, y = max(right, wide), y + MARGIN
+    lines = [
+        partial(
+            arcs, ["ROOT", *s.words], [Mark(*place) for place in _heads(s)], direction=s.direction
+        )
+        for s in sentences
+    ]
+    parts, right, y = _stacked(lines, MARGIN, MARGIN)
     title = "Dependencies of “" + " ".join(s.text for s in sentences) + "”"
     return svg(right, y + MARGIN, title, parts, styled=styled)
 
 
-def head_places(sentence: Sentence) -> list[tuple[int, int, str]]:
-    """Return (head, dependent, relation) of every word, counted from 1; 0 is the root."""
-    return [
-        (0 if head == i else head + 1, i + 1, relation)
-        for i, (head, relation) in enumerate(
-            zip(sentence.heads or (), sentence.relations, strict=True)
+def diff_svg(
+    gold: Sentence, predicted: Sentence, *, of: Compared = "constituents", styled: bool = True
+) -> str:
+    """Draw two annotations of the same words: constituents as brackets, heads as arcs, or each
+    predicate's roles ("srl"). Raises ValueError for another `of`, different words, or a missing
+    annotation."""
+    if of not in get_args(Compared):
+        raise ValueError(f"of must be one of {get_args(Compared)}, not {of!r}")
+    if gold.words != predicted.words:
+        raise ValueError(
+            f"gold and prediction have different words: {gold.text!r}, {predicted.text!r}"
         )
+    sides = []
+    for name, side in (("gold", gold), ("prediction", predicted)):
+        if (found := _places(side, of)) is None:
+            raise ValueError(f"the {name} has no {of}: {side.text!r}")
+        sides.append(found)
+    one, other = sides
+    marks = [_compared(one.get(line, []), other.get(line, [])) for line in sorted({*one, *other})]
+    draw, words = (arcs, ["ROOT", *gold.words]) if of == "heads" else (brackets, gold.words)
+    lines = [partial(draw, words, of_line, direction=gold.direction) for of_line in marks]
+    parts, right, y = _stacked(lines, 34.0, MARGIN)
+    counts = Counter(mark.status for of_line in marks for mark in of_line)
+    said = ", ".join(f"{counts[status]} {status}" for status in LEGEND)
+    parts.append(text(MARGIN, 22, f"{of}: {said}", size=12, fill=FAINT, fitted=True))
+    parts += _legend(MARGIN, y + 6)
+    title = f"Gold and predicted {of} of “{gold.text}”: {said}"
+    return svg(max(right, LEGEND_WIDTH) + MARGIN, y + 18, title, parts, styled=styled)
+
+
+def _places(sentence: Sentence, of: Compared) -> dict[int, list[Place]] | None:
+    """Return places of marks for each line, which roles have by predicate."""
+    if of == "constituents":
+        phrases = sentence.phrases
+        return None if phrases is None else {0: [phrase[:3] for phrase in phrases]}
+    if of == "heads":
+        return None if sentence.heads is None else {0: _heads(sentence)}
+    if sentence.frames is None:
+        return None
+    found: dict[int, list[Place]] = defaultdict(list)
+    for frame in sentence.frames:
+        found[frame.predicate] += [role[:3] for role in frame.roles]
+    return found
+
+
+def _compared(gold: Sequence[Place], predicted: Sequence[Place]) -> list[Mark]:
+    """Return all marks, wider ones first; duplicates match only duplicates."""
+    counts, others = Counter(gold), Counter(predicted)
+    statuses = {"matched": counts & others, "missed": counts - others, "spurious": others - counts}
+    return [
+        Mark(*place, status)
+        for place in sorted({*counts, *others}, key=lambda p: (p[0], -p[1], p[2]))
+        for status, found in statuses.items()
+        for _ in range(found[place])
     ]
+
+
+def _legend(x: float, y: float) -> Iterator[str]:
+    for status, name in LEGEND.items():
+        sign, colour, dashes, thick = MARKS[status]
+        yield path(f"M{n(x)} {n(y - 4)}H{n(x + 22)}", colour, dashes=dashes, thick=thick)
+        said = f"{sign} {name}".strip()
+        yield text(x + 27, y, said, size=11, fill=FAINT, fitted=True)
+        x += 27 + width(said, 11) + 14
+
+
+def _heads(sentence: Sentence) -> list[Place]:
+    """Return (head, dependent, relation) of every word, counted from 1; 0 is the root."""
+    pairs = zip(sentence.heads or (), sentence.relations, strict=True)
+    return [(0 if head == i else head + 1, i + 1, label) for i, (head, label) in enumerate(pairs)]
 
 
 def _frame(sentence: Sentence, frame: RoleFrame, y: float) -> Drawn:

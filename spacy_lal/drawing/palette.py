@@ -69,8 +69,12 @@ def shade(part: float) -> str:
 
 def doubt(probability: float | None) -> str:
     """Return the background's colour for 1 or None, darker for less probable."""
-    sure = 1.0 if probability is None else min(max(probability, 0.0), 1.0)
-    return _mixed(_DOUBT, round((1.0 - sure) * STEPS))
+    return _mixed(_DOUBT, round((1.0 - certain(probability)) * STEPS))
+
+
+def certain(probability: float | None) -> float:
+    """Return the probability, from 0 to 1; None is certain."""
+    return 1.0 if probability is None else min(max(probability, 0.0), 1.0)
 
 
 def role(label: str) -> str:

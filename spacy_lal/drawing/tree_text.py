@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Protocol, TypeVar
 
+from .svg import character_columns, columns
 from .trees import Block, fold
-from .widths import character_columns, columns
 
 DEEPEST_INDENT = 40
 """Most levels of indentation; without a limit, deep trees' text grows with their depth squared."""

@@ -8,8 +8,8 @@ from typing import Generic, Literal, Protocol, TypeVar, get_args
 
 from .html import element, figure, tenth
 from .palette import FAINT, INK, RULE, doubt
-from .svg import n, path, rect, svg, text, xml
-from .widths import right_to_left, shortened, width
+from .svg import direction as of_letters
+from .svg import n, path, rect, shortened, svg, text, width, xml
 
 Edges = Literal["straight", "elbow"]
 
@@ -86,15 +86,6 @@ def fold(preorder: Iterable[Nested], make: Callable[[Nested, list[Made]], Made])
     return made[0]
 
 
-def preorder(top: Node) -> Iterator[Node]:
-    """Yield a node and all below it, parents before children."""
-    stack = [top]
-    while stack:
-        node = stack.pop()
-        yield node
-        stack.extend(reversed(node.children))
-
-
 class Block(Generic[Made]):
     """Extent of a drawn node: `left` within its parent, `width`, and `centre` within itself.
     `height` counts rows above the leaves. With `cells`, lengths are columns of a terminal."""
@@ -126,7 +117,7 @@ class Block(Generic[Made]):
 
 
 def tree_svg(
-    trees: Iterable[Node],
+    trees: Sequence[Node],
     *,
     edges: Edges = "straight",
     direction: str | None = None,
@@ -139,11 +130,10 @@ def tree_svg(
         raise ValueError(f"edges must be one of {get_args(Edges)}, not {edges!r}")
     if direction not in (None, "ltr", "rtl"):
         raise ValueError(f"direction must be 'ltr', 'rtl' or None, not {direction!r}")
-    trees = list(trees)
     parts: list[str] = []
     right, bottom = 0.0, MARGIN
     for top in trees:
-        mirrored = (direction or _direction(top)) == "rtl"
+        mirrored = (direction or of_letters(top.text)) == "rtl"
         block = _block(top, mirrored)
         parts += _drawn(block, bottom, edges, mirrored)
         right = max(right, block.width)
@@ -161,13 +151,11 @@ def tree_svg(
 def boxes_html(trees: Iterable[Node]) -> str:
     """Draw phrases as boxes around their words, the darker the less probable."""
     return "".join(
-        figure("boxes", f"Constituents of “{top.text}”", _boxes(top), direction=_direction(top))
+        figure(
+            "boxes", f"Constituents of “{top.text}”", _boxes(top), direction=of_letters(top.text)
+        )
         for top in trees
     )
-
-
-def _direction(top: Node) -> str:
-    return "rtl" if right_to_left(top.text) else "ltr"
 
 
 def _walk(top: Node) -> Iterator[tuple[Node, bool]]:
@@ -196,18 +184,16 @@ def _boxes(top: Node) -> Iterator[str]:
         elif not node.labels:
             yield element("span", "lal-word", xml(node.text), title=node.tag) + " "
         else:
-            yield (
-                f"<span class='lal-box lal-node lal-doubt-{tenth(node.probability)}' "
-                f"title='{xml(node.described)}' {node.data}>"
-                + element("span", "lal-label", xml(node.label))
-            )
+            yield f"<span class='lal-box lal-node lal-doubt-{tenth(node.probability)}' "
+            yield f"title='{xml(node.described)}' {node.data}>"
+            yield element("span", "lal-label", xml(node.label))
 
 
 def _block(top: Node, mirrored: bool) -> Block[Node]:
-    def block(node: Node, children: list[Block[Node]]) -> Block[Node]:
-        return Block(node, node.width, children[::-1] if mirrored else children, GAP)
-
-    return fold(preorder(top), block)
+    return fold(
+        (node for node, begins in _walk(top) if begins),
+        lambda node, below: Block(node, node.width, below[::-1] if mirrored else below, GAP),
+    )
 
 
 def _row(block: Block[Node], height: int) -> float:

@@ -75,8 +75,11 @@ def sentence_heads(
             "heads = 0 in its encoder's settings, or its weights are published ones"
         )
     network = cast(ParserNetwork, torch_shim(model).module)
-    if sums:
-        _check_contributions(network)
+    if sums and not _heads_have_features(network):
+        raise ValueError(
+            'no contributions of heads: they need combine = "concatenate", label_feed_forward = '
+            "false, halves of heads, and no two-stage parser; method=None gives attention alone"
+        )
     sentences, flat, _ = read_docs(model, docs, is_train=False)
     batches = padded_batches(docs, sentences, flat, model.attrs["max_batch_spans"])
     return sentences, (heads for batch in batches for heads in _heads(network, *batch, sums))
@@ -97,28 +100,10 @@ def _heads(
         yield SentenceHeads(member, attention[row, :, : n + 2, : n + 2], own)
 
 
-def _check_contributions(network: ParserNetwork) -> None:
-    """Raise ValueError, naming a setting, if features of span vectors belong to no head."""
+def _heads_have_features(network: ParserNetwork) -> bool:
+    """Return whether spans' vectors are differences of fenceposts with half of each head."""
     encoder = network.encoder
     assert encoder.label_attention is not None
-    combine = encoder.label_attention.combine
-    reason = ""
-    if combine != "concatenate":
-        reason = (
-            f"with combine = {combine!r}: it mixes the heads' features. Parsers trained with "
-            'combine = "concatenate" have them'
-        )
-    elif network.spans is not None or not encoder.halves_heads:
-        reason = (
-            "here: they are of spans that are differences of fenceposts made of half of each head, "
-            "not of a two-stage parser's or with halves = 'whole'"
-        )
-    elif encoder.label_feed_forward is not None:
-        reason = (
-            "with label_feed_forward = true: the feed-forward layer after label attention mixes "
-            "the heads' features. Parsers trained with label_feed_forward = false have them"
-        )
-    if reason:
-        raise ValueError(
-            f"no contributions of heads {reason} (method=None gives the attention alone)"
-        )
+    concatenated = encoder.label_attention.combine == "concatenate"
+    plain = encoder.label_feed_forward is None
+    return concatenated and plain and network.spans is None and encoder.halves_heads

@@ -27,7 +27,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ..batching.sentences import Sentence
-from ..drawing.charts import attention_svg, span_contributions_svg
+from ..drawing.charts import attention_svg, ranked, span_contributions_svg
 from ..parsing.component import ParserPipe
 from ..parsing.constituency import ConstituencyPipe
 from ..parsing.dependency import LabelAttentionDependency
@@ -61,6 +61,13 @@ class Explanation:
     spans: list[LabelledSpan]
     contributions: numpy.ndarray | None
 
+    @property
+    def shares(self) -> numpy.ndarray:
+        """The contributions. Raises ValueError without them."""
+        if self.contributions is None:
+            raise ValueError("no contributions of heads here: see spacy_lal.explain")
+        return self.contributions
+
     def span_attention(self, start: int, end: int) -> numpy.ndarray:
         """Return the attention of each head from a span's words: [H, n+2]. A head with one query
         vector has the same attention for all spans."""
@@ -93,15 +100,13 @@ class Explanation:
         """Draw bars of each head's contribution to one constituent, k top heads marked. span:
         (start, end) in words of the sentence; by default the first constituent. Raises ValueError
         without contributions, or without a constituent over the span."""
-        if self.contributions is None or not self.spans:
-            raise ValueError("no contributions of heads here: see spacy_lal.explain")
-        places = [(start, end) for start, end, _ in self.spans]
-        if span is not None and tuple(span) not in places:
-            raise ValueError(f"no constituent at words {span[0]} to {span[1]}: there are {places}")
-        row = 0 if span is None else places.index((span[0], span[1]))
+        rows = {(start, end): row for row, (start, end, _) in enumerate(self.spans)}
+        row = 0 if span is None else rows.get((span[0], span[1]))
+        if row is None or not rows:
+            raise ValueError(f"no constituent at words {span}: there are {[*rows]}")
         start, end, label = self.spans[row]
         covered = " ".join(self.words[start + 1 : end + 1])
-        return span_contributions_svg(self.contributions[row], label, covered, k=k, styled=styled)
+        return span_contributions_svg(self.shares[row], label, covered, k=k, styled=styled)
 
 
 def explain(
@@ -137,12 +142,6 @@ def explain_docs(
         yield from _explain_batch(pipe, through_earlier_pipes(nlp, pipe, batch), method)
 
 
-def ranked(values: numpy.ndarray) -> list[int]:
-    """Return indices from the greatest value to the least, equal ones in order."""
-    order: list[int] = numpy.argsort(-values, kind="stable").tolist()
-    return order
-
-
 def label_attention_pipe(nlp: Language | ParserPipe) -> ParserPipe:
     """Return a pipeline's label attention parser, preferably of constituents. Raises ValueError if
     there is none, or more than one."""
@@ -168,22 +167,21 @@ def _explain_batch(
 ) -> list[ExplainedDoc]:
     sentences, found = sentence_heads(pipe.model, docs, sums=method is not None)
     _, parses = pipe.predict(docs)
-    explanations: dict[int, Explanation] = {}
-    for k, attention, sums in found:
+    explained: list[ExplainedDoc] = [[] for _ in docs]
+    # batches are not in order
+    for k, attention, sums in sorted(found, key=lambda heads: heads.sentence):
         parse, words, doc = parses[k], sentences[k].words, docs[sentences[k].doc]
         starts, ends = torch.from_numpy(parse.starts), torch.from_numpy(parse.ends)
         places = zip(starts.tolist(), ends.tolist(), parse.labels.tolist(), strict=True)
         contributions = None
         if sums is not None and method is not None:
             contributions = span_contributions(sums, starts, ends, method).numpy()
-        explanations[k] = Explanation(
+        explanation = Explanation(
             [START, *(doc[i].text for i in words.tolist()), STOP],
             words,
             (attention if attention.shape[1] > 1 else attention.squeeze(1)).numpy(),
             [(start, end, pipe.labels[label - 1]) for start, end, label in places],
             contributions,
         )
-    explained: list[ExplainedDoc] = [[] for _ in docs]
-    for k, explanation in sorted(explanations.items()):
         explained[sentences[k].doc].append((sentences[k], explanation))
     return explained

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.json_schema import models_json_schema
 from spacy.language import Language
 
 from .. import __version__
+from ..annotate.records import first_error
 from ..drawing.html import all_styles
-from .answers import Question, answer, views
-from .schema import openapi
-from .worker import Busy, Limits, TooSlow, Worker
+from .answers import VIEWS, Answer, answer, views
+from .worker import Limits, Worker
 
 try:
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
     from starlette.middleware import Middleware
+    from starlette.middleware.base import BaseHTTPMiddleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
     from starlette.requests import ClientDisconnect, Request
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 except ImportError as error:  # pragma: no cover
     raise ImportError("the page needs a web server: pip install 'spacy-lal[demo]'") from error
 
@@ -52,8 +53,46 @@ HEADERS = {
 """Headers of all answers; they forbid everything that the page doesn't need."""
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 """Host names of this machine."""
+REFUSALS = {
+    "400": "The request is not as it should be.",
+    "413": "The text is too long.",
+    "415": "The request is not JSON.",
+    "500": "The pipeline failed.",
+    "503": "Too many texts are waiting, or this one took too long.",
+}
+"""Reasons for answers without annotation, by status code."""
+
+_OneOf: Any = Literal
 
 logger = logging.getLogger(__name__)
+
+
+class Health(BaseModel):
+    """The server is running."""
+
+    status: str
+    models: list[str]
+    waiting: int
+
+
+class Refusal(BaseModel):
+    """Description of the error."""
+
+    error: str
+
+
+def question_type(models: Mapping[str, list[str]], limits: Limits) -> type[BaseModel]:
+    """Return the schema of requests. models: pipelines and their views."""
+    shown = [view for view in VIEWS if any(view in known for known in models.values())]
+    trees = "How many of the most probable trees to list; 0 of view kbest is 2."
+    return create_model(
+        "Question",
+        __config__=ConfigDict(extra="forbid", strict=True),
+        text=(str, Field(max_length=limits.max_chars)),
+        model=(_OneOf[tuple(models)], next(iter(models))),
+        view=(_OneOf[("", *shown)], ""),
+        trees=(int, Field(0, ge=0, le=limits.max_trees, description=trees)),
+    )
 
 
 def make_app(
@@ -67,16 +106,25 @@ def make_app(
     limits = limits or Limits()
     worker = Worker(limits.waiting, limits.seconds)
     models = {name: views(nlp) for name, nlp in pipelines.items()}
-    schema = openapi(models, limits, __version__)
+    question = question_type(models, limits)
+    about = {
+        "models": models,
+        "names": VIEWS,
+        "max_chars": limits.max_chars,
+        "max_trees": limits.max_trees,
+    }
 
     async def parse(request: Request) -> Response:
-        name, question = _question(await _body(request, limits), models, limits)
+        asked = _checked(await _body(request, limits), question, models)
+        name = asked.pop("model")
+        if asked["view"] == "kbest" and not asked["trees"]:
+            asked["trees"] = min(2, limits.max_trees)
         try:
-            found = await worker.do(lambda: answer(pipelines[name], question))
-        except Busy:
+            found = await worker.do(lambda: answer(pipelines[name], **asked))
+        except asyncio.QueueFull:
             wait = {"Retry-After": "2"}
             raise HTTPException(503, "too many texts are waiting: try again soon", wait) from None
-        except TooSlow:
+        except TimeoutError:
             said = f"this text was not done in {limits.seconds:g} seconds"
             raise HTTPException(503, said, {"Retry-After": "5"}) from None
         except Exception:
@@ -88,13 +136,6 @@ def make_app(
         waiting = worker.waiting
         return JSONResponse({"status": "ok", "models": list(models), "waiting": waiting})
 
-    async def about(request: Request) -> Response:
-        most = {"max_chars": limits.max_chars, "max_trees": limits.max_trees}
-        return JSONResponse({"models": models, **most})
-
-    async def described(request: Request) -> Response:
-        return JSONResponse(schema)
-
     async def refuse(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         return JSONResponse({"error": error.detail}, error.status_code, error.headers)
@@ -104,25 +145,34 @@ def make_app(
         yield
         worker.close()
 
+    files = {
+        "/models": JSONResponse(about),
+        "/openapi.json": JSONResponse(openapi(question)),
+        "/pictures.css": Response(all_styles(), media_type="text/css"),
+    }
+    for path, (file, kind) in FILES.items():
+        files[path] = Response((STATIC / file).read_text(encoding="utf8"), media_type=kind)
     return Starlette(
         routes=[
             Route("/parse", parse, methods=["POST"]),
             Route("/health", health),
-            Route("/models", about),
-            Route("/openapi.json", described),
-            Route("/pictures.css", _text(all_styles(), "text/css")),
-            *(
-                Route(path, _text((STATIC / name).read_text(encoding="utf8"), kind))
-                for path, (name, kind) in FILES.items()
-            ),
+            *(Route(path, response, methods=["GET"]) for path, response in files.items()),
         ],
         middleware=[
-            Middleware(SecurityHeaders),
+            Middleware(BaseHTTPMiddleware, dispatch=_with_headers),
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
         ],
         exception_handlers={HTTPException: refuse},
         lifespan=lifespan,
     )
+
+
+async def _with_headers(
+    request: Request, call_next: Callable[[Request], Awaitable[Response]]
+) -> Response:
+    response = await call_next(request)
+    response.headers.update(HEADERS)
+    return response
 
 
 async def _body(request: Request, limits: Limits) -> bytes:
@@ -131,74 +181,63 @@ async def _body(request: Request, limits: Limits) -> bytes:
     # other sites' pages can't send JSON unasked
     if kind != "application/json":
         raise HTTPException(415, "send JSON, with the header Content-Type: application/json")
-    parts, size = [], 0
+    body = bytearray()
     try:
         async with asyncio.timeout(limits.seconds):
             async for part in request.stream():
-                size += len(part)
-                if size > limits.max_bytes:
-                    raise HTTPException(413, _too_long(limits))
-                parts.append(part)
+                body += part
+                if len(body) > limits.max_bytes:
+                    said = f"the text is too long: at most {limits.max_chars:,} characters"
+                    raise HTTPException(413, said)
     except (TimeoutError, ClientDisconnect):
         raise HTTPException(400, "the request was not complete in time") from None
-    return b"".join(parts)
+    return bytes(body)
 
 
-def _too_long(limits: Limits) -> str:
-    return f"the text is too long: at most {limits.max_chars:,} characters"
-
-
-def _question(body: bytes, models: Mapping[str, list[str]], limits: Limits) -> tuple[str, Question]:
+def _checked(
+    body: bytes, question: type[BaseModel], models: Mapping[str, list[str]]
+) -> dict[str, Any]:
+    """Return the fields of a request. Raises HTTPException, naming the first wrong one."""
     try:
-        asked = json.loads(body)
-    except (ValueError, RecursionError):
-        raise HTTPException(400, "the request is not JSON") from None
-    if not isinstance(asked, dict):
-        raise HTTPException(400, 'the request must be a JSON object, such as {"text": "…"}')
-    if unknown := sorted({*asked} - {"text", "model", "view", "trees"}):
-        raise HTTPException(400, f"unknown field: {', '.join(unknown)[:80]}")
-    text, name = asked.get("text"), asked.get("model", next(iter(models)))
-    view, trees = asked.get("view", ""), asked.get("trees", 0)
-    if not isinstance(text, str):
-        raise HTTPException(400, "text must be a string")
-    if len(text) > limits.max_chars:
-        raise HTTPException(413, f"{_too_long(limits)}, these are {len(text):,}")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise HTTPException(400, "text is not Unicode: it has half a pair of surrogates") from None
-    if not isinstance(name, str) or name not in models:
-        raise HTTPException(400, f"model must be one of {', '.join(models)}")
-    if view != "" and view not in models[name]:
-        raise HTTPException(400, f"view must be one of {', '.join(models[name])}, or empty")
-    whole = isinstance(trees, int) and not isinstance(trees, bool)
-    if not whole or not 0 <= trees <= limits.max_trees:
-        raise HTTPException(400, f"trees must be a whole number from 0 to {limits.max_trees}")
-    if trees and "kbest" not in models[name]:
-        raise HTTPException(400, f"{name} has no parser that ranks trees")
-    if view == "kbest":
-        trees = trees or min(2, limits.max_trees)
-    return name, Question(text, view, trees)
+        asked = question.model_validate_json(body).model_dump()
+    except ValidationError as error:
+        long = error.errors()[0]["type"] == "string_too_long"
+        raise HTTPException(413 if long else 400, first_error(error)) from None
+    known = models[asked["model"]]
+    if asked["view"] not in ("", *known):
+        raise HTTPException(400, f"view: Input should be one of {', '.join(known)}, or empty")
+    if asked["trees"] and "kbest" not in known:
+        raise HTTPException(400, f"{asked['model']} has no parser that ranks trees")
+    return asked
 
 
-def _text(content: str, kind: str) -> Any:
-    async def file(request: Request) -> Response:
-        return Response(content, media_type=kind)
+def openapi(question: type[BaseModel]) -> dict[str, Any]:
+    """Return the OpenAPI description of the server."""
+    bodies: list[Any] = [(body, "validation") for body in (question, Answer, Health, Refusal)]
+    _, schemas = models_json_schema(bodies, ref_template="#/components/schemas/{model}")
 
-    return file
+    def content(body: type[BaseModel]) -> dict[str, Any]:
+        schema = {"$ref": f"#/components/schemas/{body.__name__}"}
+        return {"content": {"application/json": {"schema": schema}}}
 
-
-class SecurityHeaders:
-    """Middleware that adds `HEADERS` to every answer."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                extra = [(k.lower().encode(), v.encode()) for k, v in HEADERS.items()]
-                message["headers"] = [*message["headers"], *extra]
-            await send(message)
-
-        await self.app(scope, receive, with_headers if scope["type"] == "http" else send)
+    parse = {
+        "summary": "Annotate a text.",
+        "requestBody": {"required": True, **content(question)},
+        "responses": {
+            "200": {"description": "All that the pipeline finds.", **content(Answer)},
+            **{
+                status: {"description": reason, **content(Refusal)}
+                for status, reason in REFUSALS.items()
+            },
+        },
+    }
+    health = {
+        "summary": "Whether the server is there.",
+        "responses": {"200": {"description": "It is.", **content(Health)}},
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "spacy-lal", "version": __version__},
+        "paths": {"/parse": {"post": parse}, "/health": {"get": health}},
+        "components": {"schemas": schemas["$defs"]},
+    }

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import Lock
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -15,30 +14,17 @@ T = TypeVar("T")
 @dataclass(frozen=True)
 class Limits:
     """Limits of requests: characters of a text, greatest k of the k best trees, number of waiting
-    texts, and seconds for a text with its waiting. Raises ValueError unless all are positive."""
+    texts, and seconds for a text with its waiting."""
 
     max_chars: int = 2000
     max_trees: int = 10
     waiting: int = 32
     seconds: float = 30.0
 
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if value <= 0:
-                raise ValueError(f"{name} must be above 0, got {value}")
-
     @property
     def max_bytes(self) -> int:
         """Greatest size of a request: a character takes up to 12 bytes of JSON, as two escapes."""
         return 12 * self.max_chars + 4096
-
-
-class Busy(Exception):
-    """Error of a text that is refused because of too many waiting ones."""
-
-
-class TooSlow(Exception):
-    """Error of a text that exceeds its time."""
 
 
 class Worker:
@@ -49,31 +35,22 @@ class Worker:
     def __init__(self, waiting: int, seconds: float) -> None:
         self._places = waiting
         self._seconds = seconds
-        self._inside = 0
-        self._lock = Lock()
+        self._jobs: set[Future[Any]] = set()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="parse")
 
     @property
     def waiting(self) -> int:
         """Number of running and waiting jobs."""
-        return self._inside
+        return len(self._jobs)
 
     async def do(self, work: Callable[[], T]) -> T:
-        """Return the job's result. Raises `Busy` or `TooSlow`, and the job's errors."""
-        if self._inside > self._places:  # one of them is running
-            raise Busy
-        with self._lock:
-            self._inside += 1
+        """Return the job's result. Raises QueueFull or TimeoutError, and the job's errors."""
+        if self.waiting > self._places:  # one of them is running
+            raise asyncio.QueueFull
         future = self._thread.submit(work)
-        future.add_done_callback(self._leave)
-        try:
-            return await asyncio.wait_for(asyncio.wrap_future(future), self._seconds)
-        except TimeoutError:
-            raise TooSlow from None
-
-    def _leave(self, _: object) -> None:
-        with self._lock:
-            self._inside -= 1
+        self._jobs.add(future)
+        future.add_done_callback(self._jobs.discard)
+        return await asyncio.wait_for(asyncio.wrap_future(future), self._seconds)
 
     def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)

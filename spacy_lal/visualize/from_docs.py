@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spacy.tokens import Doc, Span
@@ -16,37 +16,37 @@ from ..trees.tree import ConstituentTree
 Record = Mapping[str, Any]
 
 
-def sentences(item: Any) -> list[Sentence]:
-    """Return the sentences of a Doc, a Span, a tree or a record. Raises ValueError for others."""
+def sentences(item: Any, *, whole: bool = False) -> list[Sentence]:
+    """Return the sentences of a Doc, a Span, a tree or a record; whole: all words as one. Raises
+    ValueError for others."""
     if isinstance(item, ConstituentTree):
         return [item.sentence()]
+    record = item
     if isinstance(item, (Doc, Span)):
-        return _of_doc(item)
-    if isinstance(item, Mapping):
+        record = _corrected(item if isinstance(item, Doc) else item.doc)
+    elif isinstance(item, Mapping):
         check_record(item)
-        return list(_of_record(item))
-    raise ValueError(f"a picture is of a Doc, Span, ConstituentTree or record, not {type(item)}")
+    else:
+        said = f"a picture is of a Doc, Span, ConstituentTree or record, not {type(item)}"
+        raise ValueError(said)
+    total = len(record["words"])
+    start, end = (item.start, item.end) if isinstance(item, Span) else (0, total)
+    bounds = [(s["start"], s["end"]) for s in record.get("sentences") or ()]
+    if whole or not bounds:
+        bounds = [(0, total)]
+    found = [_sentence(record, max(first, start), min(last, end)) for first, last in bounds]
+    return [sentence for sentence in found if sentence.words or whole]
 
 
-def _of_doc(item: Doc | Span) -> list[Sentence]:
-    doc = item if isinstance(item, Doc) else item.doc
+def _corrected(doc: Doc) -> Record:
+    """Return a Doc's record, with corrections of its errors."""
     record = doc_record({}, doc)
     if ERRORS_KEY in doc.spans:
         corrections = doc.spans[ERRORS_KEY].attrs.get("corrections")
         if corrections is not None and len(corrections) == len(record["errors"]):
             for error, correction in zip(record["errors"], corrections, strict=True):
                 error["correction"] = correction
-    return list(_of_record(record, *((item.start, item.end) if isinstance(item, Span) else ())))
-
-
-def _of_record(record: Record, start: int = 0, end: int | None = None) -> Iterator[Sentence]:
-    total = len(record["words"])
-    end = total if end is None else end
-    bounds = [(s["start"], s["end"]) for s in record.get("sentences") or ()] or [(0, total)]
-    for first, last in bounds:
-        sentence = _sentence(record, max(first, start), min(last, end))
-        if sentence.words:
-            yield sentence
+    return record
 
 
 def _sentence(record: Record, first: int, last: int) -> Sentence:

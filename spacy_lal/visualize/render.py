@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.util import is_in_jupyter
 
-from ..drawing.comparison import diff_svg
-from ..drawing.html import all_styles, text_style
-from ..drawing.lines import heads_svg, roles_svg
-from ..drawing.marked_text import errors_html, roles_html
+from ..drawing.html import all_styles, errors_html, roles_html, text_style
+from ..drawing.lines import diff_svg, heads_svg, roles_svg
 from ..drawing.sentence import Sentence
 from ..drawing.svg import xml
-from ..drawing.trees import Node, boxes_html, tree_svg
+from ..drawing.trees import boxes_html, tree_svg
 from ..trees.tree import ConstituentTree, nodes
 from .from_docs import sentences
 
@@ -51,15 +49,15 @@ def render(
         raise ValueError(f"style must be one of {', '.join(STYLES)}, not {style!r}")
     draw, known, of_text = STYLES[style]
     if unknown := sorted({*options} - {*known, "styled"}):
-        raise ValueError(
-            f"style {style!r} has no option {', '.join(map(repr, unknown))}; it has "
-            f"{', '.join(known) or 'none'}"
-        )
+        names = ", ".join(map(repr, unknown))
+        raise ValueError(f"{style!r} has no option {names}; it has {', '.join(known) or 'none'}")
     styled = bool(options.pop("styled", True))
     show = is_in_jupyter() if jupyter is None else jupyter
     in_page = page or show
     drawn: list[str] = []
-    for item in _items(docs, style):
+    single = (Doc, Span, ConstituentTree, str, Mapping, *((tuple,) if style == "diff" else ()))
+    several = isinstance(docs, Iterable) and not isinstance(docs, single)
+    for item in docs if several else [docs]:
         if manual != isinstance(item, Mapping) and style != "diff":
             raise ValueError(f"manual = {manual}, but this is a {type(item).__name__}")
         # HTML pictures share one style sheet
@@ -112,15 +110,6 @@ def serve(
             print("Stopped")
 
 
-def _items(docs: Any, style: str) -> list[Any]:
-    single = (Doc, Span, ConstituentTree, str, Mapping)
-    if isinstance(docs, single) or not isinstance(docs, Iterable):
-        return [docs]
-    if style == "diff" and isinstance(docs, tuple):
-        return [docs]
-    return list(docs)
-
-
 def _page(body: str, style: str) -> str:
     return (
         "<!DOCTYPE html>\n<html xmlns='http://www.w3.org/1999/xhtml' lang='en'>\n<head>\n"
@@ -142,33 +131,18 @@ def _read(item: Any, layer: str, made_by: str) -> list[Sentence]:
     return found
 
 
-def _nodes(item: Any, compact: bool) -> list[Node]:
-    found = _read(item, "phrases", "parser of constituents")
-    return [nodes(sentence, compact=compact) for sentence in found]
+def _drawing(draw: Callable[..., str], layer: str, made_by: str) -> Callable[..., str]:
+    """Return a style's function, which draws an item's sentences. layer: what they must have.
+    made_by: the component of that layer."""
+    return lambda item, **options: draw(_read(item, layer, made_by), **options)
 
 
-def _tree(item: Any, compact: bool = True, **options: Any) -> str:
-    return tree_svg(_nodes(item, compact), **options)
+def _tree(found: Sequence[Sentence], compact: bool = True, **options: Any) -> str:
+    return tree_svg([nodes(sentence, compact=compact) for sentence in found], **options)
 
 
-def _boxes(item: Any, compact: bool = True) -> str:
-    return boxes_html(_nodes(item, compact))
-
-
-def _srl(item: Any) -> str:
-    return roles_html(_read(item, "frames", "component for semantic roles"))
-
-
-def _srl_arcs(item: Any, styled: bool = True) -> str:
-    return roles_svg(_read(item, "frames", "component for semantic roles"), styled=styled)
-
-
-def _heads(item: Any, styled: bool = True) -> str:
-    return heads_svg(_read(item, "heads", "parser of dependencies"), styled=styled)
-
-
-def _errors(item: Any, **options: Any) -> str:
-    return errors_html(_read(item, "errors", "detector of errors"), **options)
+def _boxes(found: Sequence[Sentence], compact: bool = True) -> str:
+    return boxes_html(nodes(sentence, compact=compact) for sentence in found)
 
 
 def _diff(item: Any, **options: Any) -> str:
@@ -176,52 +150,60 @@ def _diff(item: Any, **options: Any) -> str:
         item = item.reference, item.predicted
     if not isinstance(item, Sequence) or len(item) != 2:
         raise ValueError(f"a comparison is of an Example or of (gold, predicted), not {type(item)}")
-    return diff_svg(*map(sentences, item), **options)
+    gold, predicted = (sentences(side, whole=True)[0] for side in item)
+    return diff_svg(gold, predicted, **options)
 
 
-def _interpreted(item: Any, nlp: Any, look: str, **more: Any) -> list[Any]:
-    if not isinstance(item, (Doc, Span)):
-        return [item]
-    if nlp is None:
-        raise ValueError("this style needs the pipeline to draw a Doc: pass options={'nlp': nlp}")
-    from .. import interpret
+def _interpreting(look: str, draw: str, having: str = "", **more: Any) -> Callable[..., str]:
+    """Return a style's function, which draws results of `interpret`'s function `look` by their
+    method `draw`. having: field without which results are skipped, unless all are without it."""
 
-    found = getattr(interpret, look)(nlp, item if isinstance(item, Doc) else item.as_doc(), **more)
-    return found if isinstance(found, list) else [found]
+    def picture(item: Any, nlp: Any = None, **options: Any) -> str:
+        found = [item]
+        if isinstance(item, (Doc, Span)):
+            if nlp is None:
+                raise ValueError(
+                    "this style needs the pipeline to draw a Doc: pass options={'nlp': nlp}"
+                )
+            from .. import interpret  # with torch
 
+            doc = item if isinstance(item, Doc) else item.as_doc()
+            results = getattr(interpret, look)(nlp, doc, **more)
+            found = results if isinstance(results, list) else [results]
+        if having:
+            found = [each for each in found if getattr(each, having)] or found[:1]
+        return "".join(getattr(each, draw)(**options) for each in found)
 
-def _label_attention(item: Any, nlp: Any = None, **options: Any) -> str:
-    found = _interpreted(item, nlp, "explain", method=None)
-    return "".join(each.attention_svg(**options) for each in found)
-
-
-def _contributions(item: Any, nlp: Any = None, **options: Any) -> str:
-    found = _interpreted(item, nlp, "explain")
-    # skip sentences without constituents; if none has any, the first one raises
-    found = [each for each in found if each.spans] or found[:1]
-    return "".join(each.contributions_svg(**options) for each in found)
-
-
-def _layers(item: Any, nlp: Any = None, **options: Any) -> str:
-    return "".join(each.svg(**options) for each in _interpreted(item, nlp, "layers_of_words"))
+    return picture
 
 
-def _probabilities(item: Any, nlp: Any = None, styled: bool = True) -> str:
-    found = _interpreted(item, nlp, "span_probabilities")
-    return "".join(each.svg(styled=styled) for each in found)
+class Style(NamedTuple):
+    """Function that draws one item, names of its options, and whether it returns HTML, not SVG."""
+
+    draw: Callable[..., str]
+    options: tuple[str, ...] = ()
+    of_text: bool = False
 
 
-STYLES: dict[str, tuple[Callable[..., str], tuple[str, ...], bool]] = {
-    "tree": (_tree, ("edges", "compact", "direction"), False),
-    "boxes": (_boxes, ("compact",), True),
-    "srl": (_srl, (), True),
-    "srl_arcs": (_srl_arcs, (), False),
-    "heads": (_heads, (), False),
-    "errors": (_errors, ("threshold",), True),
-    "label_attention": (_label_attention, ("nlp", "heads", "k"), False),
-    "contributions": (_contributions, ("nlp", "span", "k"), False),
-    "layers": (_layers, ("nlp", "words"), False),
-    "probabilities": (_probabilities, ("nlp",), False),
-    "diff": (_diff, ("of",), False),
+_PARSER = ("phrases", "parser of constituents")
+_ROLES = ("frames", "component for semantic roles")
+STYLES = {
+    "tree": Style(_drawing(_tree, *_PARSER), ("edges", "compact", "direction")),
+    "boxes": Style(_drawing(_boxes, *_PARSER), ("compact",), of_text=True),
+    "srl": Style(_drawing(roles_html, *_ROLES), of_text=True),
+    "srl_arcs": Style(_drawing(roles_svg, *_ROLES)),
+    "heads": Style(_drawing(heads_svg, "heads", "parser of dependencies")),
+    "errors": Style(
+        _drawing(errors_html, "errors", "detector of errors"), ("threshold",), of_text=True
+    ),
+    "label_attention": Style(
+        _interpreting("explain", "attention_svg", method=None), ("nlp", "heads", "k")
+    ),
+    "contributions": Style(
+        _interpreting("explain", "contributions_svg", having="spans"), ("nlp", "span", "k")
+    ),
+    "layers": Style(_interpreting("layers_of_words", "svg"), ("nlp", "words")),
+    "probabilities": Style(_interpreting("span_probabilities", "svg"), ("nlp",)),
+    "diff": Style(_diff, ("of",)),
 }
-"""Function of each style, the style's options, and whether it is HTML rather than SVG."""
+"""All styles of `render`."""
