@@ -37,13 +37,12 @@ def serve(
         try:
             import uvicorn
 
-            from ..page.app import LOOPBACK, make_app
+            from ..page.app import LOOPBACK, Limits, make_app
         except ImportError:
             raise ImportError("needs a web server: pip install 'spacy-lal[demo]'") from None
         from spacy.util import get_installed_models
 
         from ..annotate.annotating import load
-        from ..page.worker import Limits
 
         listening = _listen(host, port)
         names = models or sorted(name for name in get_installed_models() if "_lal_" in name)

@@ -132,38 +132,17 @@ def _slanted(words: Sequence[str]) -> tuple[list[str], float]:
     return shown, max((width(word, 12) for word in shown), default=0.0) * SLANT
 
 
-def attention_svg(
-    words: Sequence[str], attention: ArrayLike, heads: Sequence[int], *, styled: bool = True
-) -> str:
-    """Draw a heat map of attention [H,n+2] of `heads` (rows) to START, n words and STOP (columns).
-    Shades are scaled by row."""
-    weights: Floats = numpy.asarray(attention, dtype=float)[list(heads)]
-    rows = [
-        (f"head {head}", row, float(row.max(initial=0.0)))
-        for head, row in zip(heads, weights, strict=True)
-    ]
-    title = "Label attention: heads by words of “" + " ".join(words[1:-1]) + "”"
-    return _heat_map("Label attention", title, words, rows, "each row's greatest", styled)
-
-
-def layers_of_words_svg(words: Sequence[str], alpha: ArrayLike, *, styled: bool = True) -> str:
-    """Draw a heat map of attention [layers, words, heads], averaged over heads, top layer first."""
-    weights: Floats = numpy.asarray(alpha, dtype=float).mean(2)[::-1]
-    greatest = float(weights.max(initial=0.0))
-    rows = [(f"layer {len(weights) - k}", row, greatest) for k, row in enumerate(weights)]
-    title = "Attention over layers for the words of “" + " ".join(words) + "”"
-    return _heat_map("Attention over layers", title, words, rows, f"{greatest or 1.0:.2f}", styled)
-
-
-def _heat_map(
+def heat_map_svg(
     heading: str,
     title: str,
     words: Sequence[str],
     rows: Sequence[tuple[str, Floats, float]],
     legend: str,
-    styled: bool,
+    *,
+    styled: bool = True,
 ) -> str:
-    """Draw rows (name, weights of the words, weight of the darkest shade)."""
+    """Draw a row of shades for each of rows: (name, weight of each word [n], weight of the darkest
+    shade). legend: description of the darkest shade."""
     shown, slanted = _slanted(words)
     cell_x, cell_y, left = 24.0, 22.0, 70.0
     top = 34 + slanted + 14

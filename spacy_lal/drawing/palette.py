@@ -1,10 +1,5 @@
-"""Light and dark colours of all pictures.
-
-SVG attributes have the light colours, which every program understands; a style sheet replaces them
-where the reader prefers dark pages. No colour carries meaning alone: roles have names, missed lines
-are dashed, errors underlined, and shades differ in lightness. Colour-blind readers can distinguish
-the hues of roles (Okabe and Ito 2008).
-"""
+"""Light and dark colours of all pictures (docs/decisions/023-pictures.md). Colour-blind readers can
+distinguish the hues of roles (Okabe and Ito 2008)."""
 
 from __future__ import annotations
 

@@ -7,9 +7,11 @@ which fits other fonts.
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 from xml.sax.saxutils import escape
 
 from .palette import FAINT, INK, PAPER, shade, style
@@ -20,32 +22,6 @@ FONT = "font-family='Helvetica, Arial, sans-serif'"
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SPACE = re.compile("[\t\n\r]")
 _COLOUR = re.compile(r"(?:fill|stroke)='(#\w{6})'")
-_BY_WIDTH = {
-    191: "'",
-    222: "ijl",
-    260: "|",
-    278: " !,./:;I[\\]ft",
-    333: "()-`r‘’›‹",
-    334: "{}",
-    355: '"',
-    389: "*",
-    469: "^",
-    500: "Jcksvxyz“”",
-    556: "#$0123456789?L_abdeghnopqu–",
-    584: "+<=>~",
-    611: "FTZ",
-    667: "&ABEKPSVXY",
-    722: "CDHNRUw",
-    778: "GOQ",
-    833: "Mm",
-    889: "%",
-    944: "W",
-    1000: "…—",
-    1015: "@",
-}
-_WIDTHS = {character: width for width, characters in _BY_WIDTH.items() for character in characters}
-"""Widths in Helvetica and Arial, in thousandths of the font's size."""
-
 BOLD = 1.09
 """Width of bold text, in widths of normal text."""
 
@@ -107,7 +83,7 @@ def text(
 ) -> str:
     """Return a line of text; unless mirrored (right to left), `fitted` fits other fonts to it."""
     more = f" transform='rotate({turn} {n(x)} {n(y)})'" if turn else ""
-    if fitted and not mirrored and text.strip() and _WIDTHS.keys() >= {*text}:
+    if fitted and not mirrored and text.strip() and _widths().keys() >= {*text}:
         long = width(text, size, bold=weight == "bold")
         more += f" textLength='{n(long)}' lengthAdjust='spacingAndGlyphs'"
     start = "<text direction='rtl'" if mirrored else "<text"
@@ -151,16 +127,23 @@ def n(number: float) -> str:
     return f"{number:.2f}".rstrip("0").rstrip(".")
 
 
+@cache
+def _widths() -> dict[str, int]:
+    """Return characters' widths, in thousandths of the font's size."""
+    rows = tomllib.loads(Path(__file__).with_name("widths.toml").read_text(encoding="utf8"))
+    return {character: int(width) for width, row in rows.items() for character in row}
+
+
 @lru_cache(maxsize=4096)
 def _thousandths(character: str) -> int:
-    if character in _WIDTHS:
-        return _WIDTHS[character]
+    if character in _widths():
+        return _widths()[character]
     category = unicodedata.category(character)
     if category == "Cc" or not character_columns(character):
         return 0
     base = unicodedata.normalize("NFD", character)[0]
-    if base in _WIDTHS:
-        return _WIDTHS[base]
+    if base in _widths():
+        return _widths()[base]
     if unicodedata.east_asian_width(character) in "WF":
         return 1250 if category == "So" else 1000  # pictographs are wider than letters
     return 720 if category == "Lu" else 640

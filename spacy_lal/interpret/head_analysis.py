@@ -55,15 +55,18 @@ class TopHeads:
         average: numpy.ndarray = self.counts @ self.contributions / max(1, self.counts.sum())
         return average
 
+    def _row(self, category: str | None) -> tuple[int, numpy.ndarray, numpy.ndarray]:
+        if category is None:
+            return int(self.counts.sum()), self.overall, self.firsts.sum(0)
+        c = self.categories.index(category)
+        return int(self.counts[c]), self.contributions[c], self.firsts[c]
+
     def top(self, category: str | None = None, k: int = 5) -> list[HeadShare]:
         """Return the k heads that contribute most to a category (None: all), on average."""
-        if category is None:
-            values, firsts, spans = self.overall, self.firsts.sum(0), max(1, self.counts.sum())
-        else:
-            c = self.categories.index(category)
-            values, firsts, spans = self.contributions[c], self.firsts[c], self.counts[c]
-        best = ranked(values)[:k]
-        return [HeadShare(head, float(values[head]), float(firsts[head] / spans)) for head in best]
+        spans, averages, firsts = self._row(category)
+        shares = firsts / max(1, spans)
+        best = ranked(averages)[:k]
+        return [HeadShare(head, float(averages[head]), float(shares[head])) for head in best]
 
     def svg(self, n: int | None = 12, k: int = 3) -> str:
         """Draw contributions to the n most frequent categories (None: all), k top heads marked."""
@@ -79,25 +82,17 @@ class TopHeads:
     def to_dict(self, k: int = 5) -> dict[str, Any]:
         """Return everything as JSON values."""
 
-        def described(spans: int, category: str | None, contributions: numpy.ndarray) -> Any:
-            return {
-                "spans": int(spans),
-                "top": [share._asdict() for share in self.top(category, k)],
-                "contributions": contributions.tolist(),
-            }
+        def described(category: str | None) -> dict[str, Any]:
+            spans, averages, firsts = self._row(category)
+            top = [share._asdict() for share in self.top(category, k)]
+            found = {"spans": spans, "top": top, "contributions": averages.tolist()}
+            return found | {"firsts": firsts.tolist()}
 
-        rows = zip(self.counts, self.categories, self.contributions, strict=True)
-        of_categories = [described(*row) for row in rows]
         return {
             "method": self.method,
             "heads": self.contributions.shape[1],
-            "overall": described(self.counts.sum(), None, self.overall),
-            "categories": {
-                category: {**of_category, "firsts": firsts.tolist()}
-                for category, of_category, firsts in zip(
-                    self.categories, of_categories, self.firsts, strict=True
-                )
-            },
+            "overall": described(None),
+            "categories": {category: described(category) for category in self.categories},
         }
 
 

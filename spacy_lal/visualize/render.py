@@ -12,7 +12,7 @@ from spacy.util import is_in_jupyter
 from ..drawing.html import all_styles, errors_html, roles_html, text_style
 from ..drawing.lines import diff_svg, heads_svg, roles_svg
 from ..drawing.sentence import Sentence
-from ..drawing.svg import xml
+from ..drawing.svg import shortened, xml
 from ..drawing.trees import boxes_html, tree_svg
 from ..trees.tree import ConstituentTree, nodes
 from .from_docs import sentences
@@ -122,19 +122,18 @@ def _page(body: str, style: str) -> str:
     )
 
 
-def _read(item: Any, layer: str, made_by: str) -> list[Sentence]:
-    found = sentences(item)
-    if any(getattr(sentence, layer) is None for sentence in found):
-        text = item.text if isinstance(item, (Doc, Span)) else str(item)
-        shown = text if len(text) < 60 else text[:60] + "…"
-        raise ValueError(f"nothing to draw: no {made_by} annotated {shown!r}")
-    return found
-
-
 def _drawing(draw: Callable[..., str], layer: str, made_by: str) -> Callable[..., str]:
     """Return a style's function, which draws an item's sentences. layer: what they must have.
     made_by: the component of that layer."""
-    return lambda item, **options: draw(_read(item, layer, made_by), **options)
+
+    def picture(item: Any, **options: Any) -> str:
+        found = sentences(item)
+        if any(getattr(sentence, layer) is None for sentence in found):
+            said = shortened(item.text if isinstance(item, (Doc, Span)) else str(item), 60)
+            raise ValueError(f"nothing to draw: no {made_by} annotated {said!r}")
+        return draw(found, **options)
+
+    return picture
 
 
 def _tree(found: Sequence[Sentence], compact: bool = True, **options: Any) -> str:

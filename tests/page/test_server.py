@@ -20,8 +20,7 @@ from typer.testing import CliRunner  # noqa: E402
 from spacy_lal.annotate import annotating  # noqa: E402
 from spacy_lal.cli import app as lal  # noqa: E402
 from spacy_lal.page import app as module  # noqa: E402
-from spacy_lal.page.app import make_app  # noqa: E402
-from spacy_lal.page.worker import Limits, Worker  # noqa: E402
+from spacy_lal.page.app import Limits, Worker, make_app  # noqa: E402
 from spacy_lal.trees.tree import ConstituentTree  # noqa: E402
 
 TEXT = "The cat sat on the mat. Go home!"
