@@ -8,7 +8,7 @@ import numpy
 from numpy.typing import ArrayLike, NDArray
 
 from .palette import BAR, FAINT, GRID, INK, PAPER, TOP, shade
-from .svg import line, rect, scale, shortened, svg, text, width
+from .svg import centred, line, rect, scale, shortened, svg, text, width
 
 Floats = NDArray[numpy.floating]
 
@@ -232,9 +232,7 @@ def probabilities_svg(
                 while len(cut) > 1 and width(cut, 11) > cell_x - 4:
                     cut = cut[:-2] + "…"
                 middle, ink = x + (cell_x - 1) / 2, PAPER if p > 0.55 else INK
-                framed.append(
-                    text(middle, y + 15, cut, size=11, anchor="middle", fill=ink, fitted=True)
-                )
+                framed.append(centred(middle, y + 15, cut, size=11, fill=ink))
     for t, word in enumerate(shown):
         x = left + cell_x * (t + 0.6)
         parts.append(text(x, bottom + 14, word, size=12, turn=-45, anchor="end"))

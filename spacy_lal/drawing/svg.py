@@ -10,7 +10,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -91,6 +91,10 @@ def text(
         f"{start} x='{n(x)}' y='{n(y)}' font-size='{size}' font-weight='{weight}' "
         f"text-anchor='{anchor}' fill='{fill}'{more}>{xml(text)}</text>"
     )
+
+
+centred = partial(text, anchor="middle", fitted=True)
+"""Function that returns a line of text around x, fitted to other fonts."""
 
 
 def scale(x: float, y: float, greatest: str) -> Iterator[str]:

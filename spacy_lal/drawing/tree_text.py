@@ -136,7 +136,7 @@ def to_graphviz(tree: Tree) -> str:
         if isinstance(node, str):
             words.append(name)
         else:
-            below = node.children if node.word is None else [node.word]
+            below: Sequence[Tree | str] = node.children if node.word is None else [node.word]
             stack.extend((child, name) for child in reversed(below))
     return "\n".join([*lines, f"  {{ rank=same; {'; '.join(words)} }}", "}", ""])
 

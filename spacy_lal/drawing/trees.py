@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Generic, Literal, Protocol, TypeVar, get_args
 
 from .html import element, figure, tenth
-from .palette import FAINT, INK, RULE, doubt
+from .palette import FAINT, RULE, doubt
+from .svg import centred, n, path, rect, shortened, svg, width, xml
 from .svg import direction as of_letters
-from .svg import n, path, rect, shortened, svg, text, width, xml
 
 Edges = Literal["straight", "elbow"]
 
@@ -227,8 +227,8 @@ def _edge(x: float, y: float, to_x: float, to_y: float, edges: Edges) -> str:
 
 
 def _leaf(node: Node, x: float, y: float, mirrored: bool) -> Iterator[str]:
-    yield text(x, y + 11, node.tag, size=TAG, anchor="middle", fill=FAINT, fitted=True)
-    yield text(x, y + 29, node.shown, size=WORD, anchor="middle", fitted=True, mirrored=mirrored)
+    yield centred(x, y + 11, node.tag, size=TAG, fill=FAINT)
+    yield centred(x, y + 29, node.shown, size=WORD, mirrored=mirrored)
 
 
 def _chip(node: Node, x: float, y: float) -> Iterator[str]:
@@ -236,7 +236,5 @@ def _chip(node: Node, x: float, y: float) -> Iterator[str]:
     yield f"<g class='lal-node' {node.data}>"
     yield f"<title>{xml(node.described)}</title>"
     yield rect(x - wide / 2, y, wide, CHIP, doubt(node.probability), stroke=RULE, radius=5)
-    yield text(
-        x, y + 14, node.shown, size=LABEL, weight="bold", anchor="middle", fill=INK, fitted=True
-    )
+    yield centred(x, y + 14, node.shown, size=LABEL, weight="bold")
     yield "</g>"

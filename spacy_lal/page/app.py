@@ -134,7 +134,7 @@ def question_type(models: Mapping[str, list[str]], limits: Limits) -> type[BaseM
         __config__=ConfigDict(extra="forbid", strict=True),
         text=(str, Field(max_length=limits.max_chars)),
         model=(_OneOf[tuple(models)], next(iter(models))),
-        view=(_OneOf[("", *shown)], ""),
+        view=(_OneOf[("", *shown)], Field("")),
         trees=(int, Field(0, ge=0, le=limits.max_trees, description=trees)),
     )
 
