@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .palette import DARK, FAINT, INK, MISSED, PAPER, ROLES, RULE, certain, doubt, role, style
 from .sentence import Phrase, RoleFrame, Sentence
-from .svg import xml
+from .svg import direction, xml
 
 TENTHS = 10
 """Steps of a probability in classes of HTML elements."""
@@ -17,11 +17,11 @@ ERROR = "ERROR"
 """Label of an error of unknown type, which isn't shown."""
 
 
-def figure(kind: str, title: str, parts: Iterable[str], *, direction: str) -> str:
-    """Return a picture made of text, of the class `lal-KIND`."""
+def figure(kind: str, what: str, of: str, parts: Iterable[str]) -> str:
+    """Return a picture made of text, of the class `lal-KIND`: its title is WHAT “OF”."""
     return (
-        f"<div class='lal lal-text lal-{kind}' role='group' aria-label='{xml(title)}' "
-        f"dir='{direction}'>{''.join(parts)}</div>\n"
+        f"<div class='lal lal-text lal-{kind}' role='group' aria-label='{what} “{xml(of)}”' "
+        f"dir='{direction(of)}'>{''.join(parts)}</div>\n"
     )
 
 
@@ -73,13 +73,9 @@ def all_styles() -> str:
 
 def roles_html(sentences: Iterable[Sentence]) -> str:
     """Draw a row for each frame, with a chip around each role."""
+    none = [element("p", "lal-row lal-none", "no predicates")]
     return "".join(
-        figure(
-            "srl",
-            f"Semantic roles in “{sentence.text}”",
-            list(_rows(sentence)) or [element("p", "lal-row lal-none", "no predicates")],
-            direction=sentence.direction,
-        )
+        figure("srl", "Semantic roles in", sentence.text, list(_rows(sentence)) or none)
         for sentence in sentences
     )
 
@@ -140,12 +136,7 @@ def errors_html(sentences: Iterable[Sentence], *, threshold: float | None = None
         if any(sentence.error_scores is None for sentence in sentences):
             raise ValueError("no threshold without probabilities of all words (gec_detector)")
     return "".join(
-        figure(
-            "errors",
-            f"Grammatical errors in “{sentence.text}”",
-            _words(sentence, threshold),
-            direction=sentence.direction,
-        )
+        figure("errors", "Grammatical errors in", sentence.text, _words(sentence, threshold))
         for sentence in sentences
     )
 

@@ -136,8 +136,7 @@ def tree_svg(
         mirrored = (direction or of_letters(top.text)) == "rtl"
         block = _block(top, mirrored)
         parts += _drawn(block, bottom, edges, mirrored)
-        right = max(right, block.width)
-        bottom += _row(block, 0) + LEAF + 2 * MARGIN
+        right, bottom = max(right, block.width), bottom + LEVEL * block.height + LEAF + 2 * MARGIN
     return svg(
         max(right, 40.0) + 2 * MARGIN,
         max(bottom - MARGIN, 40.0),
@@ -150,12 +149,7 @@ def tree_svg(
 
 def boxes_html(trees: Iterable[Node]) -> str:
     """Draw phrases as boxes around their words, the darker the less probable."""
-    return "".join(
-        figure(
-            "boxes", f"Constituents of “{top.text}”", _boxes(top), direction=of_letters(top.text)
-        )
-        for top in trees
-    )
+    return "".join(figure("boxes", "Constituents of", top.text, _boxes(top)) for top in trees)
 
 
 def _walk(top: Node) -> Iterator[tuple[Node, bool]]:
@@ -196,23 +190,22 @@ def _block(top: Node, mirrored: bool) -> Block[Node]:
     )
 
 
-def _row(block: Block[Node], height: int) -> float:
-    return (block.height - height) * LEVEL
-
-
 def _drawn(top: Block[Node], y: float, edges: Edges, mirrored: bool) -> Iterator[str]:
     stack = [(top, MARGIN)]
     lines: list[str] = []
     parts: list[str] = []
     while stack:
         block, left = stack.pop()
-        x, here = left + block.centre, y + _row(top, block.height)
+        node, x, here = block.node, left + block.centre, y + LEVEL * (top.height - block.height)
         for child in block.children:
-            below = left + child.left + child.centre, y + _row(top, child.height)
-            lines.append(path(_edge(x, here + CHIP, *below, edges), RULE))
+            to_x, to_y = left + child.left + child.centre, y + LEVEL * (top.height - child.height)
+            lines.append(path(_edge(x, here + CHIP, to_x, to_y, edges), RULE))
             stack.append((child, left + child.left))
-        node = block.node
-        parts += _chip(node, x, here) if node.labels else _leaf(node, x, here, mirrored)
+        if node.labels:
+            parts += _chip(node, x, here)
+        else:
+            parts.append(centred(x, here + 11, node.tag, size=TAG, fill=FAINT))
+            parts.append(centred(x, here + 29, node.shown, size=WORD, mirrored=mirrored))
     yield from lines
     yield from parts
 
@@ -224,11 +217,6 @@ def _edge(x: float, y: float, to_x: float, to_y: float, edges: Edges) -> str:
         middle = (y + turn) / 2
         return f"M{n(x)} {n(y)}V{n(middle)}H{n(to_x)}V{n(to_y)}"
     return f"M{n(x)} {n(y)}L{n(to_x)} {n(turn)}V{n(to_y)}"
-
-
-def _leaf(node: Node, x: float, y: float, mirrored: bool) -> Iterator[str]:
-    yield centred(x, y + 11, node.tag, size=TAG, fill=FAINT)
-    yield centred(x, y + 29, node.shown, size=WORD, mirrored=mirrored)
 
 
 def _chip(node: Node, x: float, y: float) -> Iterator[str]:

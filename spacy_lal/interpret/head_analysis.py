@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy
@@ -19,9 +20,6 @@ from ..parsing.gold_trees import gold_constituents
 from ..structure.binarise import collapse_unaries
 from .contributions import Normalisation
 from .explanation import Explanation, constituency_pipe, explain_docs
-
-Contributions = Iterator[tuple[str, numpy.ndarray]]
-"""Labels of spans, and each head's contribution to them [H]."""
 
 
 class HeadShare(NamedTuple):
@@ -102,14 +100,13 @@ def top_heads(
     """Return average contributions of heads to the constituents predicted in docs. Raises the
     errors of `explain`, and ValueError for a parser that finds no constituents."""
     constituency_pipe(nlp)
-
-    def spans() -> Contributions:
-        for explained in explain_docs(nlp, docs, method=method):
-            for _, explanation in explained:
-                labels = [label for _, _, label in explanation.spans]
-                yield from zip(labels, explanation.shares, strict=True)
-
-    return averaged(spans(), method)
+    explained = chain.from_iterable(explain_docs(nlp, docs, method=method))
+    spans = (
+        (label, contributions)
+        for _, explanation in explained
+        for (_, _, label), contributions in zip(explanation.spans, explanation.shares, strict=True)
+    )
+    return averaged(spans, method)
 
 
 def averaged(spans: Iterable[tuple[str, numpy.ndarray]], method: Normalisation) -> TopHeads:
@@ -246,7 +243,7 @@ def error_analysis(
     errors: list[SpanError] = []
     missed = 0
 
-    def correct_spans() -> Contributions:
+    def correct_spans() -> Iterator[tuple[str, numpy.ndarray]]:
         nonlocal missed
         docs = (examples[d].predicted for d in known)
         for d, explained in zip(known, explain_docs(nlp, docs, method=method), strict=True):

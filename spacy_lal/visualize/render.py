@@ -1,7 +1,8 @@
-"""`render` and `serve`, with displaCy's parameters."""
+"""`render` and `serve`, with displaCy's parameters, of Docs, trees and records."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -9,15 +10,19 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.util import is_in_jupyter
 
+from ..annotate.records import check_record, doc_record
+from ..annotations.constituents import UNKNOWN_TAG
+from ..annotations.grammar_errors import ERRORS_KEY
 from ..drawing.html import all_styles, errors_html, roles_html, text_style
 from ..drawing.lines import diff_svg, heads_svg, roles_svg
-from ..drawing.sentence import Sentence
+from ..drawing.sentence import Phrase, RoleFrame, Sentence
 from ..drawing.svg import shortened, xml
 from ..drawing.trees import boxes_html, tree_svg
 from ..trees.tree import ConstituentTree, nodes
-from .from_docs import sentences
 
 Options = Mapping[str, Any]
+Record = Mapping[str, Any]
+"""Fields of `annotate`'s records (see `spacy_lal.annotate.records`)."""
 
 
 def render(
@@ -120,6 +125,94 @@ def _page(body: str, style: str) -> str:
         "@media (prefers-color-scheme:dark){body{background:#0d1117}}"
         f"{all_styles()}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
     )
+
+
+def sentences(item: Any, *, whole: bool = False) -> list[Sentence]:
+    """Return the sentences of a Doc, a Span, a tree or a record; whole: all words as one. Raises
+    ValueError for others."""
+    if isinstance(item, ConstituentTree):
+        return [item.sentence()]
+    record = item
+    if isinstance(item, (Doc, Span)):
+        record = _corrected(item if isinstance(item, Doc) else item.doc)
+    elif isinstance(item, Mapping):
+        check_record(item)
+    else:
+        said = f"a picture is of a Doc, Span, ConstituentTree or record, not {type(item)}"
+        raise ValueError(said)
+    total = len(record["words"])
+    start, end = (item.start, item.end) if isinstance(item, Span) else (0, total)
+    bounds = [(s["start"], s["end"]) for s in record.get("sentences") or ()]
+    if whole or not bounds:
+        bounds = [(0, total)]
+    found = [_sentence(record, max(first, start), min(last, end)) for first, last in bounds]
+    return [sentence for sentence in found if sentence.words or whole]
+
+
+def _corrected(doc: Doc) -> Record:
+    """Return a Doc's record, with corrections of its errors."""
+    record = doc_record({}, doc)
+    if ERRORS_KEY in doc.spans:
+        corrections = doc.spans[ERRORS_KEY].attrs.get("corrections")
+        if corrections is not None and len(corrections) == len(record["errors"]):
+            for error, correction in zip(record["errors"], corrections, strict=True):
+                error["correction"] = correction
+    return record
+
+
+def _sentence(record: Record, first: int, last: int) -> Sentence:
+    words = record["words"]
+    tokens = [i for i in range(first, last) if words[i].strip() or not words[i]]
+    place = {token: k for k, token in enumerate(tokens)}
+
+    def phrases(spans: Sequence[Record]) -> list[Phrase]:
+        found: list[Phrase] = []
+        for span in spans:
+            inside = [place[i] for i in range(span["start"], span["end"]) if i in place]
+            if first <= span["start"] and span["end"] <= last and inside:
+                found.append((inside[0], inside[-1] + 1, str(span["label"]), span.get("score")))
+        return found
+
+    def preorder(spans: Sequence[Record]) -> list[Phrase]:
+        return sorted(phrases(spans), key=lambda span: (span[0], -span[1]))
+
+    tags = record.get("tags") or record.get("pos") or [UNKNOWN_TAG] * len(words)
+    constituents, frames, heads, errors, scores = map(
+        record.get, ("constituents", "frames", "heads", "errors", "error_scores")
+    )
+    wrong = [span for span in errors or () if phrases([span])]
+    return Sentence(
+        [words[i] for i in tokens],
+        [tags[i] or UNKNOWN_TAG for i in tokens],
+        tokens,
+        _spaces(record, tokens),
+        phrases=None if constituents is None else preorder(constituents),
+        frames=None
+        if frames is None
+        else [
+            RoleFrame(
+                place[frame["predicate"]], frame.get("roleset") or "", preorder(frame["spans"])
+            )
+            for frame in frames
+            if frame["predicate"] in place
+        ],
+        heads=None if heads is None else [place.get(heads[i], place[i]) for i in tokens],
+        relations=[] if heads is None else [record["relations"][i] for i in tokens],
+        errors=None if errors is None else phrases(wrong),
+        corrections=[span.get("correction") for span in wrong],
+        error_scores=None if scores is None else [scores[i] for i in tokens],
+    )
+
+
+def _spaces(record: Record, tokens: Sequence[int]) -> list[str]:
+    """Return " " or "" behind each word; always " " without the words' places in the text."""
+    starts, words = record.get("starts"), record["words"]
+    if starts is None:
+        return [" "] * len(tokens)
+    starts = [*starts, math.inf]
+    following = [*tokens[1:], *(last + 1 for last in tokens[-1:])]
+    gaps = (starts[j] - starts[i] - len(words[i]) for i, j in zip(tokens, following, strict=True))
+    return [" " if gap > 0 else "" for gap in gaps]
 
 
 def _drawing(draw: Callable[..., str], layer: str, made_by: str) -> Callable[..., str]:
