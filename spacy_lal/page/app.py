@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -51,14 +52,8 @@ HEADERS = {
 """Headers of all answers; they forbid everything that the page doesn't need."""
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 """Host names of this machine."""
-REFUSALS = {
-    "400": "The request is not as it should be.",
-    "413": "The text is too long.",
-    "415": "The request is not JSON.",
-    "500": "The pipeline failed.",
-    "503": "Too many texts are waiting, or this one took too long.",
-}
-"""Reasons for answers without annotation, by status code."""
+REFUSALS = (400, 413, 415, 500, 503)
+"""Status codes of answers without annotation."""
 
 T = TypeVar("T")
 _OneOf: Any = Literal
@@ -83,13 +78,12 @@ class Limits:
 
 
 class Worker:
-    """Queue of jobs for one thread, in order of arrival: at most `waiting`, with `seconds` each
-    from arrival. An abandoned job is dropped unless it has begun; threads can't be stopped, so that
-    the next job waits for its end."""
+    """Queue of jobs for one thread, in order of arrival, within `limits`. An abandoned job is
+    dropped unless it has begun; threads can't be stopped, so that the next job waits for its
+    end."""
 
-    def __init__(self, waiting: int, seconds: float) -> None:
-        self._places = waiting
-        self._seconds = seconds
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
         self._jobs: set[Future[Any]] = set()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="parse")
 
@@ -100,12 +94,12 @@ class Worker:
 
     async def do(self, work: Callable[[], T]) -> T:
         """Return the job's result. Raises QueueFull or TimeoutError, and the job's errors."""
-        if self.waiting > self._places:  # one of them is running
+        if self.waiting > self._limits.waiting:  # one of them is running
             raise asyncio.QueueFull
         future = self._thread.submit(work)
         self._jobs.add(future)
         future.add_done_callback(self._jobs.discard)
-        return await asyncio.wait_for(asyncio.wrap_future(future), self._seconds)
+        return await asyncio.wait_for(asyncio.wrap_future(future), self._limits.seconds)
 
     def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)
@@ -148,7 +142,7 @@ def make_app(
     """Return the page and `POST /parse` for these pipelines. hosts: accepted host names; others are
     refused, as a protection against DNS rebinding."""
     limits = limits or Limits()
-    worker = Worker(limits.waiting, limits.seconds)
+    worker = Worker(limits)
     models = {name: views(nlp) for name, nlp in pipelines.items()}
     question = question_type(models, limits)
     about = {
@@ -270,8 +264,8 @@ def openapi(question: type[BaseModel]) -> dict[str, Any]:
         "responses": {
             "200": {"description": "All that the pipeline finds.", **content(Answer)},
             **{
-                status: {"description": reason, **content(Refusal)}
-                for status, reason in REFUSALS.items()
+                str(status): {"description": HTTPStatus(status).phrase, **content(Refusal)}
+                for status in REFUSALS
             },
         },
     }

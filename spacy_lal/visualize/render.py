@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from string import Template
 from typing import Any, NamedTuple
 
 from spacy.tokens import Doc, Span
@@ -19,6 +21,9 @@ from ..drawing.sentence import Phrase, RoleFrame, Sentence
 from ..drawing.svg import shortened, xml
 from ..drawing.trees import boxes_html, tree_svg
 from ..trees.tree import ConstituentTree, nodes
+
+PAGE = Path(__file__).with_name("page.html")
+"""Template of a whole page."""
 
 Options = Mapping[str, Any]
 Record = Mapping[str, Any]
@@ -72,7 +77,8 @@ def render(
         drawn = [f"<div class='lal-frame'>\n{picture}</div>\n" for picture in drawn]
     body = "".join(drawn)
     if page:
-        body = _page(body, style)
+        html = Template(PAGE.read_text(encoding="utf8"))
+        body = html.substitute(title=xml(style), styles=all_styles(), body=body)
     elif show:
         body = f"<style>{all_styles()}</style>\n{body}"
     elif of_text and styled:
@@ -113,18 +119,6 @@ def serve(
             server.serve_forever()
         except KeyboardInterrupt:
             print("Stopped")
-
-
-def _page(body: str, style: str) -> str:
-    return (
-        "<!DOCTYPE html>\n<html xmlns='http://www.w3.org/1999/xhtml' lang='en'>\n<head>\n"
-        "<meta charset='utf-8'/>\n"
-        "<meta name='viewport' content='width=device-width, initial-scale=1'/>\n"
-        f"<title>{xml(style)}</title>\n<style>:root{{color-scheme:light dark}}"
-        "body{margin:1rem;font-family:Helvetica,Arial,sans-serif}"
-        "@media (prefers-color-scheme:dark){body{background:#0d1117}}"
-        f"{all_styles()}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
-    )
 
 
 def sentences(item: Any, *, whole: bool = False) -> list[Sentence]:

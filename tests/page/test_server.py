@@ -295,7 +295,7 @@ def test_the_server_answers_at_its_address(nlp, monkeypatch, options, shown):
 
 def test_in_order_and_no_more_than_it_takes():
     async def run():
-        worker = Worker(waiting=2, seconds=20)
+        worker = Worker(Limits(waiting=2, seconds=20))
         gate, order = threading.Event(), []
         first = asyncio.create_task(worker.do(gate.wait))
         others = [
@@ -318,7 +318,7 @@ def test_in_order_and_no_more_than_it_takes():
 
 def test_what_takes_too_long_is_given_up():
     async def run():
-        worker = Worker(waiting=2, seconds=0.05)
+        worker = Worker(Limits(waiting=2, seconds=0.05))
         gate, done = threading.Event(), []
         slow = asyncio.create_task(worker.do(gate.wait))
         never = asyncio.create_task(worker.do(lambda: done.append(1)))
@@ -336,7 +336,7 @@ def test_what_takes_too_long_is_given_up():
 
 def test_errors_come_back():
     async def run():
-        worker = Worker(waiting=1, seconds=20)
+        worker = Worker(Limits(waiting=1, seconds=20))
         with pytest.raises(ZeroDivisionError):
             await worker.do(lambda: 1 // 0)
         worker.close()
