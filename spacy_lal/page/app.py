@@ -122,15 +122,14 @@ class Refusal(BaseModel):
 def question_type(models: Mapping[str, list[str]], limits: Limits) -> type[BaseModel]:
     """Return the schema of requests. models: pipelines and their views."""
     shown = [view for view in VIEWS if any(view in known for known in models.values())]
-    trees = "How many of the most probable trees to list; 0 of view kbest is 2."
-    return create_model(
-        "Question",
-        __config__=ConfigDict(extra="forbid", strict=True),
-        text=(str, Field(max_length=limits.max_chars)),
-        model=(_OneOf[tuple(models)], next(iter(models))),
-        view=(_OneOf[("", *shown)], Field("")),
-        trees=(int, Field(0, ge=0, le=limits.max_trees, description=trees)),
-    )
+    said = "How many of the most probable trees to list; 0 of view kbest is 2."
+    fields: dict[str, Any] = {
+        "text": (str, Field(max_length=limits.max_chars)),
+        "model": (_OneOf[tuple(models)], next(iter(models))),
+        "view": (_OneOf[("", *shown)], ""),
+        "trees": (int, Field(0, ge=0, le=limits.max_trees, description=said)),
+    }
+    return create_model("Question", __config__=ConfigDict(extra="forbid", strict=True), **fields)
 
 
 def make_app(
