@@ -24,7 +24,7 @@ _LINKS = frozenset("-–/")
 
 
 class Piece(NamedTuple):
-    """Token of the new text; sources: old tokens with its characters, counted through all Docs."""
+    """Token of the new text. sources: the old tokens that it comes from, counted over all Docs."""
 
     text: str
     space: bool

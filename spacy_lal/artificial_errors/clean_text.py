@@ -111,8 +111,8 @@ def suffix_alternations(
 
     words: in lower case. Two suffixes of at most four letters, in alphabetical order, alternate if
     at least `least` stems, and 1 % of the stems of the most frequent alternation, have both. A stem
-    is all that two words share; stems below `stem` letters are ignored, as they share suffixes by
-    chance ("plan", "plane").
+    is the common beginning of two words; stems below `stem` letters are ignored, as they share
+    suffixes by chance ("plan", "plane").
     """
     found = Counter(pair for _, pair in _alternating(words, stem))
     enough = max(least, 0.01 * max(found.values(), default=0))
@@ -175,8 +175,8 @@ def neighbour_insertions(sample: Sample, inserted: Collection[str]) -> dict[str,
     """Return where words are plausible: between words that they often follow and often precede.
 
     A weight is the square root of the share of a neighbour's occurrences with the word there: an
-    error is seldom where the word nearly always stands. The 300 most frequent neighbours count that
-    occur with the word three times.
+    error is seldom where the word nearly always stands. Only the 300 most frequent neighbours that
+    occur with the word three times count.
     """
     words: Counter[str] = Counter()
     after: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -244,8 +244,8 @@ def spacing_errors(counts: TextCounts, least: int = 20) -> Families:
 def model_from_text(counts: TextCounts, lang: str) -> ErrorModel:
     """Return a model of errors that learners of any language make, from clean text alone.
 
-    Function words, guessed by frequency, are deleted, inserted, or replaced by those that share
-    their following words. Other words change their form, by suffix or by lemma. Misspellings,
+    Function words, guessed by frequency, are deleted, inserted, or replaced by function words with
+    the same following words. Other words change their form, by suffix or by lemma. Misspellings,
     commas, spacing, capitals and word order follow `SHARES`. Raises ValueError if the text has no
     words.
     """
@@ -288,7 +288,7 @@ def calibrated(model: ErrorModel, sample: Sample, shares: Weights, most: int = 2
     Kinds without a share or a place there get 0. Where places are few, the share isn't met: an
     error at a kind's places is on average at most 1.5 times as probable as at a token of the text.
     Otherwise most occurrences of rare correct phrases would be wrong.
-    sample: `most` of its sentences are used, evenly spaced.
+    sample: the text; `most` evenly spaced sentences of it are used.
     """
     every = max(1, -(-len(sample) // most))
     chosen = sample[::every]

@@ -57,8 +57,8 @@ def verbs_of(
 
     sample: words and spaces of sentences. counts: all words of the text, in lower case.
     irregular: forms of a verb, base and third person first; groups without a gerund are no verbs.
-    before_base: words before a verb's base ("to", "will"). A regular verb follows one, and its
-    other forms occur `least` times, as "to" precedes nouns, too.
+    before_base: words before a verb's base ("to", "will"). A regular verb follows one of these, and
+    its other forms occur `least` times, as "to" precedes nouns, too.
     closed: words that are no verbs ("be", "not", which explain "bed" and "noted").
     """
     known = {group[0]: verb for group in irregular if (verb := _irregular(group))}

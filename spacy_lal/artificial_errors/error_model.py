@@ -116,7 +116,7 @@ class ErrorModel:
 
     @cached_property
     def phrases_after(self) -> dict[str, list[tuple[Weights, Choice]]]:
-        """Replacements of phrases that are possible after some words, with these words."""
+        """Replacements of phrases that are possible only after certain words, with these words."""
         found: dict[str, list[tuple[Weights, Choice]]] = {}
         for kind in self.kinds.values():
             for phrase, choice in _choices([kind]).items() if kind.after else ():
@@ -152,7 +152,7 @@ class ErrorModel:
         return found
 
     def with_rates(self, rates: Weights) -> ErrorModel:
-        """Return the model with other rates of kinds and weights of noise; the rest stays."""
+        """Return the model with other rates of kinds and other weights of noise."""
         kinds = {
             name: replace(kind, rate=rates.get(name, kind.rate))
             for name, kind in self.kinds.items()
@@ -179,7 +179,7 @@ class ErrorModel:
 
 
 def key_of(word: str) -> str:
-    """Return a word as tables have it."""
+    """Return a word in the form that tables have."""
     return "I" if word == "I" else word.lower().replace("’", "'")
 
 

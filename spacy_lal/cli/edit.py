@@ -30,8 +30,8 @@ def edit(
     """Write MODEL to OUTPUT with other settings (--set) or other weights (--mean-with).
 
     The mean of a training's final and initial weights (Wortsman et al. 2022, Model soups) forgets
-    less. The initial weights of parts that only MODEL has, such as further words, are those of
-    `warm_start`.
+    less of earlier training. The initial weights of parts that only MODEL has, such as further
+    words, are those of `warm_start`.
     """
     from ..bridge.warm_start import mean_weights
     from ..pipeline.loading import load_pipeline

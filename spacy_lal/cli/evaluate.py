@@ -79,8 +79,8 @@ def evaluate(
     boundaries by their places, without the first of a paragraph; heads as in CoNLL 2018; brackets
     without punctuation. Further rows have the scores with gold sentences, gold tokens or both.
 
-    With --pairs, scores are the share of wrong sentences whose error is found, and of right ones
-    with a mark.
+    With --pairs, scores are the share of wrong sentences whose error is found, and of right
+    sentences with a mark.
     """
     paths = corpora or []
     with clear_errors("evaluate"):

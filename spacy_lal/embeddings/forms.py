@@ -82,9 +82,9 @@ class WordAffixSettings(EmbeddingSettings):
 class WordAffixEmbedding(WordEmbedding):
     """Rows of one table per feature, side by side.
 
-    which [N], ids [U, F] -> [N, word_width + (F-1) * affix_width]. Training replaces features by
-    "unknown", so that affixes learn to stand in for unseen words.
-    """
+    which [N]: row of `ids` for each token; ids [U, F]: F features of U distinct words; returns [N,
+    word_width + (F-1) * affix_width]. Training replaces features by "unknown", so that affixes
+    learn to stand in for unseen words."""
 
     def __init__(self, vocabulary: list[list[str]], settings: WordAffixSettings) -> None:
         super().__init__(vocabulary)

@@ -85,7 +85,7 @@ class LayerMix(nn.Module):
 
 
 class PretrainedNetwork(nn.Module):
-    """Batches of pieces -> the vectors of all tokens [tokens, width]; zeros for one without pieces.
+    """Batches of pieces -> the vectors of all tokens [tokens, width]; zeros without pieces.
     transformer: the contents of its config.json."""
 
     def __init__(self, transformer: dict[str, Any], settings: PretrainedSettings) -> None:
@@ -103,7 +103,7 @@ class PretrainedNetwork(nn.Module):
         _freeze(self.transformer, settings.trained_from)
 
     def forward(self, batches: list[PieceBatch], n_tokens: int, lower_precision: bool) -> Tensor:
-        """Computes the vectors; lower_precision: with bfloat16 products, where possible."""
+        """Computes the vectors; lower_precision: whether with bfloat16 products, where possible."""
         if not batches:
             return next(self.transformer.parameters()).new_zeros(n_tokens, self.output_dim)
         tokens = torch.cat([batch.tokens for batch in batches])

@@ -54,7 +54,7 @@ class Conllu(Files):
         return True
 
     def sentence(self, found: ConlluSentence) -> tuple[TreebankSentence, str]:
-        """Return the sentence, and why its heads were left out ("" if they weren't)."""
+        """Return the sentence, and the reason why its heads are left out ("" if they aren't)."""
         return to_sentence(found, self.tags)
 
     def write(self, doc: Doc) -> str:
@@ -232,9 +232,9 @@ def _if_any(values: list[str]) -> list[str] | None:
 def format_conllu(doc: Doc, doc_id: str = "", comments: Mapping[str, Any] | None = None) -> str:
     """Return the sentences of a Doc as CoNLL-U; a Doc without boundaries is one sentence.
 
-    doc_id: value of `# newdoc id`, part of the sentences' ids. comments: further ones, at the first
-    sentence. Whitespace tokens aren't words; their dependents hang on their heads. The last column
-    has the words' offsets in the Doc's text, in characters.
+    doc_id: value of `# newdoc id`, part of the sentences' ids. comments: further comments, at the
+    first sentence. Whitespace tokens aren't words; their dependents depend on their heads. The last
+    column has the words' offsets in the Doc's text, in characters.
     """
     blocks: list[str] = []
     sentences = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]

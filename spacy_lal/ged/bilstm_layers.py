@@ -51,7 +51,7 @@ class BiLSTMLayersSettings(Settings):
     max_batch_spans: int = 400_000
 
     def vocabulary(self, words: Counter[str]) -> list[str]:
-        """Return the language model's words, most frequent first; none without one."""
+        """Return the language model's words, most frequent first; none without a language model."""
         forms = Counter[str]()
         for word, count in words.items():
             forms[word_form(word)] += count
@@ -63,7 +63,7 @@ class BiLSTMLayersSettings(Settings):
 
 
 class Layers(NamedTuple):
-    """Outputs of all layers [L,B,n,d], and the language model's loss, None without one."""
+    """Outputs of all layers [L,B,n,d], and the language model's loss, or None."""
 
     outputs: Tensor
     language_loss: Tensor | None

@@ -138,7 +138,7 @@ def explain_docs(
 
 
 def ranked(values: numpy.ndarray) -> list[int]:
-    """Return indices from the greatest value to the least, equal ones in order."""
+    """Return indices from the greatest value to the least, those of equal values in order."""
     order: list[int] = numpy.argsort(-values, kind="stable").tolist()
     return order
 

@@ -34,7 +34,7 @@ class RolePaths(nn.Module):
 
 class PathTable(NamedTuple):
     """Views of a table: shapes [2*DOWNS*UPS,d], branches [2*DOWNS,R+1,d], predicates [DOWNS,R,d].
-    Branch R stands for none."""
+    Branch R stands for "no branch"."""
 
     shapes: Tensor
     branches: Tensor

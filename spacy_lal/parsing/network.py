@@ -33,7 +33,7 @@ from .settings import ParserSettings
 
 
 class OneStageScores(NamedTuple):
-    """Scores of padded sentences; None where the network has no such scorer.
+    """Scores of padded sentences; those without a scorer in the network are None.
 
     tags: [B, n, T].
     labels: packed charts [B, S, L], label 0 "no constituent".

@@ -29,9 +29,9 @@ INNER_MARKS = frozenset({",", ":", ";", "--", "-", '"', "“", "”"})
 class Noise:
     """Shares of texts (0 to 1) with noise that affects sentence boundaries.
 
-    line_breaks: at some width, between sentences, or anywhere now and then.
+    line_breaks: line breaks at some width, between sentences, or now and then.
     lower_case: small letters at the beginning of sentences, or throughout.
-    unstopped: no full stops, or no punctuation.
+    unstopped: missing full stops, or no punctuation.
     spaces: several spaces between sentences, or anywhere now and then.
     """
 

@@ -54,9 +54,8 @@ def _modules(nlp: Language, exclude: Collection[str] = ()) -> Iterator[tuple[str
 
 
 def read_weights(nlp: Language, exclude: Collection[str]) -> tuple[dict[str, Tensor], list[str]]:
-    """Return the weights of components not in `exclude`, and the names of those with a gradient,
-    even
-    zero: optimizers move these alone."""
+    """Return the weights of components not in `exclude`, and the names of weights with a gradient,
+    even a zero one: optimizers change only these."""
     tensors, graded = {}, []
     for place, node in _layers(nlp, exclude):
         for name in filter(node.has_param, node.param_names):
