@@ -139,7 +139,7 @@ def annotate_batch(
 ) -> list[Record]:
     """Return annotated records (see `doc_record`) for those with a "text", in order.
 
-    model: a pipeline, or its name or folder, which is loaded once a process.
+    model: a pipeline, or its name or folder, which is loaded once per process.
     A text of more than `max_chars` characters becomes several records (see `pieces`). Other fields
     are kept; failed records and those without text get an "error". Threads of a process take turns.
     """

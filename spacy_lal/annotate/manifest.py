@@ -74,7 +74,7 @@ def describe(nlp: Language) -> str:
 
 
 class Manifest:
-    """Log of the complete shards, a line each, in order of completion."""
+    """Log of the complete shards, one line per shard, in order of completion."""
 
     def __init__(self, folder: Path) -> None:
         """Read the log. Raises ValueError, naming the file and the line, if it is malformed."""

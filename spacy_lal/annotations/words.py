@@ -21,7 +21,7 @@ class WordIndex:
         self.before = list(accumulate((not is_blank for is_blank in blank), initial=0))
 
     def range(self, start: int, end: int) -> tuple[int, int]:
-        """Convert tokens `start` to `end` to words."""
+        """Convert the tokens `start` to `end` to a range of words."""
         return self.before[start], self.before[end]
 
     def spans(self, spans: Iterable[LabelledSpan]) -> list[LabelledSpan]:

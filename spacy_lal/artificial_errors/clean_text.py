@@ -110,9 +110,9 @@ def suffix_alternations(
     """Return pairs of suffixes that alternate, with their numbers of stems.
 
     words: in lower case. Two suffixes of at most four letters, in alphabetical order, alternate if
-    at least `least` stems, and 1 % of the stems of the most frequent alternation, have both. A stem
-    is the common beginning of two words; stems below `stem` letters are ignored, as they share
-    suffixes by chance ("plan", "plane").
+    at least `least` stems, and 1 % of the stems of the most frequent alternation, have both
+    suffixes. A stem is the common beginning of two words; stems below `stem` letters are ignored,
+    as they share suffixes by chance ("plan", "plane").
     """
     found = Counter(pair for _, pair in _alternating(words, stem))
     enough = max(least, 0.01 * max(found.values(), default=0))
@@ -174,9 +174,9 @@ def families_of(counts: TextCounts, closed: Collection[str], least: int = 3) -> 
 def neighbour_insertions(sample: Sample, inserted: Collection[str]) -> dict[str, Insertion]:
     """Return where words are plausible: between words that they often follow and often precede.
 
-    A weight is the square root of the share of a neighbour's occurrences with the word there: an
-    error is seldom where the word nearly always stands. Only the 300 most frequent neighbours that
-    occur with the word three times count.
+    A weight is the square root of the share of a neighbour's occurrences beside the word: an error
+    is seldom where the word nearly always stands. Only the 300 most frequent neighbours that occur
+    with the word three times count.
     """
     words: Counter[str] = Counter()
     after: defaultdict[str, Counter[str]] = defaultdict(Counter)

@@ -74,8 +74,8 @@ def batch_by_spans(
     """Returns batches of indices of sentences of similar length.
 
     A batch's padded charts hold at most `max_spans` spans, where each word or padding counts as at
-    least `spans_a_word`; a larger sentence is alone. A batch of at least `least_words` words takes
-    no sentence that would make it more than `most_padding` times as large as its words.
+    least `spans_a_word`; a larger sentence is a batch of its own. A batch of at least `least_words`
+    words takes no sentence that would make it more than `most_padding` times as large as its words.
     """
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     batches: list[list[int]] = []

@@ -69,8 +69,8 @@ def heads_in_words(heads: numpy.ndarray, sentence: Sentence) -> numpy.ndarray:
 class Reading:
     """The settings of all components that read sentence by sentence.
 
-    sentences: "split" keeps the Doc's sentences and finds them by rule where it has none,
-    "existing" raises an error where it has none, "doc" reads every Doc as one sentence.
+    sentences: "split" keeps the Doc's sentences, and finds sentences by rule in a Doc without;
+    "existing" raises an error for a Doc without; "doc" reads every Doc as one sentence.
     max_sentence_length: maximum in words. long_sentences: "split" reads a longer sentence in
     pieces, which end after punctuation where possible, else at the maximum length; "flat" doesn't
     read it; "error" raises an error.

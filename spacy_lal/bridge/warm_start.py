@@ -70,9 +70,9 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
 
     Rows of labels, tags or relations are matched by name, rows of words by the vocabulary from
     `adopt_vocabulary`. Where only one model has vectors behind the same embedding, the embedding's
-    columns are copied and the others begin as zero. Static vectors stay. Returns two numbers of
-    values: copied ones, and all of `model`.
-    """
+    columns are copied and the other columns begin as zero. Static vectors stay. Returns two numbers
+    of
+    values: copied ones, and all of `model`."""
     taken = total = 0
     embedded = max(_embedding_widths(model) & _embedding_widths(source), default=0)
     for mine, theirs in _pairs(model, source):

@@ -91,7 +91,7 @@ def _identity(path: Path) -> tuple[int, int]:
 def input_files(inputs: Iterable[Path], pattern: str) -> Iterator[Path]:
     """Yield the files among the inputs, and those in the folders whose names match.
 
-    Raises FileNotFoundError for a folder that has none.
+    Raises FileNotFoundError for a folder without such files.
     """
     for path in inputs:
         yield from files_in(path, pattern)

@@ -35,8 +35,8 @@ class WordAffixSettings(EmbeddingSettings):
     values seen less often in the training data share the row "unknown". word_dropout,
     feature_dropout: probability of an unknown word or other feature in training. plain_signs: read
     typographic quotes, apostrophes, dashes and dots as those of keyboards, for training data that
-    has one kind alone. compounds: read the first and the last part of words, too, for treebanks
-    that join the parts of a word by "_", as the Vietnamese ones.
+    has only one kind. compounds: read the first and the last part of words, too, for treebanks that
+    join the parts of a word by "_", as Vietnamese ones do.
     """
 
     name: ClassVar[str] = "spacy-lal.WordAffixEmbed.v1"

@@ -42,9 +42,9 @@ class PretrainedSettings(Settings):
     pooling: a token's vector is that of its "first" piece, of its "last" piece, or the "mean" of
     all its pieces.
     window: number of pieces that are read together, special ones such as [CLS] included. A Doc is
-    cut into windows at its sentence boundaries, or at blank lines if it has none; each window gets
-    as many sentences as fit. A longer sentence is read in overlapping windows, and a token's vector
-    comes from the window in which it is farthest from the edges.
+    cut into windows at its sentence boundaries, or at blank lines if it has no boundaries; each
+    window gets as many sentences as fit. A longer sentence is read in overlapping windows, and a
+    token's vector comes from the window in which it is farthest from the edges.
     trained_from: the lowest layer that is trained; 0, the default, is the embeddings.
     mixed_precision: train with bfloat16 products, where the processor has them.
     prediction: "float32", or "bfloat16" to predict with such products, too; vectors then differ in

@@ -106,9 +106,9 @@ def _after_space(token: Token) -> bool:
 class PieceBatch(NamedTuple):
     """Windows of similar length, padded together.
 
-    pieces, types, mask [B, l]: the ids of pieces, their token types, and 1 where there is one. rows
-    [k]: the wanted pieces, counted over the flattened batch; tokens [k]: their tokens, counted over
-    all Docs. With "first" and "last" a token has one piece, with "mean" all of its pieces.
+    pieces, types, mask [B, l]: the ids of pieces, their token types, and 1 where there is a piece.
+    rows [k]: the wanted pieces, counted over the flattened batch; tokens [k]: their tokens, counted
+    over all Docs. With "first" and "last" a token has one piece, with "mean" all of its pieces.
     """
 
     pieces: Tensor

@@ -65,7 +65,7 @@ class Conllu(Files):
 class ConlluSentence:
     """The syntactic words of a sentence, without multiword tokens and empty nodes.
 
-    heads: from 1, 0 for a root; None if any word has none. A column's "_" becomes "", except for
+    heads: from 1, 0 for a root; None if any word has no head. A column's "_" becomes "", except for
     words and lemmas that are underscores themselves.
     spaces: whether whitespace follows; there is none within a multiword token.
     multiword: first and last word of each multiword token, from 0, and its form.
@@ -92,7 +92,7 @@ class ConlluSentence:
     multiword: list[tuple[int, int, str]] = field(default_factory=list)
 
     def tags(self, column: TagColumn) -> list[str]:
-        """Return the words' tags, "" for a word without one."""
+        """Return the words' tags, "" for a word without a tag."""
         none = [""] * len(self.words)
         return {TagColumn.xpos: self.xpos, TagColumn.upos: self.upos}.get(column, none)
 

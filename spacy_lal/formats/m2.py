@@ -48,7 +48,7 @@ _SPAN = re.compile(r"(-?\d{1,9}) (-?\d{1,9})")
 class Edit(NamedTuple):
     """A correction of the words [start, end), or an insertion before the word `start`.
 
-    type: as in the corpus, "" if it has none. correction: words with spaces between them, "" for a
+    type: as in the corpus, "" without a type. correction: words with spaces between them, "" for a
     deletion, None for an error that was not corrected.
     """
 

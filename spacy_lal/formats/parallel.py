@@ -23,7 +23,7 @@ SWAP = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class ParallelSentences(Corrections):
-    """Learners' sentences, one a line, and --corrected files with the same lines."""
+    """Learners' sentences, one per line, and --corrected files with corrections of these lines."""
 
     corrected: Annotated[list[Path], "A file of corrected sentences; repeat it for several."]
 

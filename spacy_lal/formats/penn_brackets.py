@@ -116,7 +116,7 @@ def clean_label(label: str, *, functions: bool = False) -> str:
 
 
 def fold(tree: ConstituentTree, make: Callable[[ConstituentTree, list[T]], T]) -> T:
-    """Return make(node, its children's results) of the root. Nodes come from the right."""
+    """Return make(node, results of its children) for the root; nodes come from right to left."""
     built: list[T] = []
     for node in reversed(list(tree.preorder())):
         first = len(built) - len(node.children)

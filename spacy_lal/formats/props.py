@@ -50,8 +50,8 @@ class PropsSentence:
 @dataclass(frozen=True, kw_only=True)
 class Props(Format):
     """Roles in CoNLL-2005's columns: written only, as conll05 reads them beside their words. Every
-    sentence is a block of rows, a row for each token other than whitespace; in a Doc without
-    sentence boundaries, all of it is one block."""
+    sentence is a block of rows, a row for each token other than whitespace; a Doc without sentence
+    boundaries is one block."""
 
     def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
         raise ValueError(f"{inputs[0]} is no .spacy file: conll05 reads props, beside their words")

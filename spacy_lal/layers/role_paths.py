@@ -42,7 +42,7 @@ class PathTable(NamedTuple):
 
 
 def path_table(table: Tensor, n_relations: int) -> PathTable:
-    """Returns the parts of the table of `RolePaths` with so many relations."""
+    """Returns the parts of the table of `RolePaths` for this number of relations."""
     shapes, branches, predicates = table.split(
         [2 * DOWNS * UPS, 2 * DOWNS * (n_relations + 1), DOWNS * n_relations]
     )

@@ -171,7 +171,7 @@ class ParserPipe(WeightsPipe):
         return lambda members, scores, lengths: scores.tags.new_zeros(())
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
-        """Write tags, sentence starts and heads to tokens that have none; see `overwrite_heads`."""
+        """Write tags, sentence starts and heads where they are missing; see `overwrite_heads`."""
         docs = list(docs)
         whole_docs = self.reading.sentences == "doc"
         tags, heads = self.overwritten(docs)

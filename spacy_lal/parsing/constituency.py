@@ -258,7 +258,7 @@ class ConstituencyPipe(ParserPipe):
             yield ConstituentTree.from_spans(texts, names, spans, log_prob=log_probs[row])
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
-        """Write trees, heads, and tags and sentence starts to tokens that have none."""
+        """Write trees, heads, and missing tags and sentence starts."""
         docs = list(docs)
         _, overwritten = self.overwritten(docs)
         wrote = [self._writes(doc, heads) for doc, heads in zip(docs, overwritten, strict=True)]

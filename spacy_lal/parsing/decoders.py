@@ -79,7 +79,7 @@ def read_parses(
     root: int | None = None,
 ) -> dict[int, SentenceParse]:
     """Return the parse of every parsed sentence, by its index in `scores.sentences`.
-    find: chooses trees, heads or both. root: the root relation, never given between words."""
+    find: chooses trees, heads or both. root: the root relation, which never holds between words."""
     parses: dict[int, SentenceParse] = {}
     for batch in scores.batches:
         found = find(batch.scores, batch.lengths)

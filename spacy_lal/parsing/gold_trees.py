@@ -85,7 +85,7 @@ def gold_constituents(example: Example, key: str) -> list[LabelledSpan] | None:
 
 
 def gold_tags(example: Example) -> list[str]:
-    """Return the tag of every predicted token, "" where there is none."""
+    """Return the gold tag of every predicted token, or ""."""
     if same_tokens(example):
         return [token.tag_ for token in example.reference]
     return [tag or "" for tag in example.get_aligned("TAG", as_string=True)]

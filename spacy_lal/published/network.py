@@ -113,7 +113,7 @@ def build_released_parser_v1(
     Sizes, encoder, tokenizer and vocabularies are stored with the weights.
     format: "benepar" or "supar-constituency" (`lal_constituency`), "lal-parser" (the same, with
         heads), or "supar-dependency" (`lal_dependency`). Parsers of benepar can be trained further,
-        but not from scratch; the others only predict, and read `token.tag_` if they were trained
+        but not from scratch; other parsers only predict, and read `token.tag_` if they were trained
         with tags.
     escaped: for benepar, whether tokens are written as in English treebanks ("-LRB-", "``");
         otherwise single typographic quotes and dashes are read as the plain ones of treebanks.

@@ -41,7 +41,7 @@ class EvalbReadError(ValueError):
 
 @dataclass(frozen=True)
 class EvalbParameters:
-    """Contents of a parameter file (.prm); the defaults are EVALB's without one.
+    """Contents of a parameter file (.prm); the defaults are those of EVALB without such a file.
 
     delete_labels: labels of ignored brackets and tags of removed words. delete_labels_for_length:
     tags of words that do not count for `cutoff_length`. quote_labels: tags of quotes; a quote that
@@ -462,7 +462,7 @@ def evaluate(
     test_lines: Iterable[object],
     params: EvalbParameters | None = None,
 ) -> EvalbReport:
-    """Compare two files of trees, one a line (or trees whose `str()` is the bracketing).
+    """Compare two files of trees, one per line (or trees whose `str()` is the bracketing).
 
     params: `nk` by default. Different numbers of lines are an error of the report, as in EVALB;
     sentences that both files have are scored.

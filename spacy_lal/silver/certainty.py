@@ -145,7 +145,7 @@ def role_certainty(parse: LisaParse) -> float:
 
 
 def only_layers(doc: Doc, layers: Collection[str]) -> Doc:
-    """Return a copy of a Doc of one sentence with these layers alone."""
+    """Return a copy of a Doc of one sentence, with only these layers."""
     copy = bare_doc(doc, one_sentence=True)
     if "tags" in layers:
         for token, tagged in zip(copy, doc, strict=True):
@@ -215,7 +215,7 @@ def calibrate(
 ) -> list[dict[str, Any]]:
     """Return the number and accuracy of predictions by layer and threshold.
 
-    examples: one sentence a Doc; words and sentences are input, the rest is gold.
+    examples: one sentence per Doc; words and sentences are input, the rest is gold.
     Each row has layer, certainty, sentences and words (shares of those with gold), score, and the
     score's name. Raises ValueError if there is nothing to compare, or a Doc has several sentences.
     """

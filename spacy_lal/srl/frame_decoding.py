@@ -49,7 +49,7 @@ class FoundFrame:
 
 @dataclass
 class LisaParse(SentenceParse):
-    """`SentenceParse` with frames. predicate_probabilities [n]: whether a word is a predicate."""
+    """`SentenceParse` with frames. predicate_probabilities [n]: of each word to be a predicate."""
 
     frames: list[FoundFrame] = field(default_factory=list)
     predicate_probabilities: numpy.ndarray | None = None

@@ -47,7 +47,7 @@ class LisaSettings(RoleScorerSettings, LisaEncoderSettings, Abilities):
         self-attention reads its states and the word vectors. null: sinusoids encode positions.
     tag_width: width of the perceptron before tags and predicates (200).
     indicator_width: width of an embedding that marks a given predicate (predicate_source = "doc");
-        a sentence is encoded once a predicate, as with the paper's gold predicates. null: a
+        a sentence is encoded once per predicate, as with the paper's gold predicates. null: a
         sentence is encoded once for all predicates.
     role_paths: let roles also depend on the dependency path from word to predicate (not in the
         paper; see `RolePaths`), which can be learned from less data. Needs a syntax_layer.
@@ -238,7 +238,7 @@ LisaPrediction = ParserScores[LisaScores]
 @dataclass
 class LisaBatch(SentenceBatch[LisaScores]):
     """predicates: word that each row is encoded for [B], -1 for none; with an indicator, a sentence
-    has one row a predicate. heads: given ones [B,n] (see `to_self_loops`), -1 for none."""
+    has one row per predicate. heads: given ones [B,n] (see `to_self_loops`), -1 for none."""
 
     predicates: Tensor | None = None
     heads: Tensor | None = None

@@ -25,7 +25,7 @@ class CorruptAugmenter:
     whitespace and sentence starts; the Doc to be predicted has the same words and sentence starts.
     Errors depend on `seed`, on the example's words and on the number of earlier occurrences of
     these words, not on the order of examples. Every reading makes new errors, but spaCy reads a
-    corpus anew for each epoch only with `max_epochs = -1`, which initialises with 100 examples.
+    corpus again for each epoch only with `max_epochs = -1`, which initialises with 100 examples.
     Raises ValueError for a malformed model, and for a rate or level outside 0 to 1.
     """
 

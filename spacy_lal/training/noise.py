@@ -59,7 +59,7 @@ def running_text(
     vocab: Vocab,
     tokenizer: Tokenizer | None = None,
 ) -> Doc:
-    """Join sentences, one a Doc, to one annotated Doc.
+    """Join Docs of one sentence each to one annotated Doc.
 
     between: whitespace after each Doc but the last. tokenizer: source of the Doc's tokens, unless
         they cut constituents, roles or subtrees of gold tokens; None for the gold tokens.

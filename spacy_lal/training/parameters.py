@@ -142,7 +142,7 @@ def set_optimizer(
 
 
 def run_schedules(optimizer: Optimizer, steps: int, results: list[tuple[float, int]]) -> None:
-    """Advance the schedules of a new optimizer by so many steps.
+    """Advance the schedules of a new optimizer by this number of steps.
     results: score and step, from 0, of each evaluation so far, passed to the `set_scores(results)`
         of schedules that have it."""
     with warnings.catch_warnings():

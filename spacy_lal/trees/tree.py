@@ -76,7 +76,7 @@ class ConstituentTree:
     ) -> ConstituentTree:
         """Build the tree over `words` from the spans of its phrases, in preorder (see `nest`).
 
-        root: label of the root; without one (None) the single outermost span is the root.
+        root: label of the root; if None, the single outermost span is the root.
         Raises ValueError for the errors of `nest`, and without `root` unless one span covers all
         words.
         """
