@@ -43,7 +43,7 @@ class Place(Part):
 
 
 class LabelledPlace(Place):
-    """Span with its label and probability."""
+    """Tokens with a label and its probability."""
 
     label: str
     score: float | None = None

@@ -32,7 +32,7 @@ class LoopIndex(Generic[T]):
         self, doc: Doc, key: str, position: int, again: Callable[[T], bool] = lambda index: False
     ) -> T | None:
         """Return the index for the token at `position`, None without a group. again: whether the
-        index still serves for the same token as last."""
+        index may serve once more for the last token."""
         if key not in doc.spans:
             return None
         group = doc.spans[key]

@@ -226,8 +226,8 @@ def similar_words(sample: Sample, words: Collection[str], most: int = 5) -> Fami
 
 
 def spacing_errors(counts: TextCounts, least: int = 20) -> Families:
-    """Return words to be split in two, and pairs to be joined, where all three are words. Parts
-    have at least two letters, those of a split word three, and `least` occurrences."""
+    """Return words to be split in two, and pairs to be joined, where all three are words. A part
+    has at least two letters, three in a split word, and `least` occurrences."""
     known = {word for word, count in counts.counts.items() if count >= least and len(word) >= 2}
     found: Families = {}
     for word in sorted(known):

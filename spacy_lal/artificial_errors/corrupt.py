@@ -73,7 +73,7 @@ def apply_changes(
     *,
     types: bool = False,
 ) -> tuple[list[str], list[bool], list[str]]:
-    """Return the sentence after ordered changes that don't overlap, like `corrupt_words`."""
+    """Apply ordered changes that don't overlap; return the results of `corrupt_words`."""
     built = _Builder(words, spaces)
     for change in changes:
         built.change(_trimmed(change, words))

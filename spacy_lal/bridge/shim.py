@@ -47,7 +47,7 @@ class TorchShim(Shim):
     """Owner of one `nn.Module`, which `build` makes from the header.
 
     make_reader: function from the header to the module's reader of Docs, such as a tokenizer. Both
-    are functions of a module, so that a pickle may name them.
+    functions are defined in modules, so that a pickle can name them.
     """
 
     def __init__(

@@ -34,7 +34,7 @@ Drawn = tuple[list[str], float, float]
 
 
 class Mark(NamedTuple):
-    """Bracket over words `start` to `end`, or arc between them; status: a key of `MARKS`."""
+    """Bracket over words `start` to `end`, or arc between these two; status: a key of `MARKS`."""
 
     start: int
     end: int

@@ -69,8 +69,8 @@ class WordEmbedding(nn.Module):
 
 
 class VocabularyShim(TorchShim):
-    """Owner of a module built from words of the training data. vocabulary: function from the counts
-    of all words to the header's "vocabulary", kept in `cfg` until initialisation."""
+    """Owner of a module that is built from words of the training data. vocabulary: function from
+    the counts of all words to the header's "vocabulary", kept in `cfg` until initialisation."""
 
     def __init__(
         self, build: Callable[[Header], nn.Module], vocabulary: Callable[[Counter[str]], list]

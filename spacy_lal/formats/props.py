@@ -38,8 +38,8 @@ class NestedRoles(FormatError):
 class PropsSentence:
     """The propositions of one sentence.
 
-    length: number of tokens. frames: in order of their predicates, column 0 as rolesets, spans in
-    text order. line: line of the first row.
+    length: number of tokens. frames: in order of their predicates; column 0 gives rolesets; spans
+    in text order. line: line of the first row.
     """
 
     length: int

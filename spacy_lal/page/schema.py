@@ -50,7 +50,7 @@ class Health(BaseModel):
 
 
 class Refusal(BaseModel):
-    """Description of the error."""
+    """The description of an error."""
 
     error: str
 

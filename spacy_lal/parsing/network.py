@@ -57,7 +57,7 @@ class TwoStageScores(NamedTuple):
 
     tags: [B, n, T]. spans: packed charts [B, S].
     left, right, weight: factors [B, n+1, .] of label scores (`LabelFactors`). The weight, a
-        parameter, is an output so that its gradient returns as that of all outputs.
+        parameter, is an output so that its gradient returns with those of other outputs.
     """
 
     tags: Tensor

@@ -55,7 +55,7 @@ class PieceSettings:
 
 class Pieces(NamedTuple):
     """Pieces of a sentence, and the range of states of each row: starts, ends [N]. Running text
-    also has states of the special pieces before and behind ids."""
+    also has states of the special pieces before and after `ids`."""
 
     ids: list[int]
     starts: Numbers

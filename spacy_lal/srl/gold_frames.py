@@ -51,7 +51,7 @@ def read_frames(key: str) -> Reader:
 
 
 class GoldFrame(NamedTuple):
-    """predicate: a token. spans: (start, end, label, exact), V and arguments."""
+    """A gold frame. predicate: a token. spans: (start, end, label, exact) of V and arguments."""
 
     predicate: int
     spans: list[tuple[int, int, str, bool]]

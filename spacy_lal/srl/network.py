@@ -72,7 +72,7 @@ class LisaScores(NamedTuple):
     predicate, role, role_weight: factors of `roles`. tags: [B,n,T] of the lower BiLSTM.
     arcs: [B,n,n]; [i,j] scores word j as head of word i; a root is its own head.
     dependent, head, relation_weight: factors of `relations`. paths: [K,d], see `path_vectors`.
-        Weights are parameters; as outputs, their gradients return as all others do.
+        Weights are parameters, and outputs so that their gradients return with the others.
     """
 
     joint: Tensor

@@ -165,8 +165,8 @@ class LabelledTrees(Trees):
 
     scores: packed charts of label scores [B, S, L]. arcs: in a joint model, scores [B, n, n+1] of
     head h, 0 the root, for word d + 1 at [d, h], outside of trees' probabilities. group: the label
-    of groups that are no constituents. rooted: whole sentences are constituents of trees found.
-    """
+    of groups that are no constituents. rooted: whether whole sentences are constituents of found
+    trees."""
 
     def __init__(
         self,

@@ -80,7 +80,7 @@ def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 class Progress:
     """Progress of a training.
 
-    steps: updates made. words: words in their batches. seconds: duration of updates.
+    steps: updates made. words: words in the batches of these updates. seconds: duration of updates.
     losses: by component, since the last evaluation. results: score and step, from 0, of each
         evaluation.
     performance: goes to meta.json. exhausted: all epochs were read. finished: training is over and
