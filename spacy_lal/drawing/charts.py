@@ -117,7 +117,7 @@ def _bars(
 
 
 def ranked(values: Floats) -> list[int]:
-    """Return indices from the greatest value to the least, equal ones in order."""
+    """Return indices from the greatest value to the least, those of equal values in order."""
     order: list[int] = numpy.argsort(-values, kind="stable").tolist()
     return order
 
@@ -202,8 +202,8 @@ def probabilities_svg(
     *,
     styled: bool = True,
 ) -> str:
-    """Draw a chart of all spans by probabilities and labels, for span (i, j) at [i, j] [n+1, n+1].
-    Each width has a row, single words at the foot; a frame marks probabilities above one half."""
+    """Draw a chart of all spans; [i, j] of probabilities and labels [n+1, n+1] is span (i, j). Each
+    width has a row, single words at the foot; a frame marks probabilities above one half."""
     table: Floats = numpy.asarray(probabilities, dtype=float)
     shown, slanted = _slanted(words)
     n, cell_x, cell_y = len(words), 36.0, 22.0

@@ -18,7 +18,7 @@ ERROR = "ERROR"
 
 
 def figure(kind: str, what: str, of: str, parts: Iterable[str]) -> str:
-    """Return a picture made of text, of the class `lal-KIND`: its title is WHAT “OF”."""
+    """Return a picture made of text, an element of class `lal-KIND` with the title WHAT “OF”."""
     return (
         f"<div class='lal lal-text lal-{kind}' role='group' aria-label='{what} “{xml(of)}”' "
         f"dir='{direction(of)}'>{''.join(parts)}</div>\n"
@@ -32,7 +32,7 @@ def element(tag: str, classes: str, body: str, *, title: str = "", data: str = "
 
 
 def tenth(probability: float | None) -> int:
-    """Return the number of a class: 0 to 10, and 10 without a probability."""
+    """Return the tenths of a probability, 0 to 10, for a class's name; 10 without a probability."""
     return round(certain(probability) * TENTHS)
 
 
@@ -125,9 +125,9 @@ def _opening(sentence: Sentence, phrase: Phrase, number: int) -> str:
 def errors_html(sentences: Iterable[Sentence], *, threshold: float | None = None) -> str:
     """Draw sentences with errors underlined, and followed by corrections if there are any.
 
-    Lines are the stronger the more probable the error. threshold: least error probability of marked
-    words, instead of the sentences' errors. Raises ValueError for a threshold outside 0..1, or if
-    words have no probabilities.
+    Lines are stronger for more probable errors. threshold: least error probability of marked words,
+    instead of the sentences' errors. Raises ValueError for a threshold outside 0..1, or if words
+    have no probabilities.
     """
     sentences = list(sentences)
     if threshold is not None:

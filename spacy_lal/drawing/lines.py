@@ -40,7 +40,7 @@ Drawn = tuple[list[str], float, float]
 
 
 class Mark(NamedTuple):
-    """Bracket over words `start` to `end`, or arc between them; status: a key of `MARKS`."""
+    """Bracket over words `start` to `end`, or arc between these two; status: a key of `MARKS`."""
 
     start: int
     end: int
@@ -101,7 +101,7 @@ def _words(
     direction: str,
     strong: int | None = None,
 ) -> Iterator[str]:
-    """Draw a line of words; y: their baseline. strong: the bold one."""
+    """Draw a line of words. y: their baseline. strong: the bold word."""
     for i, (word, (left, right)) in enumerate(zip(words, ends, strict=True)):
         weight, mirrored = "bold" if i == strong else "normal", direction == "rtl"
         shown, x = shortened(word), (left + right) / 2
@@ -109,8 +109,8 @@ def _words(
 
 
 def levels(spans: Sequence[tuple[int, int]]) -> list[int]:
-    """Return each span's row above the words, from 1, above the narrower ones that it meets. Of
-    spans of equal width that meet, the first is on top."""
+    """Return each span's row above the words, from 1. A span is above narrower spans that it meets.
+    Of spans of equal width that meet, the first is on top."""
     found = [0] * len(spans)
     order = sorted(range(len(spans)), key=lambda k: (spans[k][1] - spans[k][0], -k))
     for number, k in enumerate(order):

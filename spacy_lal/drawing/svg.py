@@ -35,7 +35,7 @@ def svg(
     description: str = "",
     styled: bool = True,
 ) -> str:
-    """Return a picture, with title and description for screen readers; styled: with dark
+    """Return a picture, with title and description for screen readers. styled: whether to add dark
     colours."""
     size = f"{n(width)} {n(height)}"
     body = "\n".join(parts)
@@ -166,7 +166,7 @@ def direction(text: str) -> str:
 
 
 def shortened(word: str, length: int = 40) -> str:
-    """Return the word, cut to so many characters."""
+    """Return the word, cut to this number of characters."""
     return word if len(word) <= length else word[: length - 1] + "…"
 
 

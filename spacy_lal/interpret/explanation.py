@@ -109,8 +109,8 @@ def explain(
 ) -> list[Explanation]:
     """Return attention and contributions of the label attention heads, by sentence.
 
-    A sentence cut in pieces has an `Explanation` for
-    each; a skipped one (`long_sentences = "flat"`) has none. The Doc is not changed.
+    A sentence cut in pieces has an `Explanation` for each; a skipped sentence
+    (`long_sentences = "flat"`) has none. The Doc is not changed.
     nlp: pipeline with a label attention parser, whose earlier components run on a copy of the Doc;
         or that component, for a Doc that has gone through the earlier ones.
     method: normalisation of contributions (see `span_contributions`): "normalised", as in Mrini et

@@ -48,7 +48,7 @@ class Contribution(BaseModel):
 
 
 class Answer(BaseModel):
-    """All results of the pipeline, and those that were requested."""
+    """All annotations of the pipeline, and further results on request."""
 
     model: str
     record: AnnotatedText

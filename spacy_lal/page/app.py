@@ -64,7 +64,7 @@ logger = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class Limits:
     """Limits of requests: characters of a text, greatest k of the k best trees, number of waiting
-    texts, and seconds for a text with its waiting."""
+    texts, and seconds for a text, waiting included."""
 
     max_chars: int = 2000
     max_trees: int = 10
@@ -79,8 +79,8 @@ class Limits:
 
 class Worker:
     """Queue of jobs for one thread, in order of arrival, within `limits`. An abandoned job is
-    dropped unless it has begun; threads can't be stopped, so that the next job waits for its
-    end."""
+    dropped unless it has begun; threads can't be stopped, so the next job waits until the running
+    one ends."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -114,7 +114,7 @@ class Health(BaseModel):
 
 
 class Refusal(BaseModel):
-    """Description of the error."""
+    """The description of an error."""
 
     error: str
 
@@ -138,8 +138,8 @@ def make_app(
     *,
     hosts: Sequence[str] = LOOPBACK,
 ) -> Starlette:
-    """Return the page and `POST /parse` for these pipelines. hosts: accepted host names; others are
-    refused, as a protection against DNS rebinding."""
+    """Return the page and `POST /parse` for these pipelines. hosts: accepted host names; requests
+    by other names are refused, as a protection against DNS rebinding."""
     limits = limits or Limits()
     worker = Worker(limits)
     models = {name: views(nlp) for name, nlp in pipelines.items()}

@@ -48,8 +48,8 @@ def render(
         component in `options["nlp"]`. "diff" draws an `Example`, or pairs (gold, predicted) in a
         list.
     style: one of `STYLES`, which has the options of each.
-    page: a whole HTML page. minify: without line breaks.
-    jupyter: show the pictures in a notebook and return "" (None: if this is one).
+    page: make a whole HTML page. minify: leave line breaks out.
+    jupyter: show the pictures in a notebook and return "" (None: in notebooks only).
     manual: `docs` are dicts with the fields of `annotate`'s records: "words" and the picture's
         layer, such as "tags" and "constituents", "frames", "errors" and "error_scores".
     Raises ValueError for an unknown style or option, and for docs that a style can't show.
@@ -122,8 +122,8 @@ def serve(
 
 
 def sentences(item: Any, *, whole: bool = False) -> list[Sentence]:
-    """Return the sentences of a Doc, a Span, a tree or a record; whole: all words as one. Raises
-    ValueError for others."""
+    """Return the sentences of a Doc, Span, tree or record; whole: all words as one. Raises
+    ValueError for other values."""
     if isinstance(item, ConstituentTree):
         return [item.sentence()]
     record = item
