@@ -7,20 +7,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from spacy.language import Language
 from torch import Tensor
 
 from ..encoders.hugging_face import first_position, is_bert, padding_of
 from ..layers.label_attention import EncoderSettings
 from .imported import (
     SPAN_SCORER,
-    Imported,
     character_table,
     converting,
     lstm_names,
     published_pipeline,
     renamed,
 )
-from .input_encoder import NAME, reads_shifted
+from .input_encoder import NAME
 from .restricted import read_checkpoint
 from .transformer import CONFIG, EncoderFolder, Json, read_encoder, read_json, transformer_state
 
@@ -50,7 +50,7 @@ ATTENTION = re.compile(rf"{LAYERS}\.self_attn\.w_(qkv|o)_([cp])")
 
 def read_benepar(
     source: Path, *, lang: str = "en", encoder: Path | None = None, escaped: bool = False
-) -> Imported:
+) -> Language:
     """Return a pipeline with one `lal_constituency` that finds the trees of benepar.
 
     source: the folder of a release (config.json, benepar_model.bin and the tokenizer's files), or a
@@ -60,24 +60,20 @@ def read_benepar(
     escaped: see `spacy-lal.ReleasedParser.v1`.
     Raises ValueError or OSError, naming the file and its expected contents.
     """
-    folder, weights = encoder, source
-    config: Any = None
+    weights, config = source, None
     if source.is_dir():
-        folder, weights = source, source / MODEL
-        config = read_json(folder / CONFIG).get("benepar")
+        encoder, weights = source, source / MODEL
+        config = read_json(source / CONFIG).get("benepar")
     state = read_checkpoint(weights)
     if weights is source and isinstance(state, dict):
         config, state = state.get("config"), state.get("state_dict")
     if not isinstance(config, dict) or not isinstance(state, dict):
         raise ValueError(f"{source}: no checkpoint of benepar: it lacks its config or parameters")
-    with converting("benepar 0.2", weights, folder):
-        pipeline = _convert(weights, config, state, folder)
+    with converting("benepar 0.2", weights, encoder):
+        pipeline = _convert(weights, config, state, encoder)
     nlp = published_pipeline(weights, "benepar", lang=lang, escaped=escaped, **pipeline)
     nlp.meta["name"] = re.sub(r"\W+", "_", source.stem).strip("_").lower() or "benepar"
-    # benepar's training writes this into file names
-    found = re.search(r"_dev=(\d+\.\d+)", source.name)
-    scores = {"const_evalb_f": round(float(found[1]) / 100, 6)} if found else {}
-    return Imported(nlp, "benepar", weights, scores)
+    return nlp
 
 
 def _convert(
@@ -115,13 +111,13 @@ def _convert(
         own = {"benepar", "_name_or_path", "architectures", "task_specific_params", "torch_dtype"}
         settings = {key: value for key, value in encoder.config.items() if key not in own}
         encoder = encoder._replace(config=settings)
-        inside = transformer_state(given, "pretrained_model.", encoder, weights)
-        state |= {f"{NAME}transformer.{name}": tensor for name, tensor in inside.items()}
+        state |= transformer_state(given, "pretrained_model.", encoder)
         reading["pieces"] = {
             "running": True,
-            "padding": padding_of(encoder.config),
+            "padding": padding_of(settings),
             "window": _window(encoder),
-            "shift": int(reads_shifted(encoder.config)),
+            # T5 has a decoder, whose states are shifted by a piece
+            "shift": int(kind == "t5"),
         }
     else:
         raise ValueError("it reads neither characters nor a pretrained encoder")

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from spacy.language import Language
 from torch import Tensor
 
-from ..encoders.word_pieces import Tokenizer
 from ..layers.dependency_scorer import DependencySettings
 from ..layers.label_attention import EncoderSettings
 from ..structure.binarise import JOIN
 from .imported import (
     SPAN_SCORER,
-    Imported,
     biaffine,
     character_table,
     converting,
@@ -81,7 +79,7 @@ def network_state(given: Mapping[str, Tensor], n_layers: int, **more: str) -> di
     )
 
 
-def read_lal_parser(checkpoint: Path, encoder: Path | None = None, lang: str = "en") -> Imported:
+def read_lal_parser(checkpoint: Path, encoder: Path | None = None, lang: str = "en") -> Language:
     """Return a pipeline with `lal_constituency` that finds constituents and heads together.
 
     encoder: folder with config.json and tokenizer.json of the file's XLNet or BERT.
@@ -103,8 +101,7 @@ def read_lal_parser(checkpoint: Path, encoder: Path | None = None, lang: str = "
         "objective": {"@misc": "spacy-lal.margin_objective.v2"},
         "decoder": {"@misc": "spacy-lal.map_decoder.v1", "share": hparams["const_lada"]},
     }
-    nlp = published_pipeline(checkpoint, "lal-parser", config=config, lang=lang, **pipeline)
-    return Imported(nlp, "lal-parser", checkpoint, _scores(checkpoint.stem))
+    return published_pipeline(checkpoint, "lal-parser", config=config, lang=lang, **pipeline)
 
 
 def _convert(
@@ -145,8 +142,7 @@ def _convert(
         names[rf"project_{transformer}\.weight"] = f"{NAME}piece_projection.weight"
         encoder = read_encoder(checkpoint, folder)
         _same_case(checkpoint, encoder, hparams[f"{transformer}_do_lower_case"])
-        inside = transformer_state(given, f"{transformer}.", encoder, checkpoint)
-        state = {f"{NAME}transformer.{name}": tensor for name, tensor in inside.items()}
+        state = transformer_state(given, f"{transformer}.", encoder)
         special = {name: encoder.number(piece) for name, piece in SPECIAL[transformer].items()}
         before, behind = [special["cls"]], [special["sep"]]
         if transformer == "xlnet" and hparams["pad_left"]:
@@ -216,7 +212,7 @@ def _table(values: list[str], unknown: str) -> dict[str, Any]:
 
 def _same_case(checkpoint: Path, encoder: EncoderFolder, lower: bool) -> None:
     """Raise ValueError if the folder's tokenizer and the checkpoint's differ in lower-casing."""
-    normalizer = Tokenizer.from_str(encoder.tokenizer).normalizer
+    normalizer = encoder.tokenizer.normalizer
     lowers = normalizer is not None and normalizer.normalize_str("A") == "a"
     if lowers != bool(lower):
         does = {True: "lowers", False: "keeps"}
@@ -224,10 +220,3 @@ def _same_case(checkpoint: Path, encoder: EncoderFolder, lower: bool) -> None:
             f"{encoder.path / FAST}: it {does[lowers]} case, and that of {checkpoint.name} "
             f"{does[bool(lower)]} it"
         )
-
-
-def _scores(name: str) -> dict[str, float]:
-    """Return the scores that training wrote into the file's name."""
-    kinds = {"dev": "const_evalb_f", "devuas": "dep_uas", "devlas": "dep_las"}
-    found = re.findall(r"_(?:best_)?(dev\w*)=(\d+\.\d+)", name)
-    return {kinds[kind]: float(value) / 100 for kind, value in found if kind in kinds}

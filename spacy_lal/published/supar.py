@@ -7,12 +7,13 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from spacy.language import Language
 from torch import Tensor
 
 from ..layers.biaffine_spans import BiaffineSpanSettings
 from ..layers.dependency_scorer import DependencySettings
 from ..layers.label_attention import EncoderSettings
-from .imported import Imported, biaffine, converting, lstm_names, published_pipeline, renamed
+from .imported import biaffine, converting, lstm_names, published_pipeline, renamed
 from .input_encoder import NAME
 from .network import Format
 from .restricted import Inert, read_checkpoint
@@ -67,7 +68,7 @@ POSITIONS = 2
 """Positions of a transformer that supar leaves empty."""
 
 
-def read_supar(checkpoint: Path, encoder: Path | None = None, lang: str = "en") -> Imported:
+def read_supar(checkpoint: Path, encoder: Path | None = None, lang: str = "en") -> Language:
     """Return a pipeline with `lal_constituency` or `lal_dependency`, from a file of supar's.
     encoder: folder with config.json and tokenizer.json of the model's transformer, if any.
     Raises ValueError, naming the file, for another format or an unsupported model."""
@@ -85,8 +86,7 @@ def read_supar(checkpoint: Path, encoder: Path | None = None, lang: str = "en") 
         pipeline = _convert(checkpoint, args, fields, given, encoder)
         above = _spans if name == "crf-constituency" else _arcs
         pipeline |= above(pipeline["state"], given, fields, args)
-    nlp = published_pipeline(checkpoint, FORMATS[name], lang=lang, **pipeline)
-    return Imported(nlp, "supar", checkpoint)
+    return published_pipeline(checkpoint, FORMATS[name], lang=lang, **pipeline)
 
 
 def _fields(transform: Inert) -> dict[str, Values]:
@@ -133,8 +133,7 @@ def _convert(
         field = fields["words" if kind == "bert" else "bert"]
         _same_pieces(checkpoint, field["vocab"], encoder)
         prefix = "encoder.bert." if kind == "bert" else "bert_embed.bert."
-        inside = transformer_state(given, prefix, encoder, checkpoint)
-        state |= {f"{NAME}transformer.{name}": tensor for name, tensor in inside.items()}
+        state |= transformer_state(given, prefix, encoder)
         settings["pooling"] = args.get("bert_pooling", "mean")
         before, behind = (
             [encoder.number(field[k])] if field.get(k) else [] for k in ("bos", "eos")
@@ -201,7 +200,7 @@ def _table(field: Values) -> Values:
 
 def _same_pieces(checkpoint: Path, vocabulary: dict[str, int], encoder: EncoderFolder) -> None:
     """Raise ValueError if the folder's vocabulary differs from the checkpoint's."""
-    found = encoder.pieces
+    found = encoder.tokenizer.get_vocab()
     if found != vocabulary:
         differs = sorted(found.items() ^ vocabulary.items(), key=str)
         raise ValueError(
