@@ -70,16 +70,14 @@ def read_benepar(
     if not isinstance(config, dict) or not isinstance(state, dict):
         raise ValueError(f"{source}: no checkpoint of benepar: it lacks its config or parameters")
     with converting("benepar 0.2", weights, encoder):
-        pipeline = _convert(weights, config, state, encoder)
-    nlp = published_pipeline(weights, "benepar", lang=lang, escaped=escaped, **pipeline)
+        nlp = _convert(weights, config, state, encoder, lang=lang, escaped=escaped)
     nlp.meta["name"] = re.sub(r"\W+", "_", source.stem).strip("_").lower() or "benepar"
     return nlp
 
 
 def _convert(
-    weights: Path, config: Json, given: dict[str, Tensor], folder: Path | None
-) -> dict[str, Any]:
-    """Return arguments of `published_pipeline`."""
+    weights: Path, config: Json, given: dict[str, Tensor], folder: Path | None, **options: Any
+) -> Language:
     hparams: Json = config["hparams"]
     labels = _in_order(config, "label_vocab")
     if labels[0] != "":
@@ -131,26 +129,27 @@ def _convert(
         partition_width=width // 2 if attends else None,
     )
     one_root = hparams.get("force_root_constituent", True)
-    return {
-        "state": state,
-        "reading": reading,
-        "outputs": {
-            "labels": labels[1:],
-            "tags": _in_order(config, "tag_vocab") if hparams["predict_tags"] else [],
-        },
-        "encoder": encoder,
-        "network": {
+    tags = _in_order(config, "tag_vocab") if hparams["predict_tags"] else []
+    return published_pipeline(
+        weights,
+        "benepar",
+        state,
+        reading,
+        outputs={"labels": labels[1:], "tags": tags},
+        encoder=encoder,
+        network={
             "encoder": layers,
             "hidden_width": hparams["d_label_hidden"],
-            "tag_width": hparams["d_tag_hidden"] if hparams["predict_tags"] else None,
+            "tag_width": hparams["d_tag_hidden"] if tags else None,
         },
-        "input_encoder": {"width": width, "parts": parts, "cyclic": False},
-        "config": {
+        input_encoder={"width": width, "parts": parts, "cyclic": False},
+        config={
             "objective": {"@misc": f"spacy-lal.margin_objective.v{2 if one_root else 1}"},
             "decoder": {"@misc": "spacy-lal.map_decoder.v1"},
             "max_sentence_length": min(LONGEST, positions - 2) if attends else LONGEST,
         },
-    }
+        **options,
+    )
 
 
 def _attention(name: str, value: Tensor) -> dict[str, Tensor]:

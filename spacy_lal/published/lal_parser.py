@@ -87,31 +87,19 @@ def read_lal_parser(checkpoint: Path, encoder: Path | None = None, lang: str = "
     can't run or this package has no layers for.
     """
     with converting("the LAL parser", checkpoint, encoder):
-        state = dict(read_checkpoint(checkpoint, CLASSES))
-        spec, given = state["spec"], dict(state["state_dict"])
-        hparams = DEFAULTS | spec["hparams"]
-        used = [name for name in UNREAD if hparams[name]]
-        used += ["pretrain_emb"] if "embedding.pretrain_emb.weight" in given else []
-        if used:
-            raise ValueError(f"{checkpoint}: it was trained with {used[0]}, which can't be read")
-        if hparams["use_bert"] and hparams["use_xlnet"]:
-            raise ValueError(f"{checkpoint}: it has both BERT and XLNet, and one can be read")
-        pipeline = _convert(checkpoint, spec, hparams, given, encoder)
-    config = {
-        "objective": {"@misc": "spacy-lal.margin_objective.v2"},
-        "decoder": {"@misc": "spacy-lal.map_decoder.v1", "share": hparams["const_lada"]},
-    }
-    return published_pipeline(checkpoint, "lal-parser", config=config, lang=lang, **pipeline)
+        return _convert(checkpoint, encoder, lang)
 
 
-def _convert(
-    checkpoint: Path,
-    spec: dict[str, Any],
-    hparams: dict[str, Any],
-    given: dict[str, Tensor],
-    folder: Path | None,
-) -> dict[str, Any]:
-    """Return arguments of `published_pipeline`."""
+def _convert(checkpoint: Path, folder: Path | None, lang: str) -> Language:
+    state = dict(read_checkpoint(checkpoint, CLASSES))
+    spec, given = state["spec"], dict(state["state_dict"])
+    hparams = DEFAULTS | spec["hparams"]
+    used = [name for name in UNREAD if hparams[name]]
+    used += ["pretrain_emb"] if "embedding.pretrain_emb.weight" in given else []
+    if used:
+        raise ValueError(f"{checkpoint}: it was trained with {used[0]}, which can't be read")
+    if hparams["use_bert"] and hparams["use_xlnet"]:
+        raise ValueError(f"{checkpoint}: it has both BERT and XLNet, and one can be read")
     values = {
         kind: list(vars(spec[f"{kind}_vocab"])["values"])
         for kind in ("tag", "word", "label", "char", "type")
@@ -182,23 +170,30 @@ def _convert(
     )
     width = hparams["d_label_hidden"]
     dependencies = DependencySettings(hparams["d_biaffine"], width, "dependent", "fenceposts")
-    return {
-        "state": state | network_state(given, n_layers, **names),
-        "reading": reading,
-        "outputs": {
+    return published_pipeline(
+        checkpoint,
+        "lal-parser",
+        state | network_state(given, n_layers, **names),
+        reading,
+        outputs={
             "labels": [JOIN.join(label) for label in values["label"][1:]],
             "relations": values["type"],
         },
-        "encoder": encoder,
-        "network": {"encoder": layers, "hidden_width": width, "dependencies": dependencies},
-        "input_encoder": {
+        encoder=encoder,
+        network={"encoder": layers, "hidden_width": width, "dependencies": dependencies},
+        input_encoder={
             "width": hparams["d_model"],
             "parts": parts,
             "side_by_side": hparams["use_cat"],
             "partitioned": partitioned,
             "unbiased": True,
         },
-    }
+        config={
+            "objective": {"@misc": "spacy-lal.margin_objective.v2"},
+            "decoder": {"@misc": "spacy-lal.map_decoder.v1", "share": hparams["const_lada"]},
+        },
+        lang=lang,
+    )
 
 
 def _table(values: list[str], unknown: str) -> dict[str, Any]:

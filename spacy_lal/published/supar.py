@@ -73,35 +73,20 @@ def read_supar(checkpoint: Path, encoder: Path | None = None, lang: str = "en") 
     encoder: folder with config.json and tokenizer.json of the model's transformer, if any.
     Raises ValueError, naming the file, for another format or an unsupported model."""
     with converting("supar 1.1", checkpoint, encoder):
-        state = dict(read_checkpoint(checkpoint, CLASSES, FUNCTIONS))
-        name, args = state["name"], dict(vars(state["args"]))
-        fields = _fields(state["transform"])
-        given: State = dict(state["state_dict"])
-        if state["pretrained"] is not None:
-            given["pretrained.weight"] = state["pretrained"]
-        if name not in FORMATS:
-            raise ValueError(
-                f"{checkpoint}: the architecture is {name!r}; {', '.join(FORMATS)} can be read"
-            )
-        pipeline = _convert(checkpoint, args, fields, given, encoder)
-        above = _spans if name == "crf-constituency" else _arcs
-        pipeline |= above(pipeline["state"], given, fields, args)
-    return published_pipeline(checkpoint, FORMATS[name], lang=lang, **pipeline)
+        return _convert(checkpoint, encoder, lang)
 
 
-def _fields(transform: Inert) -> dict[str, Values]:
-    found: dict[str, Values] = {}
-    for value in vars(transform).values():
-        for field in value if isinstance(value, (tuple, list)) else (value,):
-            if isinstance(field, Inert) and isinstance(vars(field).get("name"), str):
-                found[vars(field)["name"]] = vars(field)
-    return found
-
-
-def _convert(
-    checkpoint: Path, args: Values, fields: dict[str, Values], given: State, folder: Path | None
-) -> Values:
-    """Return arguments of `published_pipeline` for the input."""
+def _convert(checkpoint: Path, folder: Path | None, lang: str) -> Language:
+    saved = dict(read_checkpoint(checkpoint, CLASSES, FUNCTIONS))
+    name, args = saved["name"], dict(vars(saved["args"]))
+    fields = _fields(saved["transform"])
+    given: State = dict(saved["state_dict"])
+    if saved["pretrained"] is not None:
+        given["pretrained.weight"] = saved["pretrained"]
+    if name not in FORMATS:
+        raise ValueError(
+            f"{checkpoint}: the architecture is {name!r}; {', '.join(FORMATS)} can be read"
+        )
     kind = args["encoder"]
     if kind not in ("lstm", "bert"):
         raise ValueError(f"{checkpoint}: the encoder is {kind!r}, not 'lstm' or 'bert'")
@@ -148,7 +133,25 @@ def _convert(
             "most": field["fix_len"] or None,
             "space": field.get("fn") is not None,
         }
-    return {"state": state, "reading": reading, "encoder": encoder, "input_encoder": settings}
+    above = _spans if name == "crf-constituency" else _arcs
+    return published_pipeline(
+        checkpoint,
+        FORMATS[name],
+        reading=reading,
+        encoder=encoder,
+        input_encoder=settings,
+        lang=lang,
+        **above(state, given, fields, args),
+    )
+
+
+def _fields(transform: Inert) -> dict[str, Values]:
+    found: dict[str, Values] = {}
+    for value in vars(transform).values():
+        for field in value if isinstance(value, (tuple, list)) else (value,):
+            if isinstance(field, Inert) and isinstance(vars(field).get("name"), str):
+                found[vars(field)["name"]] = vars(field)
+    return found
 
 
 def _spans(state: State, given: State, fields: dict[str, Values], args: Values) -> Values:
