@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from ..formats.m2 import Edit, words_of
 from .clean_text import FORM, TextCounts, calibrated, families_of
 from .error_model import ANY, START, ErrorKind, ErrorModel, Insertion, Noise, key_of
-from .sites import SHORTEST
+from .sites import SHORTEST, in_common
 
 CORRECTIONS = "corrections"
 """The kind of errors that are learned from corrections."""
@@ -185,10 +185,10 @@ def _minimal(
     at: int, until: int, written: tuple[str, ...], corrected: Sequence[str]
 ) -> Iterator[Place]:
     """Yield an error without its correct words, and word by word if both sides are equally long."""
-    while at < until and written and corrected[at] == written[0]:
-        at, written = at + 1, written[1:]
-    while at < until and written and corrected[until - 1] == written[-1]:
-        until, written = until - 1, written[:-1]
+    same = in_common(corrected[at:until], written)
+    at, written = at + same, written[same:]
+    behind = in_common(corrected[at:until][::-1], written[::-1])
+    until, written = until - behind, written[: len(written) - behind]
     swapped = len(written) == 2 and tuple(corrected[at:until]) == written[::-1]
     pairs = list(zip(corrected[at:until], written, strict=False))
     by_word = until - at == len(written) and all(
@@ -223,8 +223,8 @@ def _is_misspelling(right: str, wrong: str) -> bool:
 def _letters_changed(right: str, wrong: str) -> tuple[Noise, str, str]:
     """Return the noise of letters, and for SUBSTITUTE the right and the wrong letters. More than
     one change has no letters."""
-    start = _in_common(right, wrong)
-    end = _in_common(right[start:][::-1], wrong[start:][::-1])
+    start = in_common(right, wrong)
+    end = in_common(right[start:][::-1], wrong[start:][::-1])
     old, new = right[start : len(right) - end], wrong[start : len(wrong) - end]
     before, after = right[start - 1 : start], right[start : start + 1]
     if len(old) == 2 and new == old[::-1]:
@@ -236,8 +236,3 @@ def _letters_changed(right: str, wrong: str) -> tuple[Noise, str, str]:
             return Noise.DOUBLE, "", ""
         return Noise.SUBSTITUTE, before, before + new
     return Noise.SUBSTITUTE, *((old, new) if max(len(old), len(new)) <= 3 else ("", ""))
-
-
-def _in_common(one: str, two: str) -> int:
-    pairs = enumerate(zip(one, two, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(two)))

@@ -9,11 +9,11 @@ Usage"); weights are rough. All else comes from clean text.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from itertools import permutations
-from typing import Any
+from itertools import pairwise, permutations
+from typing import Any, NamedTuple
 
 from .clean_text import (
     FORM,
@@ -26,8 +26,8 @@ from .clean_text import (
     spacing_errors,
     text_model,
 )
-from .english_words import Verb, is_variant, plural, regular, verbs_of
-from .error_model import ANY, START, ErrorKind, ErrorModel, Insertion
+from .error_model import ANY, START, VOWELS, ErrorKind, ErrorModel, Insertion, key_of
+from .sites import is_variant
 
 CLOSED = ("missing_determiners", "wrong_determiners", "verbs", "pronouns", "conjunctions")
 """Lists of words that have no forms by the rules, despite appearances ("be", "bed")."""
@@ -234,3 +234,78 @@ def _comparison(adjectives: Iterable[str], known: Mapping[str, int]) -> Families
                 if known.get(stem + ending):
                     table[stem + ending] = _ones([f"{word} {adjective}", f"{word} {stem}{ending}"])
     return table
+
+
+class Verb(NamedTuple):
+    """Forms of a verb. base: "go"; third: "goes"; pasts: "went", "gone"; gerund: "going"."""
+
+    base: str
+    third: str
+    pasts: tuple[str, ...]
+    gerund: str
+
+    @property
+    def forms(self) -> list[str]:
+        return [self.base, self.third, *self.pasts, self.gerund]
+
+
+def verbs_of(
+    sample: Iterable[tuple[Sequence[str], Sequence[bool]]],
+    counts: Mapping[str, int],
+    irregular: Iterable[Sequence[str]],
+    before_base: frozenset[str],
+    closed: frozenset[str] = frozenset(),
+    least: int = 3,
+) -> list[Verb]:
+    """Return the verbs of a text, in alphabetical order.
+
+    sample: words and spaces of sentences. counts: all words of the text, in lower case.
+    irregular: forms of a verb, base and third person first; groups without a gerund are no verbs.
+    before_base: words before a verb's base ("to", "will"). A regular verb follows one, and its
+    other forms occur `least` times, as "to" precedes nouns, too.
+    closed: words that are no verbs ("be", "not", which explain "bed" and "noted").
+    """
+    known = {group[0]: verb for group in irregular if (verb := _irregular(group))}
+    pairs = (pair for words, _ in sample for pair in pairwise(map(key_of, words)))
+    for base in {two for one, two in pairs if one in before_base} - closed - known.keys():
+        if len(base) < 2 or not base.isalpha():
+            continue
+        longer = regular(base + "e")
+        for verb in (regular(base), regular(base, doubled=True)):
+            if verb.gerund == longer.gerund and counts.get(longer.base, 0) > counts.get(base, 0):
+                continue  # "hoping" is a form of "hope", not of "hop"
+            if all(counts.get(form, 0) >= least for form in verb.forms[1:]):
+                known[base] = verb
+                break
+    return [known[base] for base in sorted(known)]
+
+
+def _irregular(forms: Sequence[str]) -> Verb | None:
+    gerunds = [form for form in forms if form.endswith("ing") and form != forms[0]]
+    if not gerunds or len(forms) < 3:
+        return None
+    pasts = tuple(form for form in forms[2:] if form not in gerunds)
+    return Verb(forms[0], forms[1], pasts, gerunds[0])
+
+
+def regular(base: str, doubled: bool = False) -> Verb:
+    """Return the regular forms. doubled: whether the last consonant doubles before a vowel."""
+    stem = base + base[-1:] if doubled else base
+    past = base + "d" if base.endswith("e") else _with_y(base, "ed") or stem + "ed"
+    if base.endswith("ie"):
+        stem = base[:-2] + "y"
+    elif base.endswith("e") and not base.endswith(("ee", "oe", "ye")):
+        stem = base[:-1]
+    return Verb(base, plural(base), (past,), stem + "ing")
+
+
+def plural(word: str) -> str:
+    """Return the form with the ending of noun plurals and of the third person."""
+    if word.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return word + "es"
+    return _with_y(word, "es") or word + "s"
+
+
+def _with_y(word: str, ending: str) -> str:
+    ends_in_y = word.endswith("y") and word[-2:-1] not in VOWELS
+    return word[:-1] + "i" + ending if ends_in_y else ""

@@ -7,8 +7,7 @@ import pytest
 
 from spacy_lal.artificial_errors.clean_text import TextCounts
 from spacy_lal.artificial_errors.corrupt import corrupt_words
-from spacy_lal.artificial_errors.english import grammar_kinds, lists
-from spacy_lal.artificial_errors.english_words import Verb, is_variant, regular, verbs_of
+from spacy_lal.artificial_errors.english import Verb, grammar_kinds, lists, regular, verbs_of
 from spacy_lal.artificial_errors.error_model import (
     LETTER_NOISE,
     ErrorKind,
@@ -16,7 +15,7 @@ from spacy_lal.artificial_errors.error_model import (
     Insertion,
     Noise,
 )
-from spacy_lal.artificial_errors.sites import change_at, find_sites
+from spacy_lal.artificial_errors.sites import change_at, find_sites, is_variant
 
 from .small import split
 
