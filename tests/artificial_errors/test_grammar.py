@@ -99,7 +99,7 @@ def test_what_is_made(kinds, name: str, sentence: str, expected: set[str]) -> No
 def test_prepositions_after_a_verb(kinds) -> None:
     found = made(kinds, "preposition after a verb", "we visited the wall")
     assert {"we visited to the wall", "we visited about the wall"} <= found
-    assert len(found) == len(lists()["inserted_prepositions"])
+    assert len(found) == len(lists()["insertions"]["unnecessary preposition"])
 
 
 def test_comparison() -> None:
