@@ -182,8 +182,17 @@ def misspelled(word: str, how: str, letters: Mapping[str, Weights], rng: Random)
             return None
         place, old, new = rng.choices(list(found), list(found.values()))[0]
         return word[:place] + new + word[place + len(old) :]
-    places = range(1, len(word) - (how == Noise.TRANSPOSE))
-    changed = [other for place in places if (other := _changed(word, how, place)) != word]
+    changed = []
+    for place in range(1, len(word) - (how == Noise.TRANSPOSE)):
+        before, letter, rest = word[:place], word[place], word[place + 1 :]
+        if how == Noise.TRANSPOSE:
+            changed.append(before + rest[0] + letter + rest[1:])
+        elif how == Noise.OMIT:
+            changed.append(before + rest)
+        # DOUBLE, where languages have double letters, but never three
+        elif before[-1] in VOWELS and letter not in VOWELS and rest[:1] != letter:
+            changed.append(before + letter * 2 + rest)
+    changed = [other for other in changed if other != word]
     return rng.choice(changed) if changed else None
 
 
@@ -198,17 +207,6 @@ def _american(word: str) -> str:
     for pattern, spelling in _VARIANTS:
         word = pattern.sub(spelling, word)
     return word
-
-
-def _changed(word: str, how: str, place: int) -> str:
-    before, letter, rest = word[:place], word[place], word[place + 1 :]
-    if how == Noise.TRANSPOSE:
-        return before + rest[0] + letter + rest[1:]
-    if how == Noise.OMIT:
-        return before + rest
-    # DOUBLE, where languages have double letters, but never three
-    doubles = before[-1] in VOWELS and letter not in VOWELS and rest[:1] != letter
-    return before + letter * 2 + rest if doubles else word
 
 
 def _is_shouted(words: Sequence[str]) -> bool:
