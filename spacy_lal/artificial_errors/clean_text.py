@@ -298,4 +298,5 @@ def calibrated(model: ErrorModel, sample: Sample, shares: Weights, most: int = 2
         if total := sum(weights):
             rate = min(shares[name] * tokens / 100, _MOST_WEIGHT * len(weights)) / total
             rates[name] = float(f"{rate:.4g}")
-    return model.with_rates(rates)
+    kinds = {name: replace(kind, rate=rates[name]) for name, kind in model.kinds.items()}
+    return replace(model, kinds=kinds, noise={name: rates[name] for name in model.noise})

@@ -8,7 +8,7 @@ relative frequencies of errors at their possible places, before scaling to a rat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
@@ -148,15 +148,6 @@ class ErrorModel:
                 for word in [ANY] if ANY in insertion.before else insertion.before:
                     found.setdefault(word, []).append((inserted, kind.rate, insertion))
         return found
-
-    def with_rates(self, rates: Weights) -> ErrorModel:
-        """Return the model with other rates of kinds and weights of noise; the rest stays."""
-        kinds = {
-            name: replace(kind, rate=rates.get(name, kind.rate))
-            for name, kind in self.kinds.items()
-        }
-        noise = {name: rates.get(name, weight) for name, weight in self.noise.items()}
-        return replace(self, kinds=kinds, noise=noise)
 
     def save(self, path: str | Path) -> None:
         Path(path).parent.mkdir(parents=True, exist_ok=True)

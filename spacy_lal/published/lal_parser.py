@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -29,16 +30,8 @@ CLASSES = ["vocabulary.Vocabulary", "makehp.HParams"]
 """Classes in the pickle whose objects are read as data."""
 START, STOP, UNKNOWN, UNKNOWN_TAG = "<START>", "<STOP>", "<UNK>", "UNK"
 """Words and tags of the vocabularies outside any text."""
-DEFAULTS: dict[str, Any] = {
-    **dict.fromkeys(("use_elmo", "use_bert", "use_bert_only", "use_xlnet", "use_roberta"), False),
-    **dict.fromkeys(("use_lal", "lal_resdrop", "lal_pwff", "lal_partitioned"), False),
-    **dict.fromkeys(("lal_q_as_matrix", "lal_combine_as_self", "use_cat", "pad_left"), False),
-    **dict.fromkeys(("lal_d_kv", "lal_d_proj"), 64),
-    **dict.fromkeys(("bert_do_lower_case", "xlnet_do_lower_case"), False),
-    "bert_transliterate": "",
-    "const_lada": 0.5,
-}
-"""Hyperparameters that older files lack."""
+DEFAULTS = {"lal_d_kv": 64, "lal_d_proj": 64, "const_lada": 0.5}
+"""Hyperparameters that older files lack; all others are False then."""
 UNREAD = ("use_elmo", "use_bert_only", "use_roberta", "bert_transliterate")
 """Hyperparameters of unsupported variants."""
 SPECIAL = {
@@ -91,9 +84,9 @@ def read_lal_parser(checkpoint: Path, encoder: Path | None = None, lang: str = "
 
 
 def _convert(checkpoint: Path, folder: Path | None, lang: str) -> Language:
-    state = dict(read_checkpoint(checkpoint, CLASSES))
-    spec, given = state["spec"], dict(state["state_dict"])
-    hparams = DEFAULTS | spec["hparams"]
+    saved = dict(read_checkpoint(checkpoint, CLASSES))
+    spec, given = saved["spec"], dict(saved["state_dict"])
+    hparams: defaultdict[str, Any] = defaultdict(bool, DEFAULTS | spec["hparams"])
     used = [name for name in UNREAD if hparams[name]]
     used += ["pretrain_emb"] if "embedding.pretrain_emb.weight" in given else []
     if used:
