@@ -56,8 +56,8 @@ Choice = tuple[tuple[str, ...], tuple[float, ...], float]
 @dataclass(frozen=True)
 class Insertion:
     """An unnecessary word, with the weights of its neighbours. Its weight is `after` of the
-    preceding word times `before` of the following. Words outside of a table have the weight of
-    `ANY` there, or 0."""
+    preceding word times `before` of the following. Words outside of a table have the table's weight
+    of `ANY`, or 0."""
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid", strict=True)
     after: Weights
@@ -132,7 +132,7 @@ class ErrorModel:
 
     @cached_property
     def longest(self) -> dict[str, int]:
-        """The most words of a phrase, by its first word."""
+        """The greatest number of words in a phrase, by the phrase's first word."""
         longest: dict[str, int] = {}
         for phrase in self.phrases:
             first, *more = phrase.split(" ")
@@ -141,7 +141,7 @@ class ErrorModel:
 
     @cached_property
     def insertions_before(self) -> dict[str, list[tuple[str, float, Insertion]]]:
-        """Insertions before a word, with the kind's rate; `ANY`: before all words."""
+        """Insertions before a word, with the rate of their kind; `ANY`: before any word."""
         found: dict[str, list[tuple[str, float, Insertion]]] = {}
         for kind in self.kinds.values():
             for inserted, insertion in kind.insertions.items():
@@ -156,7 +156,7 @@ class ErrorModel:
 
     @classmethod
     def load(cls, path: str | Path) -> ErrorModel:
-        """Load a model. Raises ValueError, with file and key, if it is malformed."""
+        """Load a model. Raises ValueError, naming file and key, if it is malformed."""
         try:
             return TypeAdapter(ErrorModel).validate_json(Path(path).read_bytes())
         except ValidationError as error:
@@ -168,5 +168,5 @@ class ErrorModel:
 
 
 def key_of(word: str) -> str:
-    """Return a word as tables have it."""
+    """Return a word in the form that tables have."""
     return "I" if word == "I" else word.lower().replace("’", "'")

@@ -37,11 +37,11 @@ SPACE = "▁"
 class Table:
     """Numbers of words, tags or characters.
 
-    values: by number; None for one in no text. unknown: number for other values.
-    start, stop: numbers around a sentence; stop None for nothing behind it. lower: read lower case.
+    values: by number; None for a number in no text. unknown: number of other values.
+    start, stop: numbers around a sentence; stop is None if nothing follows. lower: read lower case.
     escape: brackets are read as `BRACKETS`.
     around: numbers before and after each word's characters. boundary: repetitions of start and stop
-        in their rows of characters. most: most characters of a word; None for all.
+        in their rows of characters. most: greatest number of characters of a word; None for all.
     """
 
     values: Sequence[str | None]
@@ -87,16 +87,16 @@ class PieceSettings:
 
     running: read a sentence as running text (benepar), each word as the last piece that it
         overlaps; otherwise words are cut one by one.
-    padding: number of the padding piece. window: most pieces read at once, special ones included;
+    padding: number of the padding piece. window: most pieces read at once, with special pieces;
         None for no limit.
     shift: number of states before the first piece's (T5's decoder: 1).
 
     For words one by one:
     before, behind: special pieces with a row each. unknown: piece of a word without pieces.
     most: pieces of a word; None for all. plain: words are read as `lal_words`.
-    space: read every word after a space. commas: a comma after a digit is a piece of its own, as in
-        XLNet's own tokenizer, unlike its tokenizer.json. literal: words never match special pieces.
-    """
+    space: whether a space precedes every word. commas: a comma after a digit is a piece of its own,
+        as in XLNet's own tokenizer, unlike its tokenizer.json. literal: words never match special
+        pieces."""
 
     padding: int
     running: bool = False
@@ -114,7 +114,7 @@ class PieceSettings:
 
 class Pieces(NamedTuple):
     """Pieces of a sentence, and the range of states of each row: starts, ends [N]. Running text
-    also has states of the special pieces before and behind ids."""
+    also has states of the special pieces before and after `ids`."""
 
     ids: list[int]
     starts: Numbers
@@ -239,7 +239,7 @@ class PieceReader:
 
 
 class SentenceNumbers(NamedTuple):
-    """A sentence of N rows; empty for inputs that are not in use."""
+    """A sentence of N rows; arrays of unused inputs are empty."""
 
     words: list[int]
     tags: list[int]

@@ -12,7 +12,7 @@ import re
 import zipfile
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import torch
 
@@ -22,7 +22,7 @@ KEYS = {"supar": {"transform", "args"}, "lal-parser": {"spec"}, "benepar": {"con
 
 def looks_like(path: Path) -> str:
     """Return the program of a checkpoint file or release folder, by the strings in its pickle.
-    Raises ValueError, naming the file, if the keys of no program in `KEYS` are there."""
+    Raises ValueError, naming the file, for a program that isn't in `KEYS`."""
     if path.is_dir():
         return "benepar"
     try:
@@ -40,7 +40,7 @@ def looks_like(path: Path) -> str:
 def _instructions(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield the names and arguments of instructions that make a checkpoint."""
     with path.open("rb") as file:
-        pickles = [file] * 4  # a number, the protocol, the system, the checkpoint
+        pickles: list[IO[bytes]] = [file] * 4  # a number, the protocol, the system, the checkpoint
         if zipfile.is_zipfile(path):
             archive = zipfile.ZipFile(file)
             (pickled,) = (name for name in archive.namelist() if name.endswith("/data.pkl"))
@@ -69,7 +69,7 @@ class Absent(Inert):
 def read_checkpoint(
     path: str | Path, classes: Collection[str] = (), absent: Collection[str] = ()
 ) -> Any:
-    """Return the contents of a .pt file in the zip format or that before PyTorch 1.6.
+    """Return the contents of a .pt file in the zip format or in the format before PyTorch 1.6.
 
     classes: full names whose objects become `Inert` data. absent: names of functions, or prefixes
         that end in a dot, that become `Absent`.
@@ -108,7 +108,7 @@ def _object(cls: Any, *_: Any) -> Any:
     return cls.__new__(cls) if issubclass(cls, Inert) else Absent()
 
 
-CONTAINERS = [
+CONTAINERS: list[Any] = [
     (_dict, "collections.defaultdict"),
     (_object, "copyreg._reconstructor"),
     (frozenset, "builtins.frozenset"),

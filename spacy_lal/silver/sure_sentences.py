@@ -68,8 +68,8 @@ def write_shards(
 
     Each file is an even sample of the text, so that any number of files will do. Existing files are
     kept, and their counts yielded again. Sentences of a file are shuffled reproducibly.
-    words: number of words to keep before the end, 0 for all.
-    Raises ValueError if no component finds one of the layers, or if `output` is of other settings,
+    words: the run ends once so many words are kept; 0 for no limit.
+    Raises ValueError if no component finds one of the layers, or if `output` has other settings,
     pipelines or texts, and BlockingIOError if another run is writing there.
     """
     if missing := sorted(set(settings.least) - findable(nlp)):
@@ -150,7 +150,7 @@ def _read(
 def lines(path: Path, part: int, parts: int) -> Iterator[str | None]:
     """Yield the lines of every `parts`-th block from block `part` on, without blank lines. The file
     may be compressed (.xz, .gz, .bz2). None stands for a line that isn't UTF-8. Raises ValueError,
-    naming the file and the line, if it is damaged."""
+    naming file and line, if the file is damaged."""
     number = 0
     opener = OPENERS.get(path.suffix, open)
     with undamaged(path, lambda: f"line {number}"), opener(path, "rb") as file:
@@ -182,7 +182,7 @@ class Seen:
         self.new: list[int] = []
 
     def again(self, text: str, kind: str) -> bool:
-        """Add a text of a kind; return whether it was there before."""
+        """Add a text of a kind; return whether it was added before."""
         letters = _DIGIT.sub("0", letters_and_digits(text))
         digest = blake2b(f"{kind} {letters}".encode(), digest_size=8).digest()
         number = int.from_bytes(digest)
@@ -193,5 +193,5 @@ class Seen:
         return False
 
     def add(self, numbers: NDArray[numpy.uint64]) -> None:
-        """Add numbers that `new` held."""
+        """Add numbers that `new` held earlier."""
         self._known.update(numbers.tolist())
