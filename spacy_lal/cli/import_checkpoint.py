@@ -47,7 +47,7 @@ def import_checkpoint(
     Nothing is downloaded, and the other parser isn't needed.
     """
     with clear_errors("import", checkpoint):
-        from ..published.benepar_checkpoints import read_benepar
+        from ..published.benepar_checkpoints import MODEL, read_benepar
         from ..published.imported import write_imported
         from ..published.lal_parser import read_lal_parser
         from ..published.restricted import looks_like
@@ -58,10 +58,11 @@ def import_checkpoint(
         if escaped and kind is not Kind.benepar:
             raise ValueError(f"--escaped is for benepar, and this is a checkpoint of {kind}")
         if kind is Kind.benepar:
-            imported = read_benepar(checkpoint, lang=lang, encoder=encoder, escaped=escaped)
+            nlp = read_benepar(checkpoint, lang=lang, encoder=encoder, escaped=escaped)
         elif kind is Kind.lal_parser:
-            imported = read_lal_parser(checkpoint, encoder, lang)
+            nlp = read_lal_parser(checkpoint, encoder, lang)
         else:
-            imported = read_supar(checkpoint, encoder, lang)
-        write_imported(imported, output, licence)
+            nlp = read_supar(checkpoint, encoder, lang)
+        weights = checkpoint / MODEL if checkpoint.is_dir() else checkpoint
+        write_imported(nlp, kind, weights, output, licence)
     msg.good(str(output))
