@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import repeat
 from pathlib import Path
 from threading import RLock
 from typing import Generic, NamedTuple, TypeVar
@@ -81,28 +82,22 @@ def _batch(
 ) -> list[Found[T]]:
     batch: list[tuple[Record, Doc | None]] = []
     tokens = 0
-    for record in records:
-        doc = _tokens(nlp, record)
+    while tokens < batch_tokens and (record := next(records, None)) is not None:
+        try:
+            doc = nlp.make_doc(record["text"])
+        except Exception:
+            doc = None
         batch.append((record, doc))
-        tokens += max(1, len(doc) if doc is not None else 0)
-        if tokens >= batch_tokens:
-            break
+        tokens += len(doc or ()) or 1
     docs = [doc for _, doc in batch if doc is not None]
+    annotated: Iterator[Doc | None]
     try:
-        annotations = iter(_piped(nlp, docs) if docs else [])
+        annotated = iter(_piped(nlp, docs) if docs else [])
     except Exception:
-        return [_alone(nlp, record, read) for record, _ in batch]
+        annotated = repeat(None)
     return [
-        _alone(nlp, record, read) if doc is None else _read(record, next(annotations), read)
-        for record, doc in batch
+        _found(nlp, record, None if doc is None else next(annotated), read) for record, doc in batch
     ]
-
-
-def _tokens(nlp: Language, record: Record) -> Doc | None:
-    try:
-        return nlp.make_doc(record["text"])
-    except Exception:
-        return None
 
 
 def _piped(nlp: Language, docs: list[Doc]) -> list[Doc]:
@@ -115,16 +110,13 @@ def _piped(nlp: Language, docs: list[Doc]) -> list[Doc]:
     return done
 
 
-def _alone(nlp: Language, record: Record, read: Callable[[Record, Doc], T]) -> Found[T]:
+def _found(
+    nlp: Language, record: Record, doc: Doc | None, read: Callable[[Record, Doc], T]
+) -> Found[T]:
+    """Return what is read from an annotated Doc. Without it, the text is annotated by itself."""
     try:
-        (doc,) = _piped(nlp, [nlp.make_doc(record["text"])])
-    except Exception as error:
-        return Found(record, None, told(error))
-    return _read(record, doc, read)
-
-
-def _read(record: Record, doc: Doc, read: Callable[[Record, Doc], T]) -> Found[T]:
-    try:
+        if doc is None:
+            (doc,) = _piped(nlp, [nlp.make_doc(record["text"])])
         return Found(record, read(record, doc))
     except Exception as error:
         return Found(record, None, told(error))

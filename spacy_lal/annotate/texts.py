@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
-import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
+
+from pydantic_core import to_jsonable_python
 
 from ..formats.files import OPENERS, undamaged
 from .records import FIELDS, Record
@@ -31,7 +31,6 @@ _PLACES = (
     re.compile(r"\s+"),
 )
 
-_PLAIN = (str, int, float, bool, type(None))
 _AT_ONCE = 1000
 
 
@@ -70,25 +69,25 @@ class Texts:
 
     def _find(self, path: Path) -> None:
         if path.is_dir():
-            found = sorted(file for file in path.rglob("*") if file.is_file())
+            found = ((file, _kind(file)) for file in sorted(path.rglob("*")) if file.is_file())
             self.files = [
                 (file.relative_to(path).as_posix(), file, kind)
-                for file in found
-                if (kind := _kind(file)) and kind == (self.kind or kind)
+                for file, kind in found
+                if kind in ((self.kind,) if self.kind else KINDS)
             ]
             if not self.files:
                 raise FileNotFoundError(
                     f"no text in {path}: texts are read from {', '.join(KINDS)} files"
                 )
-        else:
-            kind = self.kind or _kind(path)
-            if kind is None:
-                raise ValueError(
-                    f"the name of {path} doesn't say its format: give --input-format, one of "
-                    f"{', '.join(KINDS)}"
-                )
-            path.stat()  # raises an error for a file that isn't there
-            self.files = [(path.name, path, kind)]
+            return
+        kind = self.kind or _kind(path)
+        if kind not in KINDS:
+            raise ValueError(
+                f"the name of {path} doesn't say its format: give --input-format, one of "
+                f"{', '.join(KINDS)}"
+            )
+        path.stat()  # raises an error for a file that isn't there
+        self.files = [(path.name, path, kind)]
 
     @property
     def size(self) -> int | None:
@@ -127,20 +126,22 @@ class Texts:
                 line = line.removeprefix(b"\xef\xbb\xbf")
             try:
                 text = line.decode("utf8")
-                yield {"id": place, "text": text} if kind == "txt" else self._json(place, text)
+                if kind == "txt":
+                    yield {"id": place, "text": text}
+                else:
+                    # srsly reads neither NaN nor large numbers
+                    yield self._record(place, json.loads(text))
             except ValueError as error:
                 yield {"id": place, "text": line.decode("utf8", "replace"), "error": told(error)}
 
-    def _json(self, place: str, line: str) -> Record:
-        values = json.loads(line)  # srsly reads neither NaN nor large numbers
+    def _record(self, place: str, values: Any) -> Record:
         if not isinstance(values, dict):
-            raise ValueError(f"expected a JSON object on each line, found {line.strip()[:40]!r}")
-        return self._record(place, values)
-
-    def _record(self, place: str, values: dict[str, Any]) -> Record:
+            raise ValueError(f"expected a JSON object on each line, found {str(values)[:40]!r}")
         name = values.get("id")
         record: Record = {"id": place if name is None else str(name)}
-        record |= {key: _plain(values.get(key)) for key in self.keep if key != "id"}
+        kept = {key: values.get(key) for key in self.keep if key != "id"}
+        # null for NaN and infinity, text for dates and other types
+        record |= to_jsonable_python(kept, inf_nan_mode="null", fallback=str)
         if type(offset := values.get("offset")) is int:
             record["offset"] = offset  # of a piece that failed in another run
         text = values.get(self.text_field)
@@ -170,24 +171,10 @@ class Texts:
             raise ValueError(f"{path}: {error}") from error
 
 
-def _kind(path: Path) -> str | None:
-    packed = path.suffix in OPENERS
-    name = path.name.removesuffix(path.suffix) if packed else path.name
-    kind = os.path.splitext(name)[1].removeprefix(".").lower()
-    if kind == "parquet" and packed:
-        return None
-    return kind if kind in KINDS else None
-
-
-def _plain(value: Any) -> Any:
-    """Convert a value to JSON: null for NaN and infinity, text for dates and other types."""
-    if isinstance(value, _PLAIN):
-        return None if isinstance(value, float) and not math.isfinite(value) else value
-    if isinstance(value, list):
-        return [_plain(part) for part in value]
-    if isinstance(value, dict):
-        return {str(key): _plain(part) for key, part in value.items()}
-    return str(value)
+def _kind(path: Path) -> str:
+    """Return the suffix, of compressed files the one before, without its dot."""
+    name = path.with_suffix("") if path.suffix in OPENERS else path
+    return name.suffix.removeprefix(".").lower()
 
 
 def pyarrow() -> Any:

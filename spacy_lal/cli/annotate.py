@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from wasabi import msg
 
-from ..annotate.shards import WRITERS, AnnotateSettings, Workers
+from ..annotate.shards import FORMATS, AnnotateSettings
+from ..annotate.texts import STDIN, Texts
+from ..annotate.workers import Engine, Workers
 from .checks import ModelArgument, ThreadsOption, check_apart, check_folder, clear_errors
 
 if TYPE_CHECKING:
@@ -31,21 +33,19 @@ def annotate(
         ),
     ],
     output: Annotated[Path, typer.Argument(help="Folder for the files.")],
-    format: Annotated[str, typer.Option(help=f"Output: {', '.join(WRITERS)}.")] = "jsonl",
+    format: Annotated[str, typer.Option(help=f"Output: {', '.join(FORMATS)}.")] = "jsonl",
     keep: Annotated[str, typer.Option(help="Input fields to copy, comma-separated.")] = "",
     text_field: Annotated[str, typer.Option(help="The field that has the text.")] = "text",
     input_format: Annotated[
         str, typer.Option(help="txt, jsonl or parquet, if file names don't show it.")
     ] = "",
     engine: Annotated[
-        str, typer.Option(help="What annotates: processes of this machine, or ray.")
-    ] = "processes",
-    n_process: Annotated[
-        int, typer.Option(min=1, help="Number of processes, or of Ray's actors.")
-    ] = 1,
+        Engine, typer.Option(help="What annotates: processes of this machine, or ray.")
+    ] = Engine.processes,
+    n_process: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     threads: ThreadsOption = 0,
     gpu_id: Annotated[
-        int, typer.Option(min=-1, help="GPU, -1 for none; on ray, 0 gives each actor one.")
+        int, typer.Option(min=-1, help="GPU, -1 for none; on ray, 0 gives each process one.")
     ] = -1,
     max_chars: Annotated[
         int, typer.Option(min=1, help="Texts of more characters are annotated in pieces.")
@@ -62,7 +62,6 @@ def annotate(
     """
     with clear_errors("annotate"):
         from ..annotate.run import annotate_texts
-        from ..annotate.texts import STDIN, Texts
 
         kept = tuple(name.strip() for name in keep.split(",") if name.strip())
         source = Texts(texts, input_format or None, text_field, kept)
