@@ -103,8 +103,7 @@ def _counts(future: Future[Counts]) -> Counts:
     try:
         return future.result()
     except BrokenProcessPool:
-        said = "a process ended early; mostly that means that memory ran out"
-        raise ChildProcessError(said) from None
+        raise
     except Exception as error:
         cause = getattr(error, "cause", error)  # Ray adds its own traceback
         raise ChildProcessError(f"an error in a worker: {told(cause)}") from error
@@ -145,6 +144,9 @@ def _in_processes(make: Make, workers: Workers) -> Iterator[Submit]:
     pool = ProcessPoolExecutor(workers.processes, spawn, initializer=_begin)
     try:
         yield partial(pool.submit, make)
+    except BrokenProcessPool:
+        said = "a process ended early; mostly that means that memory ran out"
+        raise ChildProcessError(said) from None
     finally:
         for process in multiprocessing.active_children():
             if process not in others:

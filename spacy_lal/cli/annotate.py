@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 from wasabi import msg
 
+from ..annotate.run import Done, annotate_texts
 from ..annotate.shards import FORMATS, AnnotateSettings
 from ..annotate.texts import STDIN, Texts
 from ..annotate.workers import Engine, Workers
-from .checks import ModelArgument, ThreadsOption, check_apart, check_folder, clear_errors
-
-if TYPE_CHECKING:
-    from ..annotate.run import Done
+from .checks import ModelArgument, ThreadsOption, check_folder, clear_errors, values
 
 SOME_FAILED = 3
 """The exit status if some texts could not be annotated."""
@@ -61,13 +60,9 @@ def annotate(
     JSON lines with their errors, and the exit status is 3.
     """
     with clear_errors("annotate"):
-        from ..annotate.run import annotate_texts
-
-        kept = tuple(name.strip() for name in keep.split(",") if name.strip())
+        kept = tuple(values(keep))
         source = Texts(texts, input_format or None, text_field, kept)
-        if texts != STDIN:
-            check_apart(output, Path(texts))
-        check_folder(output, [] if texts == STDIN else [Path(texts)])
+        check_folder(output, [] if texts == STDIN else [Path(texts)], apart=True)
         settings = AnnotateSettings(format, kept, max_chars, shard_chars, batch_tokens)
         workers = Workers(n_process, threads, gpu_id, engine)
         failed = _summarise(
@@ -77,7 +72,7 @@ def annotate(
         raise typer.Exit(SOME_FAILED)
 
 
-def _shown(run: Iterable[Done], source: Any) -> Iterator[Done]:
+def _shown(run: Iterable[Done], source: Texts) -> Iterator[Done]:
     """Yield the same, with a progress bar in bytes on terminals."""
     from tqdm import tqdm
 
@@ -97,21 +92,18 @@ def _shown(run: Iterable[Done], source: Any) -> Iterator[Done]:
 
 
 def _summarise(run: Iterable[Done], output: Path) -> int:
+    """Print the sums over all files. Returns the number of failed texts."""
     begun = time.perf_counter()
-    texts = words = new_words = failed = files = there = 0
+    sums = Counter[str]()
     for done in run:
-        files += 1
-        there += done.there
-        texts += done.counts["texts"]
-        failed += done.counts["failed"]
-        words += done.counts["words"]
-        new_words += 0 if done.there else done.counts["words"]
-    seconds = time.perf_counter() - begun
-    before = f", {there:,} of them there before" if there else ""
-    said = f"{texts:,} texts, {words:,} words in {files:,} files in {output}{before}"
-    if new_words:
-        said += f"; {new_words / seconds:,.0f} words a second"
-    msg.good(said)
-    if failed:
-        msg.warn(f"{failed:,} texts failed, see {output / 'failed'}")
-    return failed
+        sums.update({name: done.counts[name] for name in ("texts", "words", "failed")})
+        sums["files"] += 1
+        sums["there"] += done.there
+        sums["new"] += 0 if done.there else done.counts["words"]
+    before = f", {sums['there']:,} of them there before" if sums["there"] else ""
+    numbers = f"{sums['texts']:,} texts, {sums['words']:,} words in {sums['files']:,} files"
+    rate = f"{sums['new'] / (time.perf_counter() - begun):,.0f} words a second"
+    msg.good(f"{numbers} in {output}{before}{f'; {rate}' if sums['new'] else ''}")
+    if sums["failed"]:
+        msg.warn(f"{sums['failed']:,} texts failed, see {output / 'failed'}")
+    return sums["failed"]

@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import MISSING, Field, fields, replace
+from dataclasses import MISSING, fields, replace
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import srsly
 import typer
-from spacy.tokens import Doc
 from wasabi import msg
 
 from ..annotations import CORRECT
@@ -26,7 +25,7 @@ from ..formats.treebank_format import Format, Losses
 from ..formats.treebank_sentence import TreebankSentence, language_vocab, write_docs
 from ..formats.whole_files import whole_file
 from ..trees.tree import ConstituentTree
-from .checks import check_outputs, clear_errors
+from .checks import check_outputs, clear_errors, from_each
 
 Counts = dict[str, Any]
 """Report on one file: numbers by name, and lists of omissions with place and reason."""
@@ -66,8 +65,6 @@ def convert(
         check_outputs([output], inputs)
         _write(format, inputs, output)
         return
-    if missing := [path for path in inputs if not path.exists()]:
-        raise FileNotFoundError(f"{missing[0]} isn't there")
     outputs = {part: output / f"{part}.spacy" for part in format.parts} or {"": output}
     check_outputs([*outputs.values(), report], format.sources(inputs))
     results: dict[str, Counts] = {}
@@ -79,7 +76,10 @@ def convert(
             if heads is not HeadRules.none and not format.gives_heads:
                 sentences = _with_heads(sentences, heads, losses)
             if no_tags:
-                sentences = _without_tags(sentences, frozenset(no_tags.split()))
+                sentences = [
+                    replace(s, tags=["" if tag in no_tags.split() else tag for tag in s.tags or ()])
+                    for s in sentences
+                ]
             sentences = _of_blocks(sentences, block, without_block or [], inputs)
             converted[outputs[part]] = sentences
         results[part or output.name] = _counts(sentences, losses)
@@ -95,13 +95,18 @@ def convert(
 def command(format: type[Format]) -> Callable[..., None]:
     """Return `convert` as a function with the format's fields as options, for typer."""
     hints = get_type_hints(format, include_extras=True)
-    own = [_option(field, hints[field.name]) for field in fields(format)]
     _, inputs, output, *shared = signature(convert, eval_str=True).parameters.values()
     if format.parts:
         place = typer.Argument(metavar="INPUT", help="The treebank: a folder, or a file.")
         inputs = inputs.replace(annotation=Annotated[Path, place])
         place = typer.Argument(metavar="OUTPUT", help="The folder of train.spacy, …")
         output = output.replace(annotation=Annotated[Path, place])
+    own = []
+    for field in fields(format):
+        kind, (help,) = hints[field.name].__origin__, hints[field.name].__metadata__
+        default = Parameter.empty if field.default is MISSING else field.default
+        option = Parameter(field.name, Parameter.KEYWORD_ONLY, default=default)
+        own.append(option.replace(annotation=Annotated[kind, typer.Option(help=help)]))
 
     def run(inputs: list[Path] | Path, output: Path, **options: Any) -> None:
         paths = [inputs] if isinstance(inputs, Path) else inputs
@@ -116,13 +121,6 @@ def command(format: type[Format]) -> Callable[..., None]:
     return run
 
 
-def _option(field: Field[Any], hint: Any) -> Parameter:
-    default = Parameter.empty if field.default is MISSING else field.default
-    (help,) = hint.__metadata__
-    parameter = Parameter(field.name, Parameter.KEYWORD_ONLY, default=default)
-    return parameter.replace(annotation=Annotated[hint.__origin__, typer.Option(help=help)])
-
-
 convert_app = typer.Typer(
     name="convert",
     help="Convert treebanks to .spacy files, one Doc a sentence, or .spacy files to a format.",
@@ -135,24 +133,18 @@ for _name, _format in FORMATS.items():
 
 def _write(format: Format, inputs: Sequence[Path], output: Path) -> None:
     texts: list[str] = []
+    vocab = language_vocab(format.lang)  # the language's marks whitespace tokens
     for path in inputs:
-        number = 0
-        # the language's vocabulary marks whitespace tokens
-        for number, doc in enumerate(read_spacy(path, language_vocab(format.lang)), start=1):
-            texts.append(_written(format, doc, f"{path}: Doc {number}"))
-        if not number:
-            raise ValueError(f"no Docs in {path}")
+        docs = from_each([path], lambda path: read_spacy(path, vocab))
+        for number, doc in enumerate(docs, start=1):
+            try:
+                texts.append(format.write(doc))
+            except ValueError as error:
+                raise ValueError(f"{path}: Doc {number}: {error}") from error
     output.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(output) as unfinished:
         unfinished.write_text("".join(texts), encoding="utf8")
     typer.echo(f"{len(texts):,} Docs")
-
-
-def _written(format: Format, doc: Doc, place: str) -> str:
-    try:
-        return format.write(doc)
-    except ValueError as error:
-        raise ValueError(f"{place}: {error}") from error
 
 
 def _with_heads(
@@ -169,15 +161,6 @@ def _with_heads(
             losses.left_out["without heads"].append((place, "no tree"))
         found.append(sentence)
     return found
-
-
-def _without_tags(
-    sentences: Iterable[TreebankSentence], tags: frozenset[str]
-) -> list[TreebankSentence]:
-    return [
-        replace(s, tags=["" if tag in tags else tag for tag in s.tags]) if s.tags else s
-        for s in sentences
-    ]
 
 
 def _of_blocks(

@@ -43,7 +43,10 @@ def edit(
         check_folder(output, [Path(model), *([Path(mean_with)] if mean_with else [])])
         nlp = load_pipeline(model, config=changed)
         for place, value in changed.items():
-            _set_in_cfg(nlp, place, value)
+            name, _, setting = place.removeprefix("components.").rpartition(".")
+            stored = getattr(nlp.get_pipe(name), "cfg", {}) if name in nlp.pipe_names else {}
+            if setting in stored:  # beside the weights: a detector's threshold
+                stored[setting] = value
         if mean_with:
             mine, before, other = (
                 _model(pipeline, component)
@@ -67,16 +70,6 @@ def _setting(text: str) -> tuple[str, Any]:
     if ".model." in place and place.rpartition(".")[2] not in READING:
         raise ValueError(f"{place}: this is stored with the weights and can't be changed")
     return place, parse_config_overrides([f"--{place}", value])[place]
-
-
-def _set_in_cfg(nlp: Language, place: str, value: Any) -> None:
-    """Set a value that is stored beside the weights: a detector's threshold."""
-    section, _, rest = place.partition(".")
-    name, _, setting = rest.rpartition(".")
-    if section == "components" and name in nlp.pipe_names:
-        cfg = getattr(nlp.get_pipe(name), "cfg", {})
-        if setting in cfg:
-            cfg[setting] = value
 
 
 def _model(nlp: Language, component: str) -> Any:

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import srsly
 import typer
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 from spacy.cli.package import generate_readme
 from spacy.cli.package import package as spacy_package
 from thinc.api import Config, Model
@@ -81,61 +81,59 @@ def package(
     from ..bridge.storage import has_weights, store_bytes, store_half
 
     with clear_errors("package"):
-        contents: dict[str, Any] = {}
-        measured: list[dict[str, Any]] = []
-        for path in (model / "meta.json", *([meta] if meta is not None else [])):
-            values = srsly.read_json(path)
-            if not isinstance(values, dict):
-                raise ValueError(f"{path} holds no JSON object")
-            if path == meta:
-                values = {key: values[key] for key in OF_META if key in values}
-                values["requirements"] = [
-                    needed
-                    for needed in values.get("requirements", ())
-                    if not needed.startswith("spacy-lal")
-                ]
-            contents |= values
+        contents = _read(model / "meta.json")
+        if meta is not None:
+            contents |= {key: value for key, value in _read(meta).items() if key in OF_META}
+        contents["requirements"] = [
+            needed
+            for needed in contents.get("requirements", ())
+            if not needed.startswith("spacy-lal")
+        ]
+        measured = [_read(path) for path in metrics or ()]
         if metrics:
             contents["performance"] = {}
-            for path in metrics:
-                try:
-                    measured.append(srsly.read_json(path))
-                    contents["performance"] |= performance(measured[-1])
-                except (AttributeError, LookupError, TypeError, ValueError):
-                    raise ValueError(f"{path} has no scores of a pipeline") from None
+        for path, report in zip(metrics or (), measured, strict=True):
+            try:
+                contents["performance"] |= performance(report)
+            except (AttributeError, LookupError, TypeError, ValueError):
+                raise ValueError(f"{path} has no scores of a pipeline") from None
         if not isinstance(contents.get("lang"), str):
             raise ValueError(f"{model / 'meta.json'} has no lang, the language of the pipeline")
-        try:
-            Version(version)
-        except InvalidVersion:
-            raise ValueError(f"--version {version!r} is no version, such as 0.1.0") from None
+        Version(version)  # raises ValueError
         contents |= {"name": name, "version": version}
         target = output / f"{contents['lang']}_{name}"
         check_folder(target, [model, *(metrics or ())])
-        _check_replaced(target)
+        packaged = all((target / name).is_file() for name in ("meta.json", "setup.py"))
+        if target.exists() and not packaged:
+            raise FileExistsError(f"{target} is there already, and no package: nothing replaces it")
         with tempfile.TemporaryDirectory() as scratch:
             source = Path(scratch) / "model"
             shutil.copytree(model, source)
             if no_vectors:
                 contents["vectors"] = _drop_vectors(source)
-            _drop_language_models(source)
+            _forget_training(source)
             forget_words(source)
             srsly.write_json(source / "meta.json", contents)
             for component in bytes_of or ():
                 if not has_weights(source / component):
                     raise ValueError(f"{model} has no component {component!r} of this package")
                 store_bytes(source / component)
-            if half:
-                for folder in sorted(source.iterdir()):
-                    if has_weights(folder):
-                        store_half(folder)
-            _forget_places(source)
+            for folder in sorted(source.iterdir()) if half else ():
+                if has_weights(folder):
+                    store_half(folder)
             made = _packaged(source, Path(scratch), target.name, contents)
             write_card(made, srsly.read_json(made / "meta.json"), measured)
             target.parent.mkdir(parents=True, exist_ok=True)
             replace_folder(target.resolve(), lambda new: shutil.move(made, new))
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
     msg.good(f"{target}: {size / 1e6:.1f} MB")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    values = srsly.read_json(path)
+    if not isinstance(values, dict):
+        raise ValueError(f"{path} holds no JSON object")
+    return values
 
 
 def _drop_vectors(source: Path) -> dict[str, Any]:
@@ -157,21 +155,6 @@ def _drop_vectors(source: Path) -> dict[str, Any]:
     return vectors
 
 
-def _drop_language_models(source: Path) -> None:
-    from ..ged.bilstm_layers import drop_language_models
-
-    config = Config().from_disk(source / "config.cfg", interpolate=False)
-    for name, component in config.get("components", {}).items():
-        encoders = list(_having("language_weight", component))
-        if encoders:
-            pipe: Any = load_pipeline(source).get_pipe(name)
-            drop_language_models(pipe.model)
-            pipe.to_disk(source / name, exclude=["vocab"])
-        for encoder in encoders:
-            encoder["language_weight"] = 0.0
-    config.to_disk(source / "config.cfg")
-
-
 def _having(name: str, section: Any) -> Iterator[dict[str, Any]]:
     """Yield the sections of a config in which this name has a value."""
     if isinstance(section, dict):
@@ -181,21 +164,31 @@ def _having(name: str, section: Any) -> Iterator[dict[str, Any]]:
             yield from _having(name, below)
 
 
-def _forget_places(source: Path) -> None:
-    """Shorten absolute paths of the training machine, which a trained pipeline doesn't read."""
+def _forget_training(source: Path) -> None:
+    """Drop language models, and shorten absolute paths, neither of which a trained pipeline
+    reads."""
+    from ..ged.bilstm_layers import drop_language_models
+
     config = Config().from_disk(source / "config.cfg", interpolate=False)
+    components = config.get("components", {})
+    for name, component in components.items():
+        encoders = list(_having("language_weight", component))
+        if encoders:
+            pipe: Any = load_pipeline(source).get_pipe(name)
+            drop_language_models(pipe.model)
+            pipe.to_disk(source / name, exclude=["vocab"])
+        for encoder in encoders:
+            encoder["language_weight"] = 0.0
     for name, value in config.get("paths", {}).items():
         config["paths"][name] = _last_part(value)
     # an encoder's path isn't a variable in components sourced from other pipelines
-    for section in _having("path", config.get("components", {})):
+    for section in _having("path", components):
         section["path"] = _last_part(section["path"])
     config.to_disk(source / "config.cfg")
     # a pretrained encoder's path is an attribute of its Thinc model
     for path in source.glob("*/model"):
-        if path.is_dir():
-            continue
-        model = srsly.read_msgpack(path)
-        attributes = [found for found in model["attrs"] if "path" in found]
+        model = {} if path.is_dir() else srsly.read_msgpack(path)
+        attributes = [found for found in model.get("attrs", ()) if "path" in found]
         for found in attributes:
             found["path"] = srsly.msgpack_dumps(_last_part(srsly.msgpack_loads(found["path"])))
         if attributes:
@@ -216,12 +209,6 @@ def _packaged(source: Path, scratch: Path, folder: str, contents: dict[str, Any]
     shutil.copy(made / "meta.json", made / folder)
     shutil.copy(made / "meta.json", made / folder / made.name)
     return made
-
-
-def _check_replaced(target: Path) -> None:
-    """Raise FileExistsError for something there that is no package."""
-    if target.exists() and not all((target / name).is_file() for name in ("meta.json", "setup.py")):
-        raise FileExistsError(f"{target} is there already, and no package: nothing replaces it")
 
 
 def forget_words(pipeline: Path) -> None:

@@ -41,13 +41,11 @@ def is_parsed(doc: Doc) -> bool:
     return CONSTITUENTS_KEY in doc.spans or any(map(doc.has_annotation, ("DEP", "TAG")))
 
 
-def measure_parses(
-    nlp: Language, examples: list[Example], prm: str = "nk", batch_size: int | None = None
-) -> dict[str, Any]:
+def measure_parses(nlp: Language, examples: list[Example], prm: str = "nk") -> dict[str, Any]:
     """Return scores, amount of text and speed; `by_label` has constituents and relations."""
     nlp("One sentence to warm up .")
     cpu, wall = time.process_time(), time.perf_counter()
-    docs = nlp.pipe((example.predicted for example in examples), batch_size=batch_size)
+    docs = nlp.pipe(example.predicted for example in examples)
     pairs = [Example(doc, example.reference) for doc, example in zip(docs, examples, strict=True)]
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     words = sum(len(pair.reference) for pair in pairs)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
 from typing import Any, cast
 
 from spacy.language import Language
@@ -26,7 +27,7 @@ from ..annotations import (
 from ..annotations.frames import join_continuations
 from ..annotations.words import bare_doc
 from ..pipeline.loading import load_pipeline
-from ..pipeline.pipes import only_pipe
+from ..pipeline.pipes import only_pipe, run_pipes
 from ..scoring.attachment import score_attachment
 from ..scoring.srl_eval import SrlReport, score_sentence
 from ..srl.component import LisaSRL
@@ -39,10 +40,7 @@ LENGTHS = (10, 20, 30, 40)
 """The greatest length in words of each group of sentences but the last."""
 DISTANCES = (0, 2, 5, 10)
 """The greatest distance in words of each group of arguments but the last."""
-SETTINGS = (
-    *("unique_core_roles", "overwrite_heads", "overwrite_parser"),
-    *("decoder", "parse_source", "predicate_source"),
-)
+SETTINGS = ("overwrite_heads", "overwrite_parser", "decoder", "parse_source", "predicate_source")
 """Settings of `lisa_srl` that a measurement changes and restores."""
 SCORES = ("srl_p", "srl_r", "srl_f", "srl_pred_p", "srl_pred_r", "srl_pred_f")
 """The scores of a row."""
@@ -59,14 +57,13 @@ def measure_roles(
     parses: Sequence[str] = ("model",),
     predicates: Sequence[str] = ("model", "gold"),
     decoders: Sequence[str] | None = None,
-    unique: bool | None = None,
 ) -> dict[str, Any]:
     """Return scores of the first and (`roles`) of each combination of parses, predicates and
     decoder.
 
-    parses: "model", "gold", or pipelines with heads. predicates: "model", "gold". decoders, unique
-    (whether a frame may have a core role only once): None for the component's. Raises ValueError
-    for other predicates, parses without heads, or a Doc of several sentences.
+    parses: "model", "gold", or pipelines with heads. predicates: "model", "gold". decoders: None
+    for the component's. Raises ValueError for other predicates, parses without heads, or a Doc of
+    several sentences.
     """
     if unknown := set(predicates) - {"model", "gold"}:
         raise ValueError(
@@ -83,8 +80,6 @@ def measure_roles(
     pipe: LisaSRL = only_pipe(nlp, LisaSRL, "component lisa_srl")
     before = {name: getattr(pipe, name) for name in SETTINGS}
     try:
-        if unique is not None:
-            pipe.unique_core_roles = unique
         # keeps the heads that roles are based on
         pipe.overwrite_heads, pipe.overwrite_parser = False, None
         runs = list(_runs(nlp, pipe, examples, parses, predicates, decoders or [pipe.decoder]))
@@ -108,7 +103,7 @@ def measure_roles(
     return {
         **{key: rows[0][key] for key in SCORES},
         "srl_per_type": per_type,
-        "unique_core_roles": pipe.unique_core_roles if unique is None else unique,
+        "unique_core_roles": pipe.unique_core_roles,
         "by_label": {"roles": label_table(per_type, labels)},
         "roles": rows,
     }
@@ -125,12 +120,35 @@ def _runs(
     """Yield predictions beside gold for each combination, and words a second of processor time."""
     all_heads = [_heads_of(source, nlp, examples) for source in parses]
     trees = _trees_of(nlp, pipe, examples)
-    for source, heads in zip(parses, all_heads, strict=True):
-        for given in predicates:
-            for decoder in decoders:
-                pipe.decoder = cast(RoleDecoding, decoder)
-                header = {"parses": source, "predicates": given, "decoder": decoder}
-                yield header, *_run(nlp, pipe, examples, heads, trees, given == "gold")
+    # only the shared encoder, no annotating component
+    encoders: list[Any] = [
+        other
+        for _, other in nlp.pipeline
+        if pipe.name in getattr(other, "listening_components", ())
+    ]
+    for (source, heads), given, decoder in product(
+        zip(parses, all_heads, strict=True), predicates, decoders
+    ):
+        docs = _copies(nlp, examples)
+        for doc, of_doc in zip(docs, heads or (), strict=False):
+            set_dependencies(doc, *of_doc)
+        for doc, constituents in zip(docs, trees or (), strict=False):
+            if constituents:
+                set_constituents(doc, constituents)
+        if given == "gold":
+            for doc, example in zip(docs, examples, strict=True):
+                gold = ((f.predicate.i, f.roleset) for f in get_frames(example.reference))
+                set_frames(doc, [FrameSpans(i, roleset, [(i, i + 1, "V")]) for i, roleset in gold])
+        pipe.decoder = cast(RoleDecoding, decoder)
+        pipe.parse_source = "model" if heads is None else "doc"
+        pipe.predicate_source = "doc" if given == "gold" else "model"
+        docs = list(run_pipes(encoders, docs, nlp.batch_size))
+        cpu = time.process_time()
+        docs = list(pipe.pipe(docs, batch_size=nlp.batch_size))
+        cpu = time.process_time() - cpu
+        pairs = [Example(doc, e.reference) for doc, e in zip(docs, examples, strict=True)]
+        header = {"parses": source, "predicates": given, "decoder": decoder}
+        yield header, pairs, sum(map(len, docs)) / cpu
 
 
 def _heads_of(source: str, nlp: Language, examples: list[Example]) -> Heads | None:
@@ -164,38 +182,6 @@ def _trees_of(
 def _copies(nlp: Language, examples: list[Example]) -> list[Doc]:
     predicted = (example.predicted for example in examples)
     return [bare_doc(doc, nlp.vocab, one_sentence=True) for doc in predicted]
-
-
-def _run(
-    nlp: Language,
-    pipe: LisaSRL,
-    examples: list[Example],
-    heads: Heads | None,
-    trees: list[list[LabelledSpan]] | None,
-    gold_predicates: bool,
-) -> tuple[list[Example], float]:
-    """Return predictions beside gold, and the component's words a second of processor time."""
-    docs = _copies(nlp, examples)
-    for doc, of_doc in zip(docs, heads or (), strict=False):
-        set_dependencies(doc, *of_doc)
-    for doc, constituents in zip(docs, trees or (), strict=False):
-        if constituents:
-            set_constituents(doc, constituents)
-    if gold_predicates:
-        for doc, example in zip(docs, examples, strict=True):
-            gold = ((f.predicate.i, f.roleset) for f in get_frames(example.reference))
-            set_frames(doc, [FrameSpans(i, roleset, [(i, i + 1, "V")]) for i, roleset in gold])
-    pipe.parse_source = "model" if heads is None else "doc"
-    pipe.predicate_source = "doc" if gold_predicates else "model"
-    for _, other in nlp.pipeline:
-        # only the shared encoder, no annotating component
-        if pipe.name in getattr(other, "listening_components", ()):
-            docs = list(cast(Any, other).pipe(docs, batch_size=nlp.batch_size))
-    cpu = time.process_time()
-    docs = list(pipe.pipe(docs, batch_size=nlp.batch_size))
-    cpu = time.process_time() - cpu
-    pairs = [Example(doc, example.reference) for doc, example in zip(docs, examples, strict=True)]
-    return pairs, sum(map(len, docs)) / cpu
 
 
 def _row(pairs: list[Example], speed: float, right: dict[str, list[str]]) -> dict[str, Any]:
@@ -252,8 +238,8 @@ def _frames(doc: Doc, kept: Kept) -> Iterator[FrameSpans]:
 
 def _f1(report: SrlReport) -> dict[str, float]:
     return {
-        "f": report.overall.f1 / 100,
-        "arguments": report.overall.correct + report.overall.missed,
+        "f": report.overall.fscore,
+        "arguments": report.overall.tp + report.overall.fn,
         "sentences": report.sentences,
     }
 

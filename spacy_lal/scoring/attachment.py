@@ -16,7 +16,7 @@ from spacy.training import Example
 from spacy.training.alignment_array import AlignmentArray
 
 from ..trees.nest import crossing
-from .matching import UNALIGNED
+from . import UNALIGNED
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -42,19 +42,8 @@ CONTENT_RELATIONS = frozenset(
 """Universal relations that CLAS counts: neither function words nor punctuation."""
 
 ATTACHMENT_SCORES = (
-    "dep_uas",
-    "dep_las",
-    "dep_las_per_type",
-    "conll18_uas",
-    "conll18_las",
-    "conll18_clas",
-    "ptb_uas",
-    "ptb_las",
-    "ptb_ucm",
-    "ptb_lcm",
-    "dep_sents",
-    "dep_nonproj",
-    "dep_nonproj_pred",
+    *("dep_uas", "dep_las", "dep_las_per_type", "conll18_uas", "conll18_las", "conll18_clas"),
+    *("ptb_uas", "ptb_las", "ptb_ucm", "ptb_lcm", "dep_sents", "dep_nonproj", "dep_nonproj_pred"),
 )
 """Scores that need gold heads."""
 
@@ -95,17 +84,11 @@ def score_attachment(examples: Iterable[Example], **cfg: Any) -> dict[str, Any]:
             continue
         gold, found = both.gold, both.found
         scored, scored_found = gold.attached, both.covered(gold.attached)
-        for name, right, relevant, relevant_found in (
-            ("conll18_uas", both.head, scored, scored_found),
-            ("conll18_las", both.universal, scored, scored_found),
-            (
-                "conll18_clas",
-                both.universal,
-                scored & _are_content(gold.universal),
-                scored_found & _are_content(found.universal),
-            ),
-        ):
-            totals[name] += _count(right, relevant, relevant_found)
+        content = scored & _are_content(gold.universal)
+        content_found = scored_found & _are_content(found.universal)
+        totals["conll18_uas"] += _count(both.head, scored, scored_found)
+        totals["conll18_las"] += _count(both.universal, scored, scored_found)
+        totals["conll18_clas"] += _count(both.universal, content, content_found)
         sentences = len(np.unique(gold.sentences[scored]))
         counts["dep_sents"] += sentences
         counts["dep_nonproj"] += _count_nonprojective(gold, scored)

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from importlib import resources
+from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
+
+import numpy as np
 
 from ..formats.files import read_bytes
 
@@ -63,35 +65,36 @@ class EvalbParameters:
         """Load one of `NAMED`, in any case, or else a .prm file. Raises FileNotFoundError, or
         ValueError for a malformed number or pair."""
         name = str(prm).lower()
-        return _named(name) if name in NAMED else cls.from_lines(_prm_lines(Path(prm)), str(prm))
+        path = Path(__file__).with_name("prm") / f"{name}.prm" if name in NAMED else Path(prm)
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"EVALB parameter file not found: {path}; the names are {', '.join(NAMED)}"
+            )
+        return cls.from_lines(read_lines(path), str(prm))
 
     @classmethod
     def from_lines(cls, lines: Iterable[str], source: str) -> EvalbParameters:
         """Parse `KEYWORD value` lines and `#` comments. Unknown keywords warn; DEBUG is ignored."""
-        sets: dict[str, set[str]] = {
-            key: set() for key in ("DELETE_LABEL", "DELETE_LABEL_FOR_LENGTH", "QUOTE_LABEL")
-        }
-        pairs: dict[str, set[tuple[str, str]]] = {"EQ_LABEL": set(), "EQ_WORD": set()}
+        sets = defaultdict[str, set[str]](set)
+        pairs = defaultdict[str, set[tuple[str, str]]](set)
         numbers = {"LABELED": 1, "CUTOFF_LEN": 40, "MAX_ERROR": 10, "DEBUG": 0}
         for number, line in enumerate(lines, 1):
             if line.startswith("#") or len(line.rstrip()) < 3:
                 continue
-            key, *rest = line.rstrip().split(None, 1)
-            value = rest[0] if rest else ""
-            wanted = ""
-            if key in sets:
-                sets[key].add(value)
-            elif key in pairs:
-                wanted = "" if len(two := value.split()) == 2 else "two values"
-                pairs[key] |= set() if wanted else {(two[0], two[1]), (two[1], two[0])}
+            key, *values = line.split()
+            if key in ("DELETE_LABEL", "DELETE_LABEL_FOR_LENGTH", "QUOTE_LABEL"):
+                sets[key].add(" ".join(values))
+            elif key in ("EQ_LABEL", "EQ_WORD"):
+                if len(values) != 2:
+                    raise ValueError(f"{source}, line {number}: {key} requires two values: {line}")
+                pairs[key] |= {(values[0], values[1]), (values[1], values[0])}
             elif key in numbers:
-                digits = re.match(r"[+-]?\d+", value)
-                wanted = "" if digits else "a number"
-                numbers[key] = int(digits[0]) if digits else 0
+                digits = re.match(r"[+-]?\d+", " ".join(values))
+                if digits is None:
+                    raise ValueError(f"{source}, line {number}: {key} requires a number: {line}")
+                numbers[key] = int(digits[0])
             else:
                 warnings.warn(f"{source}, line {number}: unknown keyword {key}", stacklevel=2)
-            if wanted:
-                raise ValueError(f"{source}, line {number}: {key} requires {wanted}: {value!r}")
         return cls(
             frozenset(sets["DELETE_LABEL"]),
             frozenset(sets["DELETE_LABEL_FOR_LENGTH"]),
@@ -120,20 +123,6 @@ class EvalbParameters:
 
     def same_word(self, a: str, b: str) -> bool:
         return a == b or (a, b) in self.equal_words
-
-
-@lru_cache
-def _named(name: str) -> EvalbParameters:
-    path = resources.files("spacy_lal.scoring") / "prm" / f"{name}.prm"
-    return EvalbParameters.from_lines(path.read_text(encoding="utf8").split("\n"), name)
-
-
-def _prm_lines(path: Path) -> list[str]:
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"EVALB parameter file not found: {path}; the names are {', '.join(NAMED)}"
-        )
-    return read_lines(path)
 
 
 def _cut(label: str) -> str:
@@ -239,6 +228,11 @@ class SentenceResult:
         return _percent(self.matched, self.test)
 
     @property
+    def f1(self) -> float:
+        """F1 in percent, nan without matches."""
+        return 200 * self.matched / (self.gold + self.test) if self.matched else float("nan")
+
+    @property
     def tag_accuracy(self) -> float:
         return _percent(self.tags, self.words)
 
@@ -249,7 +243,7 @@ class SentenceResult:
 
 @dataclass(frozen=True)
 class Summary:
-    """Sums over valid sentences. The measures are percentages."""
+    """Sums over valid sentences."""
 
     results: Sequence[SentenceResult]
 
@@ -257,34 +251,18 @@ class Summary:
     def valid(self) -> list[SentenceResult]:
         return [result for result in self.results if result.status == OK]
 
-    def sum(self, name: str) -> int:
-        """Return the sum of a column of the table."""
-        return sum(getattr(result, name) for result in self.valid)
-
-    def _share(self, have_it: Callable[[SentenceResult], bool]) -> float:
-        return _percent(sum(map(have_it, self.valid)), len(self.valid))
-
-    @property
-    def recall(self) -> float:
-        return _percent(self.sum("matched"), self.sum("gold"))
-
-    @property
-    def precision(self) -> float:
-        return _percent(self.sum("matched"), self.sum("test"))
-
-    @property
-    def f1(self) -> float:
-        """F1 in percent, nan without matches."""
-        p, r = self.precision, self.recall
-        return 2 * p * r / (p + r) if p + r else float("nan")
+    @cached_property
+    def total(self) -> SentenceResult:
+        """The sums of the columns."""
+        names = ("length", "status", "matched", "gold", "test", "crossing", "words", "tags")
+        return SentenceResult(*(sum(getattr(r, name) for r in self.valid) for name in names))
 
     @property
     def complete_match(self) -> float:
         return self._share(lambda r: r.complete)
 
-    @property
-    def tag_accuracy(self) -> float:
-        return _percent(self.sum("tags"), self.sum("words"))
+    def _share(self, have_it: Callable[[SentenceResult], bool]) -> float:
+        return _percent(sum(map(have_it, self.valid)), len(self.valid))
 
     def lines(self) -> Iterator[str]:
         """Yield the twelve lines of EVALB's summary."""
@@ -295,14 +273,14 @@ class Summary:
             "Number of Valid sentence": len(self.valid),
         }
         measures = {
-            "Bracketing Recall": self.recall,
-            "Bracketing Precision": self.precision,
-            "Bracketing FMeasure": self.f1,
+            "Bracketing Recall": self.total.recall,
+            "Bracketing Precision": self.total.precision,
+            "Bracketing FMeasure": self.total.f1,
             "Complete match": self.complete_match,
-            "Average crossing": self.sum("crossing") / max(1, len(self.valid)),
+            "Average crossing": self.total.crossing / max(1, len(self.valid)),
             "No crossing": self._share(lambda r: r.crossing == 0),
             "2 or less crossing": self._share(lambda r: r.crossing <= 2),
-            "Tagging accuracy": self.tag_accuracy,
+            "Tagging accuracy": self.total.tag_accuracy,
         }
         yield from (f"{name:<25} = {count:6d}" for name, count in counts.items())
         yield from (f"{name:<25} = {value:6.2f}" for name, value in measures.items())
@@ -346,20 +324,19 @@ class EvalbReport:
         ]
         if self.aborted:
             return "\n".join(rows) + "\n"
-        total = self.summary
-        matched, gold, test, crossing = map(total.sum, ("matched", "gold", "test", "crossing"))
+        total = self.summary.total
         brackets = (
-            f"                {total.recall:6.2f} {total.precision:6.2f} {matched:6d}"
-            f" {gold:5d} {test:5d}  {crossing:5d}"
+            f"                {total.recall:6.2f} {total.precision:6.2f} {total.matched:6d}"
+            f" {total.gold:5d} {total.test:5d}  {total.crossing:5d}"
         )
         rows += [
             rule,
-            (brackets if gold and test else "")
-            + f"  {total.sum('words'):5d} {total.sum('tags'):5d}   {total.tag_accuracy:6.2f}",
+            (brackets if total.gold and total.test else "")
+            + f"  {total.words:5d} {total.tags:5d}   {total.tag_accuracy:6.2f}",
             "=== Summary ===",
             "",
             "-- All --",
-            *total.lines(),
+            *self.summary.lines(),
             "",
             f"-- len<={self.params.cutoff_length} --",
             *self.cutoff_summary.lines(),
@@ -429,18 +406,15 @@ def count_matches(
 def count_crossing(
     gold: Iterable[tuple[int, int, str]], test: Iterable[tuple[int, int, str]]
 ) -> int:
-    """Return the number of test brackets that cross a gold bracket. At every inner fencepost, only
-    the gold brackets that end first and that start last are needed, so the time is O(n) a gold
-    bracket."""
-    spans = {(start, end) for start, end, _ in gold if start < end}
-    others = [(start, end) for start, end, _ in test if start < end]
-    n = max((end for _, end in (*spans, *others)), default=0)
-    first_end, last_start = [n + 1] * (n + 1), [-1] * (n + 1)
-    for start, end in sorted(spans, key=lambda span: -span[1]):
-        first_end[start + 1 : end] = [end] * (end - start - 1)
-    for start, end in sorted(spans):
-        last_start[start + 1 : end] = [start] * (end - start - 1)
-    return sum(first_end[start] < end or last_start[end] > start for start, end in others)
+    """Return the number of test brackets that cross a gold bracket."""
+    ours, theirs = (
+        np.array([bracket[:2] for bracket in side], int).reshape(-1, 2) for side in (gold, test)
+    )
+    start, end = ours.T
+    first, last = theirs[:, :1], theirs[:, 1:]
+    crossing = (start < first) & (first < end) & (end < last)
+    crossing |= (first < start) & (start < last) & (last < end)
+    return int(crossing.any(axis=1).sum())
 
 
 def _repair_quotes(gold: Bracketing, test: Bracketing, params: EvalbParameters) -> None:
@@ -470,28 +444,23 @@ def evaluate(
     params = params or EvalbParameters.load("nk")
     sentences: list[SentenceResult] = []
     messages: list[str] = []
-
-    def too_many(line: int, errors: Iterable[str]) -> bool:
-        for error in errors:
-            messages.append(f"{line} : {error}")
-            if len(messages) > params.max_errors + 1:
-                return True
-        return False
-
     aborted = False
     for line, (gold, test) in enumerate(zip_longest(gold_lines, test_lines), 1):
+        result: SentenceResult | None = None
+        errors: tuple[str, ...]
         if gold is None or test is None:
             longer = "test" if gold is None else "gold"
-            unmatched = f"Number of lines unmatch (too many lines in {longer} file)"
-            aborted = too_many(line, [unmatched])
-            break
-        try:
-            result = score_sentence(gold, test, params)
-        except EvalbReadError as error:
-            messages.append(f"{line} : {error}")
-            aborted = True
-            break
-        if aborted := too_many(line, result.errors):
+            errors = (f"Number of lines unmatch (too many lines in {longer} file)",)
+        else:
+            try:
+                result = score_sentence(gold, test, params)
+                errors = result.errors
+            except EvalbReadError as error:
+                errors, aborted = (str(error),), True
+        left = params.max_errors + 2 - len(messages)
+        messages += [f"{line} : {error}" for error in errors[:left]]
+        aborted |= len(errors) >= left
+        if aborted or result is None:
             break
         sentences.append(result)
     return EvalbReport(tuple(sentences), params, tuple(messages), aborted)
@@ -502,18 +471,3 @@ def read_lines(path: str | Path) -> list[str]:
     text = read_bytes(path).decode("utf8", errors="surrogateescape")
     lines = text.split("\n")
     return lines[:-1] if lines[-1] == "" else lines
-
-
-def evaluate_files(
-    gold: str | Path, test: str | Path, params: EvalbParameters | None = None
-) -> EvalbReport:
-    """Compare two files of trees like `evaluate`. Raises FileNotFoundError for a missing file,
-    ValueError for a blank one."""
-    for path in (gold, test):
-        if not Path(path).is_file():
-            raise FileNotFoundError(f"file of trees not found: {path}")
-    gold_lines, test_lines = read_lines(gold), read_lines(test)
-    for path, lines in ((gold, gold_lines), (test, test_lines)):
-        if not any(map(str.strip, lines)):
-            raise ValueError(f"no trees in {path}")
-    return evaluate(gold_lines, test_lines, params)

@@ -11,8 +11,8 @@ from spacy.scorer import PRFScore
 from spacy.tokens import Doc, Token
 
 from ..annotations.constituents import CONSTITUENTS_KEY, get_constituents
+from . import count_alike, named_scores
 from .evalb import EvalbParameters
-from .matching import count_alike
 
 Bracket = tuple[int, int, str]
 
@@ -85,11 +85,9 @@ class RawTextScores:
         """Return F1; of boundaries and brackets also precision and recall. None: no item."""
         result: dict[str, float | None] = {}
         for name in ("words", "boundaries", "tags", "uas", "las", "brackets"):
-            score: PRFScore = getattr(self, name)
-            if name in ("boundaries", "brackets"):
-                result[f"{name}_p"] = score.precision if len(score) else None
-                result[f"{name}_r"] = score.recall if len(score) else None
-            result[f"{name}_f"] = score.fscore if len(score) else None
+            scores = named_scores(name, getattr(self, name))
+            for key in "prf" if name in ("boundaries", "brackets") else "f":
+                result[f"{name}_{key}"] = scores[f"{name}_{key}"]
         return result
 
 

@@ -62,8 +62,8 @@ def test_outcomes() -> None:
     ]
     nlp = marking({"n't": 0.7, "coffee": 0.9, "car": 0.6, "an": 0.4})
     first, second = outcomes(nlp, pairs, 0.5)
-    assert (first.found, first.elsewhere, first.in_right) == (True, 1, ("n't", "coffee"))
-    assert (second.found, second.elsewhere, second.in_right) == (False, 1, ("car",))
+    assert (first.found, first.elsewhere, first.in_right) == (True, 1, ["n't", "coffee"])
+    assert (second.found, second.elsewhere, second.in_right) == (False, 1, ["car"])
     first, second = outcomes(nlp, pairs, 0.35)
     assert second.found
 
