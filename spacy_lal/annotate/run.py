@@ -1,19 +1,73 @@
-"""Annotation of text in shards; stopped runs resume."""
+"""Annotation of text in shards by this process, several ones, or a Ray cluster; stopped runs
+resume."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from functools import lru_cache, partial
 from importlib.metadata import version
+from itertools import islice
+from multiprocessing import connection
 from pathlib import Path
-from typing import NamedTuple
+from threading import Thread
+from typing import Any, NamedTuple
+
+from spacy.language import Language
+from spacy.util import is_package
 
 from ..formats.whole_files import alone_in
 from .annotating import load
 from .manifest import SETTINGS, Counts, Manifest, check_same, describe
-from .shards import AnnotateSettings, Shard, check_finds, cut_shards, shard_name
-from .texts import Texts
-from .workers import Engine, Workers, made_by, maker
+from .shards import AnnotateSettings, Shard, check_finds, cut_shards, make_shard, shard_name
+from .texts import Texts, told
+
+TRIES = 3
+"""Greatest number of attempts at a shard whose process on Ray ends."""
+Make = Callable[[Shard], Counts]
+Submit = Callable[[Shard], Future[Counts]]
+
+
+class Engine(StrEnum):
+    """Makers of shards: processes of this machine, or of a Ray cluster."""
+
+    processes = "processes"
+    ray = "ray"
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Settings of the annotating processes, without effect on the results.
+
+    processes: number of processes; 1 for this one.
+    threads: of torch in each; 0 for torch's default, for an even share of the cores with several
+        processes, and for one on Ray.
+    gpu: its number, -1 for none. On Ray, each process gets one, chosen by Ray, unless it is -1.
+    """
+
+    processes: int = 1
+    threads: int = 0
+    gpu: int = -1
+    engine: Engine = Engine.processes
+
+    @property
+    def alone(self) -> bool:
+        return self.engine is Engine.processes and self.processes == 1
+
+    @property
+    def threads_each(self) -> int:
+        if self.threads or self.alone:
+            return self.threads
+        if self.engine is Engine.ray:
+            return 1
+        return max(1, (os.cpu_count() or 1) // self.processes)
 
 
 class Done(NamedTuple):
@@ -81,3 +135,132 @@ def _check_there(counts: Counts, shard: Shard, output: Path, settings: AnnotateS
         )
     if not path.exists():
         raise ValueError(f"{path} is gone, but it was complete before: begin in another folder")
+
+
+def maker(
+    workers: Workers, nlp: Language, model: str, output: Path, settings: AnnotateSettings
+) -> Make:
+    """Return the function that makes a shard: with the pipeline `nlp` in this process, or with the
+    same one, loaded by its name or folder `model`, in each other one."""
+    if workers.alone:
+        return lambda shard: make_shard(nlp, shard, output, settings)
+    model = model if is_package(model) else str(Path(model).resolve())
+    gpu = min(workers.gpu, 0) if workers.engine is Engine.ray else workers.gpu
+    rest = (model, describe(nlp), output.resolve(), settings, workers.threads_each, gpu)
+    return partial(_make, *rest)
+
+
+def made_by(
+    workers: Workers, make: Make, shards: Iterable[Shard]
+) -> Iterator[tuple[Shard, Counts]]:
+    """Make each shard; yield shards with their counts, in order of completion. A process has one
+    shard in memory. Raises ChildProcessError, with the reason, if a process ends or fails."""
+    if workers.alone:
+        yield from ((shard, make(shard)) for shard in shards)
+        return
+    left = iter(shards)
+    engine = _on_ray if workers.engine is Engine.ray else _in_processes
+    with engine(make, workers) as submit:
+        running = {submit(shard): shard for shard in islice(left, workers.processes)}
+        while running:
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                # before reading on, which may raise an error
+                yield running.pop(future), _counts(future)
+                running |= {submit(shard): shard for shard in islice(left, 1)}
+
+
+def _counts(future: Future[Counts]) -> Counts:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        raise
+    except Exception as error:
+        cause = getattr(error, "cause", error)  # Ray adds its own traceback
+        raise ChildProcessError(f"an error in a worker: {told(cause)}") from error
+
+
+def _make(
+    model: str,
+    pipeline: str,
+    output: Path,
+    settings: AnnotateSettings,
+    threads: int,
+    gpu: int,
+    shard: Shard,
+) -> Counts:
+    return make_shard(_loaded(model, pipeline, threads, gpu), shard, output, settings)
+
+
+@lru_cache(maxsize=1)
+def _loaded(model: str, pipeline: str, threads: int, gpu: int) -> Language:
+    """Load the pipeline in another process. Raises ValueError if it is not the one described."""
+    nlp = load(model, threads, gpu)
+    if (found := describe(nlp)) != pipeline:
+        raise ValueError(
+            f"the pipeline {model} is {found} on this machine, but {pipeline} where the command "
+            "was started"
+        )
+    return nlp
+
+
+@contextmanager
+def _in_processes(make: Make, workers: Workers) -> Iterator[Submit]:
+    """Start processes, which end with this one, as shards are submitted."""
+    # libraries read these when a process loads them
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    os.environ.update(dict.fromkeys(names, str(workers.threads_each)))
+    others = multiprocessing.active_children()
+    spawn = multiprocessing.get_context("spawn")  # torch's threads don't survive a fork
+    pool = ProcessPoolExecutor(workers.processes, spawn, initializer=_begin)
+    try:
+        yield partial(pool.submit, make)
+    except BrokenProcessPool:
+        said = "a process ended early; mostly that means that memory ran out"
+        raise ChildProcessError(said) from None
+    finally:
+        for process in multiprocessing.active_children():
+            if process not in others:
+                process.terminate()
+        pool.shutdown()
+
+
+def _begin() -> None:
+    # Ctrl-C is for the parent, which ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    connection.wait([parent.sentinel])
+    os._exit(1)
+
+
+@contextmanager
+def _on_ray(make: Make, workers: Workers) -> Iterator[Submit]:
+    """Use the cluster of `RAY_ADDRESS`, or a local one. A task takes a CPU for each of its threads,
+    and optionally a GPU. All machines need access to the output and the model's folder. Raises
+    ImportError with advice, ValueError without a GPU."""
+    try:
+        import ray
+    except ImportError as error:
+        raise ImportError("--engine ray needs Ray: pip install 'spacy-lal[ray]'") from error
+    threads, gpu = workers.threads_each, workers.gpu >= 0
+    mine = not ray.is_initialized()
+    here = mine and "RAY_ADDRESS" not in os.environ
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no statistics to Ray's makers
+    cpus = max(workers.processes * threads, os.cpu_count() or 1)
+    local: dict[str, Any] = {"num_cpus": cpus, "include_dashboard": False, "address": "local"}
+    try:
+        if mine:
+            ray.init(log_to_driver=False, logging_level="error", **(local if here else {}))
+        if here and gpu and not ray.cluster_resources().get("GPU"):
+            raise ValueError("--gpu-id asks for a GPU, but Ray finds none on this machine")
+        # a shard that is made again has the same bytes; max_calls=0 keeps a process and its GPU
+        again = {"max_retries": TRIES - 1, "max_calls": 0}
+        task = ray.remote(num_cpus=threads, num_gpus=int(gpu), **again)(lambda shard: make(shard))
+        yield lambda shard: task.remote(shard).future()
+    finally:
+        if mine:
+            ray.shutdown()

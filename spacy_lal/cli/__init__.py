@@ -3,17 +3,15 @@
 import typer
 from spacy.cli._util import app as spacy_app
 
-from .annotate import annotate
+from .annotate import annotate, silver
 from .attention import attention
 from .convert import convert_app
-from .edit import edit, find_threshold
+from .edit import edit, find_threshold, import_checkpoint
 from .evaluate import evaluate
-from .import_checkpoint import import_checkpoint
 from .make_errors import corrupt
 from .package import package
 from .score import score_app
 from .serve import serve
-from .silver import silver
 from .train import train
 
 app = typer.Typer(

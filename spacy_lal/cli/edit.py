@@ -1,7 +1,9 @@
-"""`edit` and `find-threshold`: a trained pipeline with other settings or weights."""
+"""`edit` and `find-threshold`: a trained pipeline with other settings or weights. `import`: another
+parser's published checkpoint as a pipeline."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -112,7 +114,61 @@ def find_threshold(
         nlp.get_pipe_config(pipe.name)["threshold"] = chosen
         nlp.to_disk(output)
     for row in rows:
-        file, words, marked, needs = (row[name] for name in ("file", "words", "marked", "needs"))
-        msg.text(f"{file}: {marked:.2%} of {words:,} tokens, needs {needs:.4f}")
+        msg.text("{file}: {marked:.2%} of {words:,} tokens, needs {needs:.4f}".format(**row))
     strictest = max(rows, key=lambda row: row["needs"])
     msg.good(f"threshold {chosen:.4f}, which {strictest['file']} needs")
+
+
+class Kind(StrEnum):
+    """The parser that a checkpoint belongs to."""
+
+    benepar = "benepar"
+    lal_parser = "lal-parser"
+    supar = "supar"
+
+
+def import_checkpoint(
+    checkpoint: Annotated[
+        Path,
+        typer.Argument(
+            help="A .pt file of the LAL parser (Mrini et al. 2020), supar (crf-constituency or "
+            "biaffine-dependency) or benepar 0.2, or the folder of a release of benepar.",
+            exists=True,
+        ),
+    ],
+    output: Annotated[Path, typer.Argument(help="Folder of the pipeline to write.")],
+    kind: Annotated[Kind | None, typer.Option(help="Default: what it looks like.")] = None,
+    encoder: Annotated[
+        Path | None, typer.Option(help="Folder of a transformer's config.json and tokenizer.json.")
+    ] = None,
+    escaped: Annotated[
+        bool, typer.Option("--escaped", help='benepar: tokens as in treebanks, "-LRB-", "``".')
+    ] = False,
+    lang: Annotated[str, typer.Option(help="Language code of the pipeline.")] = "en",
+    licence: Annotated[
+        str | None, typer.Option("--license", help="Licence of the weights, for meta.json.")
+    ] = None,
+) -> None:
+    """Write a pipeline that finds the same trees and heads as CHECKPOINT.
+
+    Nothing is downloaded, and the other parser isn't needed.
+    """
+    with clear_errors("import", checkpoint):
+        from ..published.benepar_checkpoints import read_benepar
+        from ..published.imported import write_imported
+        from ..published.lal_parser import read_lal_parser
+        from ..published.restricted import looks_like
+        from ..published.supar import read_supar
+
+        check_folder(output, [checkpoint, *([] if encoder is None else [encoder])])
+        kind = kind or Kind(looks_like(checkpoint))
+        if escaped and kind is not Kind.benepar:
+            raise ValueError(f"--escaped is for benepar, and this is a checkpoint of {kind}")
+        if kind is Kind.benepar:
+            imported = read_benepar(checkpoint, lang=lang, encoder=encoder, escaped=escaped)
+        elif kind is Kind.lal_parser:
+            imported = read_lal_parser(checkpoint, encoder, lang)
+        else:
+            imported = read_supar(checkpoint, encoder, lang)
+        write_imported(imported, output, licence)
+    msg.good(str(output))

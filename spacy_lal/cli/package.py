@@ -121,8 +121,15 @@ def package(
             for folder in sorted(source.iterdir()) if half else ():
                 if has_weights(folder):
                     store_half(folder)
-            made = _packaged(source, Path(scratch), target.name, contents)
-            write_card(made, srsly.read_json(made / "meta.json"), measured)
+            options: dict[str, Any] = {"create_sdist": False, "silent": False}
+            spacy_package(source, Path(scratch), name=name, version=version, **options)
+            made = Path(scratch) / f"{target.name}-{version}"
+            # setup.py makes these copies at every installation, which shouldn't change any file
+            shutil.copy(made / "meta.json", made / target.name)
+            shutil.copy(made / "meta.json", made / target.name / made.name)
+            card = model_card(srsly.read_json(made / "meta.json"), measured)
+            for path in (made / "README.md", *made.glob("*/*/README.md")):
+                path.write_text(card, encoding="utf8")
             target.parent.mkdir(parents=True, exist_ok=True)
             replace_folder(target.resolve(), lambda new: shutil.move(made, new))
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
@@ -201,16 +208,6 @@ def _last_part(value: Any) -> Any:
     return value
 
 
-def _packaged(source: Path, scratch: Path, folder: str, contents: dict[str, Any]) -> Path:
-    name, version = contents["name"], contents["version"]
-    spacy_package(source, scratch, name=name, version=version, create_sdist=False, silent=False)
-    made = scratch / f"{folder}-{version}"
-    # setup.py makes these copies at every installation, which shouldn't change any file
-    shutil.copy(made / "meta.json", made / folder)
-    shutil.copy(made / "meta.json", made / folder / made.name)
-    return made
-
-
 def forget_words(pipeline: Path) -> None:
     """Keep only those strings of a pipeline that loading it adds, and its word vectors' keys.
 
@@ -246,15 +243,6 @@ def performance(report: Mapping[str, Any]) -> dict[str, Any]:
     if "words_per_cpu_second" in first:
         scores["speed"] = first["words_per_cpu_second"]
     return scores
-
-
-def write_card(
-    package: Path, meta: Mapping[str, Any], reports: Iterable[Mapping[str, Any]]
-) -> None:
-    """Write the README.md of a package, and its copy beside the pipeline."""
-    text = model_card(meta, reports)
-    for path in (package / "README.md", *package.glob("*/*/README.md")):
-        path.write_text(text, encoding="utf8")
 
 
 def model_card(meta: Mapping[str, Any], reports: Iterable[Mapping[str, Any]]) -> str:

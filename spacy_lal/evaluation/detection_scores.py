@@ -193,26 +193,21 @@ class Outcome(NamedTuple):
 
 def read_pairs(path: str | Path) -> list[Pair]:
     """Read pairs. Raises FormatError for other than three columns or for unmatched brackets."""
-
-    def wrong_at(line: int, message: str) -> FormatError:
-        return FormatError(message, source=str(path), line=line)
-
-    header, *rows = enumerate(read_text(path).removesuffix("\n").split("\n"), start=1)
-    if tuple(header[1].split("\t")) != COLUMNS:
-        raise wrong_at(1, f"the first line isn't {', '.join(COLUMNS)} with tabs between them")
+    header, *rows = read_text(path).removesuffix("\n").split("\n")
+    if tuple(header.split("\t")) != COLUMNS or not rows:
+        columns = f"the first line isn't {', '.join(COLUMNS)} with tabs between them"
+        raise FormatError(f"{columns}, or no pair is below it", source=str(path), line=1)
     pairs = []
-    for line, row in rows:
-        cells = row.split("\t")
-        if len(cells) != len(COLUMNS) or not all(cell.strip() for cell in cells):
-            raise wrong_at(line, f"expected {len(COLUMNS)} columns with tabs between them")
-        kind, marked, right = cells
-        wrong, places = _unmarked(marked)
-        if not places or set("[]") & set(wrong + right):
-            message = "expected [brackets] around the words that are wrong, and no other brackets"
-            raise wrong_at(line, message)
-        pairs.append(Pair(kind, wrong, places, right))
-    if not pairs:
-        raise wrong_at(1, "expected pairs of sentences below the first line, found none")
+    for line, row in enumerate(rows, start=2):
+        cells = [cell for cell in row.split("\t") if cell.strip()]
+        wrong, places = _unmarked("".join(cells[1:2]))
+        if len(cells) != len(COLUMNS) or not places or set("[]") & set(wrong + cells[-1]):
+            said = (
+                f"expected {len(COLUMNS)} columns with tabs between them, and [brackets] around "
+                "the words that are wrong, but no others"
+            )
+            raise FormatError(said, source=str(path), line=line)
+        pairs.append(Pair(cells[0], wrong, places, cells[2]))
     return pairs
 
 

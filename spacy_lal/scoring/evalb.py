@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
@@ -130,75 +130,50 @@ def _cut(label: str) -> str:
 
 
 @dataclass
-class _Quote:
-    """A terminal that may be a mistagged quote, and its place if it is put back."""
-
-    word: str
-    tag: str
-    index: int
-    bracket: int
-    open_brackets: list[int]
-
-
-@dataclass
 class Bracketing:
     """A sentence in EVALB's view: kept words, their tags, and brackets in order of opening. The end
-    of a bracket is -1 if it is never closed. `length` counts words for the cut-off."""
+    of a bracket is -1 if it is never closed. `length` counts words for the cut-off. `quotes` has
+    the place and tag of each terminal that may be a mistagged quote."""
 
     words: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
-    starts: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
-    labels: list[str] = field(default_factory=list)
+    brackets: list[tuple[int, int, str]] = field(default_factory=list)
     length: int = 0
     balanced: bool = True
-    quotes: list[_Quote] = field(default_factory=list)
+    quotes: list[tuple[int, str]] = field(default_factory=list)
 
     @classmethod
-    def from_string(cls, text: str, params: EvalbParameters) -> Bracketing:
-        """Read one bracketed tree of any depth. Raises EvalbReadError on stray text."""
+    def from_string(
+        cls, text: str, params: EvalbParameters, put_back: Mapping[int, int] | None = None
+    ) -> Bracketing:
+        """Read one bracketed tree of any depth. Raises EvalbReadError on stray text. put_back: how
+        often to take a deleted quote, by its number."""
         self = cls()
-        words, tags, starts = self.words, self.tags, self.starts
         stack: list[int] = []
         for token in _TOKEN.finditer(text):
             label, word, leaf, close, stray = token.groups()
             if leaf:
                 if label not in params.delete_labels_for_length:
                     self.length += 1
+                times = int(label not in params.delete_labels)
                 if label in params.quote_labels and word in _QUOTES:
-                    quote = _Quote(word, label, len(words), len(starts), stack.copy())
-                    self.quotes.append(quote)
-                if label not in params.delete_labels:
-                    words.append(word)
-                    tags.append(label)
+                    times += (put_back or {}).get(len(self.quotes), 0)
+                    self.quotes.append((len(self.words), label))
+                self.words += [word] * times
+                self.tags += [label] * times
             elif close:
                 if stack:
-                    self.ends[stack.pop()] = len(words)
+                    start, _, label = self.brackets[stack[-1]]
+                    self.brackets[stack.pop()] = start, len(self.words), label
                 else:
                     self.balanced = False
             elif stray:
                 raise EvalbReadError(f"text outside a terminal: {stray!r}")
             else:
-                stack.append(len(starts))
-                starts.append(len(words))
-                self.ends.append(-1)
-                self.labels.append(label)
+                stack.append(len(self.brackets))
+                self.brackets.append((len(self.words), -1, label))
         self.balanced = self.balanced and not stack
         return self
-
-    @property
-    def brackets(self) -> Iterator[tuple[int, int, str]]:
-        return zip(self.starts, self.ends, self.labels, strict=True)
-
-    def reinsert(self, quote: _Quote) -> None:
-        """Put back a deleted quote and make room for it in the brackets around and after it."""
-        self.words.insert(quote.index, quote.word)
-        self.tags.insert(quote.index, quote.tag)
-        for later in range(quote.bracket, len(self.starts)):
-            self.starts[later] += 1
-            self.ends[later] += 1
-        for opened in quote.open_brackets:
-            self.ends[opened] += 1
 
 
 def _percent(part: int, whole: int) -> float:
@@ -350,7 +325,8 @@ def score_sentence(
     """Compare two trees: bracketed strings, or anything whose `str()` is the bracketing. params:
     `nk` by default. Raises EvalbReadError for malformed text."""
     params = params or EvalbParameters.load("nk")
-    gold, test = (Bracketing.from_string(str(tree), params) for tree in (gold_tree, test_tree))
+    texts = str(gold_tree), str(test_tree)
+    gold, test = (Bracketing.from_string(text, params) for text in texts)
     errors = [
         "Bracketing is unbalanced (too many open bracket)"
         for side in (gold, test)
@@ -359,7 +335,8 @@ def score_sentence(
     if not test.words:
         return SentenceResult(gold.length, SKIPPED, errors=tuple(errors))
     if len(gold.words) != len(test.words):
-        _repair_quotes(gold, test, params)
+        back = _quotes_to_put_back(gold, test, params.delete_labels)
+        gold, test = map(Bracketing.from_string, texts, (params, params), back)
     if len(gold.words) != len(test.words):
         errors.append(f"Length unmatch ({len(gold.words)}|{len(test.words)})")
         return SentenceResult(gold.length, ERROR, errors=tuple(errors))
@@ -417,18 +394,22 @@ def count_crossing(
     return int(crossing.any(axis=1).sum())
 
 
-def _repair_quotes(gold: Bracketing, test: Bracketing, params: EvalbParameters) -> None:
-    """Put back quotes that one side's tag deleted and the other's kept, at equal positions."""
-    deleted = params.delete_labels
-    for i, theirs in enumerate(test.quotes):
-        index = theirs.index
-        for j, ours in enumerate(gold.quotes):
-            if ours.index != index or (ours.tag in deleted) == (theirs.tag in deleted):
+def _quotes_to_put_back(
+    gold: Bracketing, test: Bracketing, deleted: Container[str]
+) -> tuple[Counter[int], Counter[int]]:
+    """Return the numbers of quotes that one side's tag deleted and the other's kept, at equal
+    places, on each side. A quote that is put back moves those after it."""
+    back = Counter[int](), Counter[int]()
+    ours, theirs = ([place for place, _ in side.quotes] for side in (gold, test))
+    for i, (_, tag) in enumerate(test.quotes):
+        place = theirs[i]
+        for j, (_, other) in enumerate(gold.quotes):
+            if ours[j] != place or (other in deleted) == (tag in deleted):
                 continue
-            side, at = (gold, j) if ours.tag in deleted else (test, i)
-            side.reinsert(side.quotes[at])
-            for later in side.quotes[at:]:
-                later.index += 1
+            side, places, at = (0, ours, j) if other in deleted else (1, theirs, i)
+            back[side][at] += 1
+            places[at:] = [later + 1 for later in places[at:]]
+    return back
 
 
 def evaluate(

@@ -11,10 +11,9 @@ import pytest
 
 from spacy_lal.annotate.annotating import load
 from spacy_lal.annotate.manifest import describe
-from spacy_lal.annotate.run import annotate_texts
+from spacy_lal.annotate.run import Engine, Workers, annotate_texts, made_by, maker
 from spacy_lal.annotate.shards import AnnotateSettings, cut_shards
 from spacy_lal.annotate.texts import Texts
-from spacy_lal.annotate.workers import Engine, Workers, made_by, maker
 
 from .test_run import LINES, files
 

@@ -22,10 +22,9 @@ from typer.testing import CliRunner
 
 from spacy_lal.annotate import run as runs
 from spacy_lal.annotate.records import record_doc
-from spacy_lal.annotate.run import annotate_texts
+from spacy_lal.annotate.run import Workers, annotate_texts
 from spacy_lal.annotate.shards import AnnotateSettings
 from spacy_lal.annotate.texts import Texts
-from spacy_lal.annotate.workers import Workers
 from spacy_lal.annotations.constituents import sentence_trees
 from spacy_lal.cli import app
 from spacy_lal.cli.annotate import _shown
