@@ -18,11 +18,6 @@ from .texts import MAX_CHARS, pieces, told
 
 T = TypeVar("T")
 
-PRIMITIVES = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
-"""Environment variable for the size of oneDNN's cache, in prepared operations."""
-KEPT = "64"
-"""Default size of oneDNN's cache, in operations."""
-
 BATCH_TOKENS = 10_000
 """Default size of a batch, in tokens."""
 
@@ -33,7 +28,7 @@ def load(model: str, threads: int = 0, gpu: int = -1) -> Language:
     oneDNN keeps 64 operations, compiled for a batch's shape, instead of 1,024, since shapes hardly
     recur. The environment variable has precedence; oneDNN reads it at its first use in a process.
     """
-    os.environ.setdefault(PRIMITIVES, KEPT)
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
     import spacy
     import torch
 
@@ -103,10 +98,7 @@ def _batch(
 def _piped(nlp: Language, docs: list[Doc]) -> list[Doc]:
     done = list(nlp.pipe(docs, batch_size=len(docs)))
     if len(done) != len(docs):  # a pipeline's error handler may drop Docs
-        raise ValueError(
-            f"a pipeline must return one Doc for each text: it read {len(docs)} texts and "
-            f"returned {len(done)} Docs"
-        )
+        raise ValueError(f"the pipeline returned {len(done)} Docs for {len(docs)} texts")
     return done
 
 
@@ -139,20 +131,21 @@ def annotate_batch(
     with _ONE_AT_A_TIME:
         nlp = model if isinstance(model, Language) else _load(str(model))
         # all at once: the source of the records may use the pipeline, whose batches free strings
-        parts = [part for record in records for part in _pieces(record, max_chars)]
+        parts: list[Record] = []
+        for record in records:
+            if isinstance(record.get("text"), str):
+                sound = {name: value for name, value in record.items() if name != "error"}
+                parts.extend(pieces(sound, max_chars))
+            else:
+                parts.append({**record, "error": "no text in 'text'"})
         texts = (part for part in parts if "error" not in part)
-        found = through_pipeline(nlp, texts, doc_record, batch_tokens=batch_tokens)
-        return [part if "error" in part else _result(next(found)) for part in parts]
-
-
-def _pieces(record: Record, max_chars: int) -> Iterable[Record]:
-    if not isinstance(record.get("text"), str):
-        return [{**record, "error": "no text in 'text'"}]
-    return pieces({name: record[name] for name in record if name != "error"}, max_chars)
-
-
-def _result(found: Found[Record]) -> Record:
-    return {**found.record, "error": found.error} if found.value is None else found.value
+        found = (
+            {**record, "error": error} if annotated is None else annotated
+            for record, annotated, error in through_pipeline(
+                nlp, texts, doc_record, batch_tokens=batch_tokens
+            )
+        )
+        return [part if "error" in part else next(found) for part in parts]
 
 
 # The end of a batch frees strings of a vocabulary that all threads share.

@@ -33,9 +33,7 @@ def check_same(folder: Path, name: str, settings: Mapping[str, Any]) -> None:
     plain = json.loads(json.dumps(settings))
     if not path.exists():
         if others := sorted(folder.glob("part-*")):
-            raise FileExistsError(
-                f"{others[0]} is there, but no {name}: take a folder without files named part-…"
-            )
+            raise FileExistsError(f"{others[0]} is there, but no {name}: take another folder")
         folder.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as unfinished:
             srsly.write_json(unfinished, plain)

@@ -10,15 +10,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from ..annotations import CONSTITUENTS_KEY, set_constituents, set_dependencies
+from ..annotations import CONSTITUENTS_KEY, set_constituents, set_dependencies, set_errors
 from ..annotations.frames import FRAMES_KEY, FrameSpans, get_frames, set_frames
-from ..annotations.grammar_errors import (
-    CORRECT,
-    ERRORS_KEY,
-    error_scores,
-    grammar_errors,
-    set_errors,
-)
+from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, error_scores, grammar_errors
 from ..annotations.span_groups import span_scores
 
 Record = dict[str, Any]

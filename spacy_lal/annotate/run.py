@@ -109,9 +109,13 @@ def annotate_texts(
                 last = shard.number
                 if (counts := manifest.shards.get(shard.number)) is None:
                     yield shard
-                else:
-                    _check_there(counts, shard, output, settings)
-                    there.append(Done(counts, True, shard.position))
+                    continue
+                path = output / shard_name(shard.number, settings)
+                if counts.get("digest") != shard.digest:
+                    raise ValueError(f"{path} was made of another text: the input has changed")
+                if not path.exists():
+                    raise ValueError(f"{path}, complete before, is gone: take another folder")
+                there.append(Done(counts, True, shard.position))
 
         for shard, counts in made_by(workers, make, new()):
             yield from there
@@ -120,21 +124,9 @@ def annotate_texts(
             yield Done(counts, False, shard.position)
         yield from there
         if more := [number for number in manifest.shards if number > last]:
-            raise ValueError(
-                f"{output} has {shard_name(more[0], settings)}, made of text that the input no "
-                "longer has: the input has changed"
-            )
+            name = shard_name(more[0], settings)
+            raise ValueError(f"{output / name} is of text that the input no longer has")
         manifest.finish()
-
-
-def _check_there(counts: Counts, shard: Shard, output: Path, settings: AnnotateSettings) -> None:
-    path = output / shard_name(shard.number, settings)
-    if counts.get("digest") != shard.digest:
-        raise ValueError(
-            f"{path} was made of another text than the input has there now: the input has changed"
-        )
-    if not path.exists():
-        raise ValueError(f"{path} is gone, but it was complete before: begin in another folder")
 
 
 def maker(
@@ -196,10 +188,7 @@ def _loaded(model: str, pipeline: str, threads: int, gpu: int) -> Language:
     """Load the pipeline in another process. Raises ValueError if it is not the one described."""
     nlp = load(model, threads, gpu)
     if (found := describe(nlp)) != pipeline:
-        raise ValueError(
-            f"the pipeline {model} is {found} on this machine, but {pipeline} where the command "
-            "was started"
-        )
+        raise ValueError(f"{model} is {found} on this machine, but {pipeline} where the run began")
     return nlp
 
 
@@ -227,14 +216,13 @@ def _in_processes(make: Make, workers: Workers) -> Iterator[Submit]:
 def _begin() -> None:
     # Ctrl-C is for the parent, which ends this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
+    parent: Any = multiprocessing.parent_process()
 
+    def end_with_parent() -> None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
 
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    connection.wait([parent.sentinel])
-    os._exit(1)
+    Thread(target=end_with_parent, daemon=True).start()
 
 
 @contextmanager

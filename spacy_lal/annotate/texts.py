@@ -52,16 +52,12 @@ class Texts:
         if self.kind not in (None, *KINDS):
             raise ValueError(f"no input format {self.kind!r}: it is one of {', '.join(KINDS)}")
         if taken := set(self.keep) & {*FIELDS, self.text_field} - {"id"}:
-            raise ValueError(
-                f"annotated texts have a {min(taken)!r} of their own, so that field can't be kept"
-            )
+            raise ValueError(f"annotated texts have {min(taken)!r} of their own: it can't be kept")
         if self.input != STDIN:
             self._find(Path(self.input))
         kinds = {kind for *_, kind in self.files} or {self.kind or "txt"}
         if self.input == STDIN and "parquet" in kinds:
-            raise ValueError(
-                "Parquet can't be read from stdin, because its index is at the end of the file"
-            )
+            raise ValueError("Parquet can't be read from stdin: its index is at its end")
         if "txt" in kinds and set(self.keep) - {"id"}:
             raise ValueError("lines of plain text have no fields to keep")
         if "parquet" in kinds:
@@ -76,16 +72,11 @@ class Texts:
                 if kind in ((self.kind,) if self.kind else KINDS)
             ]
             if not self.files:
-                raise FileNotFoundError(
-                    f"no text in {path}: texts are read from {', '.join(KINDS)} files"
-                )
+                raise FileNotFoundError(f"no text in {path}: it has no {', '.join(KINDS)} files")
             return
         kind = self.kind or _kind(path)
         if kind not in KINDS:
-            raise ValueError(
-                f"the name of {path} doesn't say its format: give --input-format, one of "
-                f"{', '.join(KINDS)}"
-            )
+            raise ValueError(f"{path} doesn't say its format: give --input-format")
         path.stat()  # raises an error for a file that isn't there
         self.files = [(path.name, path, kind)]
 
@@ -156,9 +147,7 @@ class Texts:
                 there = set(file.schema_arrow.names)
                 for wanted in (self.text_field, *self.keep):
                     if wanted not in there and wanted != "id":
-                        raise ValueError(
-                            f"expected a column {wanted!r}, found only {', '.join(sorted(there))}"
-                        )
+                        raise ValueError(f"expected a column {wanted!r} among {sorted(there)}")
                 columns = [self.text_field, *({"id", *self.keep} & there)]
                 rows, size = file.metadata.num_rows, path.stat().st_size
                 number = 0

@@ -80,14 +80,11 @@ def _shown(run: Iterable[Done], source: Texts) -> Iterator[Done]:
     begun = time.perf_counter()
     with tqdm(total=source.size, unit="B", unit_scale=True, smoothing=0, disable=None) as bar:
         for done in run:
-            forward = max(0, done.position - bar.n)
-            if not bar.disable and done.there:
-                bar.initial += forward  # outside of this run's rate
-            elif not bar.disable:
+            if not done.there:
                 words += done.counts["words"]
                 rate = words / (time.perf_counter() - begun)
                 bar.set_postfix_str(f"{rate:,.0f} words/s", refresh=False)
-            bar.update(forward)
+            bar.update(max(0, done.position - bar.n))
             yield done
 
 

@@ -64,9 +64,7 @@ def check_folder(output: Path, inputs: Iterable[Path], *, apart: bool = False) -
         if source.resolve().is_relative_to(place):
             raise ValueError(f"{output} would overwrite the input {source}")
         if apart and place.is_relative_to(source.resolve()):
-            raise ValueError(
-                f"{output} is inside the input {source}: what is written would be read, too"
-            )
+            raise ValueError(f"{output} is inside the input {source}, and would be read, too")
 
 
 def _check_writable(path: Path) -> None:

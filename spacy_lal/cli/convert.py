@@ -30,8 +30,6 @@ from .checks import check_outputs, clear_errors, from_each
 Counts = dict[str, Any]
 """Report on one file: numbers by name, and lists of omissions with place and reason."""
 
-_BLOCK = re.compile(r"(\d+)/(\d+)")
-
 
 def convert(
     format: Format,
@@ -169,17 +167,18 @@ def _of_blocks(
     """Return the sentences of one block, or those outside of some."""
     if block and without:
         raise ValueError("give --block or --without-block, not both")
-    kept = set(_block(block, len(sentences)) if block else range(len(sentences)))
-    kept = kept.difference(*(_block(left_out, len(sentences)) for left_out in without))
+    left_out: set[int] = set().union(*(_block(k, len(sentences)) for k in without))
+    wanted = _block(block or "1/1", len(sentences))
+    kept = [sentences[at] for at in wanted if at not in left_out]
     if not kept:
         blocks = "the blocks that --block and --without-block leave"
         raise ValueError(f"no sentences of {', '.join(map(str, inputs))} in {blocks}")
-    return [sentence for at, sentence in enumerate(sentences) if at in kept]
+    return kept
 
 
 def _block(block: str, length: int) -> range:
     """Return block "K/N" of `length` sentences; sizes differ by one at most."""
-    match = _BLOCK.fullmatch(block)
+    match = re.fullmatch(r"(\d+)/(\d+)", block)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise ValueError(f"{block!r} is not a block: write K/N, with K from 1 to N")
     number, of = int(match[1]), int(match[2])

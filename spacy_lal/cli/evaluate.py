@@ -14,17 +14,6 @@ from ..formats.treebank_format import files_in
 from ..formats.whole_files import whole_file
 from .checks import ModelArgument, ThreadsOption, check_outputs, clear_errors, values
 
-_RAW_COLUMNS = {
-    "words_f": "words",
-    "boundaries_p": "boundaries P",
-    "boundaries_r": "R",
-    "boundaries_f": "F",
-    "tags_f": "tags",
-    "uas_f": "UAS",
-    "las_f": "LAS",
-    "brackets_f": "brackets",
-}
-
 
 def evaluate(
     model: ModelArgument,
@@ -130,8 +119,8 @@ def _show(report: Mapping[str, Any]) -> None:
             ]
         )
         if "given" in result:
-            rows = [(k, *(of[name] for name in _RAW_COLUMNS)) for k, of in result["given"].items()]
-            _table(("given", *_RAW_COLUMNS.values()), rows)
+            names = ("given", *next(iter(result["given"].values())))
+            _table(names, [(given, *of.values()) for given, of in result["given"].items()])
         if "roles" in result:
             names = ("parses", "predicates", "decoder", "srl_p", "srl_r", "srl_f", "srl_pred_f")
             _table(names, [[row[name] for name in names] for row in result["roles"]])

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import spacy
 import typer
@@ -39,7 +39,6 @@ def corrupt(
         Path | None, typer.Option(help="An error model, by --learn.", exists=True)
     ] = None,
     rate: Annotated[float, typer.Option(min=0, max=1, help="Share of tokens to make wrong.")] = 0.1,
-    copies: Annotated[int, typer.Option(min=1, help="Of each text, with errors of its own.")] = 1,
     types: Annotated[bool, typer.Option("--types", help="Labels R, M and U, not ERROR.")] = False,
     seed: Annotated[int, typer.Option(help="Another seed makes other errors.")] = 0,
     learn: Annotated[bool, typer.Option("--learn", help="Write an error model.")] = False,
@@ -56,7 +55,7 @@ def corrupt(
     """Put errors into correct text, and label them; or learn how errors are made (--learn).
 
     Errors are put into each Doc of a .spacy file, or into each sentence of lines of text. Only
-    words and sentence boundaries are kept. A Doc that already has labels of errors is written once,
+    words and sentence boundaries are kept. A Doc that already has labels of errors is written
     unchanged.
 
     Corrections are two files of tokenised sentences, one per line, or M2. They give the errors and
@@ -78,18 +77,14 @@ def corrupt(
         errors = ErrorModel.load(model)
         vocab = language_vocab(errors.lang)
         made = Counter[str]()
-        how: dict[str, Any] = {"seed": seed, "types": types}
 
         def corrupted() -> Iterator[Doc]:
-            for copy in range(copies):
-                for doc in from_each(paths, lambda path: _docs(path, errors.lang)):
-                    if ERRORS_KEY not in doc.spans:
-                        doc = corrupt_doc(doc, vocab, errors, rate, round=copy, **how)
-                    elif copy:
-                        continue
-                    made["Docs"] += 1
-                    made.update(get_errors(doc))
-                    yield doc
+            for doc in from_each(paths, lambda path: _docs(path, errors.lang)):
+                if ERRORS_KEY not in doc.spans:
+                    doc = corrupt_doc(doc, vocab, errors, rate, seed=seed, types=types)
+                made["Docs"] += 1
+                made.update(get_errors(doc))
+                yield doc
             if made.total() == made["Docs"]:
                 raise ValueError(f"no words in {', '.join(map(str, paths))}")
 

@@ -153,8 +153,7 @@ def _drop_vectors(source: Path) -> dict[str, Any]:
         nodes = network.walk() if isinstance(network, Model) else ()
         if any(node.name == READS_VECTORS for node in nodes):
             raise ValueError(
-                f"{name} reads the vocabulary's vectors: give it its own, with "
-                "spacy-lal.WithOwnVectors.v1, or package without --no-vectors"
+                f"{name} reads the vocabulary's vectors, see spacy-lal.WithOwnVectors.v1"
             )
     nlp.vocab.vectors = Vectors(strings=nlp.vocab.strings)
     nlp.vocab.to_disk(source / "vocab")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -38,12 +37,6 @@ def score_trees(
     prm: Annotated[
         str, typer.Option("--prm", "-p", help=f"{', '.join(evalb.NAMED)}, or a .prm file.")
     ] = "nk",
-    cutoff: Annotated[
-        int | None, typer.Option("--cutoff", "-c", help="Longest sentence of the second summary.")
-    ] = None,
-    max_errors: Annotated[
-        int | None, typer.Option("--max-errors", "-e", help="Stop after more sentence errors.")
-    ] = None,
 ) -> None:
     """Print labelled recall, precision and F1 of bracketed trees, one a line, as EVALB does.
 
@@ -52,10 +45,6 @@ def score_trees(
     """
     with clear_errors("score"):
         params = evalb.EvalbParameters.load(prm)
-        if cutoff is not None:
-            params = replace(params, cutoff_length=cutoff)
-        if max_errors is not None:
-            params = replace(params, max_errors=max_errors)
         report = evalb.evaluate(_trees(gold), _trees(predicted), params)
     typer.echo(report.format(), nl=False)
     for message in report.errors:
@@ -137,10 +126,7 @@ def _read_props(path: Path) -> Iterator[PropsSentence]:
 def _read_labels(path: Path) -> Iterator[TreebankSentence]:
     for sentence in read_tsv(path):
         if sentence.errors is None:
-            raise ValueError(
-                f"{path} has no labels: expected a word and its label, with a tab between them, "
-                "on each line"
-            )
+            raise ValueError(f"{path} has no labels: expected word, tab and label on a line")
         yield sentence
 
 

@@ -70,10 +70,7 @@ def score_words(nlp: Language, corpus: Corpus) -> tuple[Bools, Reals, float]:
     pipe = detector_of(nlp)
     examples = [e for e in corpus(nlp) if pipe.spans_key in e.reference.spans]
     if not examples:
-        raise ValueError(
-            f"no errors are annotated in {corpus.path}: none of its Docs has "
-            f"doc.spans[{pipe.spans_key!r}]"
-        )
+        raise ValueError(f"no Doc in {corpus.path} has doc.spans[{pipe.spans_key!r}], its errors")
     docs: Iterable[Doc] = [example.predicted for example in examples]
     docs = list(run_pipes(pipes_before(nlp, pipe), docs, nlp.batch_size))
     start = time.perf_counter()
@@ -140,17 +137,14 @@ def choose_threshold(
         raise ValueError("no files to choose a threshold by")
     needed: dict[Path, tuple[float, Reals]] = {}
     # one by one, as a small file would not count among all
-    for path in correct:
+    for path in (*correct, *([tune] if tune else [])):
         gold, scores, _ = score_words(nlp, Corpus(path))
-        if gold.any():
-            raise ValueError(f"{path} has tokens that are labelled as errors")
-        needed[path] = lowest_threshold(scores, most), scores
-    if tune is not None:
-        gold, scores, _ = score_words(nlp, Corpus(tune))
-        if not gold.any():
-            raise ValueError(f"no token in {tune} is labelled as an error")
+        if gold.any() != (path == tune):
+            which = "no" if path == tune else "a"
+            raise ValueError(f"{path} has {which} word that is labelled as an error")
         # in the stored decimals, rounded down to mark no token less
-        needed[tune] = math.floor(best_threshold(gold, scores) * 1e9) / 1e9, scores
+        best = math.floor(best_threshold(gold, scores) * 1e9) / 1e9
+        needed[path] = best if path == tune else lowest_threshold(scores, most), scores
     chosen = max(lowest for lowest, _ in needed.values())
     return chosen, [
         {

@@ -132,10 +132,7 @@ def read_paragraphs(nlp: Language, corpus: Path, trees: Path | None = None) -> l
         if partner := annotated.get(doc.user_data.get("sent_id")):
             known = True
             if [token.text for token in partner] != [token.text for token in doc]:
-                raise ValueError(
-                    f"{trees}: sentence {doc.user_data['sent_id']} has other words than in the "
-                    "corpus"
-                )
+                raise ValueError(f"{trees}: {doc.user_data['sent_id']} has other words there")
             for token, other in zip(doc, partner, strict=True):
                 token.tag_ = other.tag_
             if CONSTITUENTS_KEY in partner.spans:

@@ -16,15 +16,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from ..annotations import (
-    FrameSpans,
-    get_constituents,
-    get_frames,
-    set_constituents,
-    set_dependencies,
-    set_frames,
-)
-from ..annotations.frames import join_continuations
+from ..annotations import get_constituents, set_constituents, set_dependencies
+from ..annotations.frames import FrameSpans, get_frames, join_continuations, set_frames
 from ..annotations.words import bare_doc
 from ..pipeline.loading import load_pipeline
 from ..pipeline.pipes import only_pipe, run_pipes
@@ -66,17 +59,12 @@ def measure_roles(
     several sentences.
     """
     if unknown := set(predicates) - {"model", "gold"}:
-        raise ValueError(
-            f"--predicates must be model, gold, or model,gold, not {', '.join(sorted(unknown))}"
-        )
+        raise ValueError(f"--predicates must be model, gold, or both, not {min(unknown)}")
     for example in examples:
         doc = example.reference
         if doc.has_annotation("SENT_START") and len(list(doc.sents)) > 1:
             # other parses would have other boundaries
-            raise ValueError(
-                "the corpus has Docs of several sentences: convert it again, with one sentence in "
-                "each Doc"
-            )
+            raise ValueError("the corpus has Docs of several sentences: convert it again")
     pipe: LisaSRL = only_pipe(nlp, LisaSRL, "component lisa_srl")
     before = {name: getattr(pipe, name) for name in SETTINGS}
     try:
@@ -162,9 +150,8 @@ def _heads_of(source: str, nlp: Language, examples: list[Example]) -> Heads | No
         docs = list(parser.pipe(_copies(parser, examples)))
     if not any(doc.has_annotation("DEP") for doc in docs):
         # LISA would use its own parses instead
-        raise ValueError(
-            "the corpus has no gold heads" if source == "gold" else f"{source} finds no heads"
-        )
+        none = "the corpus has no gold heads" if source == "gold" else f"{source} finds no heads"
+        raise ValueError(none)
     return [([t.head.i for t in doc], [t.dep_ for t in doc]) for doc in docs]
 
 
@@ -214,18 +201,15 @@ def _by_sentence(
 
 
 def _report(pairs: Iterable[Example], kept: Kept = lambda *_: True) -> SrlReport:
-    reports = (
-        score_sentence(
-            list(_frames(pair.reference, kept)),
-            list(_frames(pair.predicted, kept)),
-            end_to_end=True,
-        )
-        for pair in pairs
-    )
-    return sum(reports, SrlReport())
+    report = SrlReport()
+    for pair in pairs:
+        gold, found = _frames(pair.reference, kept), _frames(pair.predicted, kept)
+        report += score_sentence(gold, found, end_to_end=True)
+    return report
 
 
-def _frames(doc: Doc, kept: Kept) -> Iterator[FrameSpans]:
+def _frames(doc: Doc, kept: Kept) -> list[FrameSpans]:
+    frames = []
     for frame in get_frames(doc):
         spans = sorted((span.start, span.end, span.label_) for span in frame.arguments)
         arguments = [
@@ -233,7 +217,8 @@ def _frames(doc: Doc, kept: Kept) -> Iterator[FrameSpans]:
         ]
         predicate = frame.predicate.i
         those = [span for pieces in arguments if kept(predicate, pieces) for span in pieces]
-        yield FrameSpans(predicate, "", those)
+        frames.append(FrameSpans(predicate, "", those))
+    return frames
 
 
 def _f1(report: SrlReport) -> dict[str, float]:

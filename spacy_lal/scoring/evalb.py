@@ -62,23 +62,19 @@ class EvalbParameters:
 
     @classmethod
     def load(cls, prm: str | Path) -> EvalbParameters:
-        """Load one of `NAMED`, in any case, or else a .prm file. Raises FileNotFoundError, or
-        ValueError for a malformed number or pair."""
+        """Load one of `NAMED`, in any case, or else a .prm file, of `KEYWORD value` lines and `#`
+        comments. Unknown keywords warn; DEBUG is ignored. Raises FileNotFoundError, or ValueError
+        for a malformed number or pair."""
         name = str(prm).lower()
         path = Path(__file__).with_name("prm") / f"{name}.prm" if name in NAMED else Path(prm)
         if not path.is_file():
             raise FileNotFoundError(
                 f"EVALB parameter file not found: {path}; the names are {', '.join(NAMED)}"
             )
-        return cls.from_lines(read_lines(path), str(prm))
-
-    @classmethod
-    def from_lines(cls, lines: Iterable[str], source: str) -> EvalbParameters:
-        """Parse `KEYWORD value` lines and `#` comments. Unknown keywords warn; DEBUG is ignored."""
         sets = defaultdict[str, set[str]](set)
         pairs = defaultdict[str, set[tuple[str, str]]](set)
         numbers = {"LABELED": 1, "CUTOFF_LEN": 40, "MAX_ERROR": 10, "DEBUG": 0}
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(read_lines(path), 1):
             if line.startswith("#") or len(line.rstrip()) < 3:
                 continue
             key, *values = line.split()
@@ -86,15 +82,15 @@ class EvalbParameters:
                 sets[key].add(" ".join(values))
             elif key in ("EQ_LABEL", "EQ_WORD"):
                 if len(values) != 2:
-                    raise ValueError(f"{source}, line {number}: {key} requires two values: {line}")
+                    raise ValueError(f"{path}, line {number}: {key} requires two values: {line}")
                 pairs[key] |= {(values[0], values[1]), (values[1], values[0])}
             elif key in numbers:
                 digits = re.match(r"[+-]?\d+", " ".join(values))
                 if digits is None:
-                    raise ValueError(f"{source}, line {number}: {key} requires a number: {line}")
+                    raise ValueError(f"{path}, line {number}: {key} requires a number: {line}")
                 numbers[key] = int(digits[0])
             else:
-                warnings.warn(f"{source}, line {number}: unknown keyword {key}", stacklevel=2)
+                warnings.warn(f"{path}, line {number}: unknown keyword {key}", stacklevel=2)
         return cls(
             frozenset(sets["DELETE_LABEL"]),
             frozenset(sets["DELETE_LABEL_FOR_LENGTH"]),

@@ -268,7 +268,7 @@ def test_settings_do_not_mix(text: Path, tmp_path: Path) -> None:
         again()
     text.write_text(before)
     (output / "part-00001.jsonl").unlink()
-    with pytest.raises(ValueError, match=r"part-00001\.jsonl is gone"):
+    with pytest.raises(ValueError, match=r"part-00001\.jsonl, complete before, is gone"):
         again()
     (output / "annotate.json").write_text("?")
     with pytest.raises(ValueError, match=r"annotate\.json"):

@@ -216,7 +216,9 @@ def test_command_prints_the_report(tmp_path):
     assert result.exit_code == 0
     assert result.stdout == evaluate([GOLD, "(X (NN a))"], [GOLD, "(X (NN b))"]).format()
     assert result.stderr == "2 : Words unmatch (a|b)\n"
-    assert run(gold, test, "--prm", "collins", "-e", -1).exit_code == 1
+    strict = tmp_path / "strict.prm"
+    strict.write_text("MAX_ERROR -1\n")
+    assert run(gold, test, "--prm", strict).exit_code == 1
     packed = tmp_path / "gold.txt.gz"
     packed.write_bytes(gzip.compress(gold.read_bytes()))
     assert run(packed, test).stdout == result.stdout
