@@ -16,8 +16,6 @@ from ..formats.whole_files import remove_unfinished, whole_file
 
 SETTINGS = "annotate.json"
 """Name of the file of settings in the output folder."""
-SHARDS = "shards.jsonl"
-"""Name of the file with a line for every complete shard in the output folder."""
 
 Counts = dict[str, Any]
 """Numbers of a shard: "shard" (its own), "digest" (of its texts), "texts", "words", "failed"."""
@@ -34,7 +32,6 @@ def check_same(folder: Path, name: str, settings: Mapping[str, Any]) -> None:
     if not path.exists():
         if others := sorted(folder.glob("part-*")):
             raise FileExistsError(f"{others[0]} is there, but no {name}: take another folder")
-        folder.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as unfinished:
             srsly.write_json(unfinished, plain)
         return
@@ -42,7 +39,7 @@ def check_same(folder: Path, name: str, settings: Mapping[str, Any]) -> None:
         before = dict(srsly.read_json(path))
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path} should hold the settings of a run in JSON: {error}") from error
-    for setting in sorted({*plain, *before}, key=[*plain, *before].index):
+    for setting in plain | before:
         there, here = before.get(setting), plain.get(setting)
         if there != here:
             said, wanted = str(there)[:200], str(here)[:200]
@@ -67,7 +64,7 @@ class Manifest:
 
     def __init__(self, folder: Path) -> None:
         """Read the log, without lines that were cut off; their shards are made again."""
-        self._path = folder / SHARDS
+        self._path = folder / "shards.jsonl"
         self.shards: dict[int, Counts] = {}
         if self._path.exists():
             lines = srsly.read_jsonl(self._path, skip=True)

@@ -138,25 +138,20 @@ def _layers(doc: Doc) -> Iterator[tuple[str, list[Any]]]:
         yield "relations", [token.dep_ for token in doc]
     if CONSTITUENTS_KEY in doc.spans:
         group = doc.spans[CONSTITUENTS_KEY]
-        spans = map(_span, group, span_scores(group))
-        yield "constituents", sorted(spans, key=lambda span: (span["start"], -span["end"]))
+        found = map(_span, group, span_scores(group))
+        yield "constituents", sorted(found, key=lambda span: (span["start"], -span["end"]))
         if unparsed := group.attrs.get("unparsed"):
             yield "unparsed", [{"start": start, "end": end} for start, end in unparsed]
     if FRAMES_KEY in doc.spans:
-        yield (
-            "frames",
-            [
-                {
-                    "predicate": frame.predicate.i,
-                    "roleset": frame.roleset,
-                    "spans": [
-                        _span(frame.verb, frame.verb_score),
-                        *map(_span, frame.arguments, frame.scores),
-                    ],
-                }
-                for frame in get_frames(doc)
-            ],
-        )
+        frames = []
+        for frame in get_frames(doc):
+            spans = [
+                _span(frame.verb, frame.verb_score),
+                *map(_span, frame.arguments, frame.scores),
+            ]
+            place = {"predicate": frame.predicate.i, "roleset": frame.roleset}
+            frames.append(place | {"spans": spans})
+        yield "frames", frames
     if ERRORS_KEY in doc.spans:
         errors = grammar_errors(doc)
         yield "errors", [_span(e.span, e.score) | {"label": e.label} for e in errors]

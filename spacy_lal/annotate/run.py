@@ -26,11 +26,9 @@ from spacy.util import is_package
 from ..formats.whole_files import alone_in
 from .annotating import load
 from .manifest import SETTINGS, Counts, Manifest, check_same, describe
-from .shards import AnnotateSettings, Shard, check_finds, cut_shards, make_shard, shard_name
+from .shards import FORMATS, AnnotateSettings, Shard, cut_shards, make_shard, shard_name
 from .texts import Texts, told
 
-TRIES = 3
-"""Greatest number of attempts at a shard whose process on Ray ends."""
 Make = Callable[[Shard], Counts]
 Submit = Callable[[Shard], Future[Counts]]
 
@@ -86,7 +84,9 @@ def annotate_texts(
     BlockingIOError if another run is writing there, ChildProcessError if a process ends."""
     # on Ray, GPUs are elsewhere
     nlp = load(model, workers.threads, -1 if workers.engine is Engine.ray else workers.gpu)
-    check_finds(nlp, settings)
+    key = FORMATS[settings.format].needs
+    if key and key not in nlp("This is it.").spans:
+        raise ValueError(f"{settings.format} needs doc.spans[{key!r}], which no component writes")
     described = {
         "spacy-lal": version("spacy-lal"),
         "pipeline": describe(nlp),
@@ -202,7 +202,7 @@ def _in_processes(make: Make, workers: Workers) -> Iterator[Submit]:
     spawn = multiprocessing.get_context("spawn")  # torch's threads don't survive a fork
     pool = ProcessPoolExecutor(workers.processes, spawn, initializer=_begin)
     try:
-        yield partial(pool.submit, make)
+        yield lambda shard: pool.submit(make, shard)
     except BrokenProcessPool:
         said = "a process ended early; mostly that means that memory ran out"
         raise ChildProcessError(said) from None
@@ -246,7 +246,7 @@ def _on_ray(make: Make, workers: Workers) -> Iterator[Submit]:
         if here and gpu and not ray.cluster_resources().get("GPU"):
             raise ValueError("--gpu-id asks for a GPU, but Ray finds none on this machine")
         # a shard that is made again has the same bytes; max_calls=0 keeps a process and its GPU
-        again = {"max_retries": TRIES - 1, "max_calls": 0}
+        again = {"max_retries": 2, "max_calls": 0}
         task = ray.remote(num_cpus=threads, num_gpus=int(gpu), **again)(lambda shard: make(shard))
         yield lambda shard: task.remote(shard).future()
     finally:

@@ -24,9 +24,6 @@ from .manifest import FAILED, Counts
 from .records import AnnotatedText, Record, doc_record
 from .texts import MAX_CHARS, Texts, pieces, pyarrow
 
-SHARD_CHARS = 500_000
-"""Default size of a shard, in characters of text."""
-
 
 def json_line(record: Record, doc: Doc) -> str:
     """Return a line of JSON with `doc_record`'s record."""
@@ -43,11 +40,6 @@ def conllu(record: Record, doc: Doc) -> str:
 def brackets(record: Record, doc: Doc) -> str:
     """Return a tree per line."""
     return "".join(f"{tree}\n" for tree in sentence_trees(doc) if tree.leaves)
-
-
-def props(record: Record, doc: Doc) -> str:
-    """Return the columns of CoNLL-2005."""
-    return format_props(doc_props(doc))
 
 
 def packed_doc(record: Record, doc: Doc) -> DocBin:
@@ -117,7 +109,7 @@ FORMATS = {
     "parquet": OutputFormat(row, write_parquet),
     "conllu": OutputFormat(conllu),
     "brackets": OutputFormat(brackets, needs=CONSTITUENTS_KEY),
-    "props": OutputFormat(props, needs=FRAMES_KEY),
+    "props": OutputFormat(lambda record, doc: format_props(doc_props(doc)), needs=FRAMES_KEY),
 }
 """The formats, whose names are the files' suffixes."""
 
@@ -133,7 +125,7 @@ class AnnotateSettings:
     format: str = "jsonl"
     keep: Sequence[str] = ()
     max_chars: int = MAX_CHARS
-    shard_chars: int = SHARD_CHARS
+    shard_chars: int = 500_000
     batch_tokens: int = BATCH_TOKENS
 
     def __post_init__(self) -> None:
@@ -205,7 +197,6 @@ def make_shard(nlp: Language, shard: Shard, output: Path, settings: AnnotateSett
     path = output / shard_name(shard.number, settings)
     failures = output / FAILED / f"{path.stem}.jsonl"
     if failed:
-        failures.parent.mkdir(exist_ok=True)
         with whole_file(failures) as unfinished:
             # in ASCII: failed text may be invalid Unicode
             unfinished.write_text("".join(json.dumps(record) + "\n" for record in failed))
@@ -220,10 +211,3 @@ def make_shard(nlp: Language, shard: Shard, output: Path, settings: AnnotateSett
         "words": words,
         "failed": len(failed),
     }
-
-
-def check_finds(nlp: Language, settings: AnnotateSettings) -> None:
-    """Raise ValueError if the pipeline doesn't find the annotation of the format."""
-    key = FORMATS[settings.format].needs
-    if key and key not in nlp("This is it.").spans:
-        raise ValueError(f"{settings.format} needs doc.spans[{key!r}], which no component writes")

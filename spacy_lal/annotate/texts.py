@@ -31,8 +31,6 @@ _PLACES = (
     re.compile(r"\s+"),
 )
 
-_AT_ONCE = 1000
-
 
 @dataclass
 class Texts:
@@ -65,11 +63,11 @@ class Texts:
 
     def _find(self, path: Path) -> None:
         if path.is_dir():
-            found = ((file, _kind(file)) for file in sorted(path.rglob("*")) if file.is_file())
+            wanted = (self.kind,) if self.kind else KINDS
             self.files = [
-                (file.relative_to(path).as_posix(), file, kind)
-                for file, kind in found
-                if kind in ((self.kind,) if self.kind else KINDS)
+                (file.relative_to(path).as_posix(), file, _kind(file))
+                for file in sorted(path.rglob("*"))
+                if file.is_file() and _kind(file) in wanted
             ]
             if not self.files:
                 raise FileNotFoundError(f"no text in {path}: it has no {', '.join(KINDS)} files")
@@ -151,7 +149,7 @@ class Texts:
                 columns = [self.text_field, *({"id", *self.keep} & there)]
                 rows, size = file.metadata.num_rows, path.stat().st_size
                 number = 0
-                for batch in file.iter_batches(_AT_ONCE, columns=columns):
+                for batch in file.iter_batches(1000, columns=columns):
                     for values in batch.to_pylist():
                         number += 1
                         self.position = before + size * number // rows

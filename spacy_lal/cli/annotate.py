@@ -17,9 +17,6 @@ from ..annotate.shards import FORMATS, AnnotateSettings
 from ..annotate.texts import STDIN, Texts
 from .checks import ModelArgument, ThreadsOption, check_folder, clear_errors, values
 
-SOME_FAILED = 3
-"""The exit status if some texts could not be annotated."""
-
 
 def annotate(
     model: ModelArgument,
@@ -69,7 +66,7 @@ def annotate(
             _shown(annotate_texts(model, source, output, settings, workers), source), output
         )
     if failed:
-        raise typer.Exit(SOME_FAILED)
+        raise typer.Exit(3)
 
 
 def _shown(run: Iterable[Done], source: Texts) -> Iterator[Done]:

@@ -55,7 +55,6 @@ def attention(
         contents.append(srsly.json_dumps(analysis.to_dict(), indent=2))
         _print_errors(analysis)
     if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
         for name, content in zip(names, contents, strict=True):
             with whole_file(output / name) as unfinished:
                 unfinished.write_text(content, encoding="utf8")

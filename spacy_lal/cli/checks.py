@@ -6,6 +6,8 @@ import os
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -15,6 +17,10 @@ T = TypeVar("T")
 
 ModelArgument = Annotated[str, typer.Argument(help="A pipeline: a package's name or a folder.")]
 ThreadsOption = Annotated[int, typer.Option(min=0, help="Threads of torch; 0 for its default.")]
+
+
+Group = partial(typer.Typer, no_args_is_help=True, rich_markup_mode=None)
+"""A command with commands of its own."""
 
 
 @contextmanager
@@ -47,10 +53,9 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path]) -> Non
         if places.count(place) > 1:
             raise ValueError(f"{path} would be written twice")
     existing = [path for path in written if path.is_file()]
-    for source in inputs if existing else ():
-        for path in existing:
-            if source.is_file() and path.samefile(source):
-                raise ValueError(f"{path} would overwrite the input {source}")
+    for path, source in product(existing, inputs):
+        if source.is_file() and path.samefile(source):
+            raise ValueError(f"{path} would overwrite the input {source}")
 
 
 def check_folder(output: Path, inputs: Iterable[Path], *, apart: bool = False) -> None:

@@ -25,7 +25,7 @@ from ..formats.treebank_format import Format, Losses
 from ..formats.treebank_sentence import TreebankSentence, language_vocab, write_docs
 from ..formats.whole_files import whole_file
 from ..trees.tree import ConstituentTree
-from .checks import check_outputs, clear_errors, from_each
+from .checks import Group, check_outputs, clear_errors, from_each
 
 Counts = dict[str, Any]
 """Report on one file: numbers by name, and lists of omissions with place and reason."""
@@ -74,8 +74,11 @@ def convert(
             if heads is not HeadRules.none and not format.gives_heads:
                 sentences = _with_heads(sentences, heads, losses)
             if no_tags:
+                untaught = no_tags.split()
                 sentences = [
-                    replace(s, tags=["" if tag in no_tags.split() else tag for tag in s.tags or ()])
+                    replace(s, tags=["" if tag in untaught else tag for tag in s.tags])
+                    if s.tags
+                    else s
                     for s in sentences
                 ]
             sentences = _of_blocks(sentences, block, without_block or [], inputs)
@@ -85,7 +88,6 @@ def convert(
         write_docs(sentences, path, format.lang)
     _show(results)
     if report is not None:
-        report.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(report) as unfinished:
             srsly.write_json(unfinished, results)
 
@@ -119,11 +121,9 @@ def command(format: type[Format]) -> Callable[..., None]:
     return run
 
 
-convert_app = typer.Typer(
+convert_app = Group(
     name="convert",
     help="Convert treebanks to .spacy files, one Doc a sentence, or .spacy files to a format.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
 )
 for _name, _format in FORMATS.items():
     convert_app.command(_name)(command(_format))
@@ -139,7 +139,6 @@ def _write(format: Format, inputs: Sequence[Path], output: Path) -> None:
                 texts.append(format.write(doc))
             except ValueError as error:
                 raise ValueError(f"{path}: Doc {number}: {error}") from error
-    output.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(output) as unfinished:
         unfinished.write_text("".join(texts), encoding="utf8")
     typer.echo(f"{len(texts):,} Docs")

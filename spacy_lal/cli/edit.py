@@ -13,8 +13,6 @@ from wasabi import msg
 
 from .checks import ModelArgument, check_folder, clear_errors
 
-READING = ("sentences", "max_batch_spans", "prediction")
-"""Settings of models that no weights depend on."""
 OutputArgument = Annotated[Path, typer.Argument(help="Where to write the new pipeline.")]
 
 
@@ -69,7 +67,8 @@ def _setting(text: str) -> tuple[str, Any]:
         raise ValueError(f"--set {text}: write a setting and its value, as components.a.b=3")
     if not place.startswith(("components.", "nlp.")):
         raise ValueError(f"{place}: only settings of [components] and [nlp] can be changed")
-    if ".model." in place and place.rpartition(".")[2] not in READING:
+    without_weights = (".sentences", ".max_batch_spans", ".prediction")
+    if ".model." in place and not place.endswith(without_weights):
         raise ValueError(f"{place}: this is stored with the weights and can't be changed")
     return place, parse_config_overrides([f"--{place}", value])[place]
 
@@ -92,8 +91,7 @@ def find_threshold(
         float, typer.Option(min=0, max=1, help="Share of each file's tokens to be marked.")
     ] = 0.015,
     tune: Annotated[
-        Path | None,
-        typer.Option(help="With errors: no threshold below its best one.", exists=True),
+        Path | None, typer.Option(help="With errors: no threshold below its best one.", exists=True)
     ] = None,
 ) -> None:
     """Write MODEL, which has a `gec_detector`, to OUTPUT with a threshold for its users' texts.
@@ -166,9 +164,8 @@ def import_checkpoint(
             raise ValueError(f"--escaped is for benepar, and this is a checkpoint of {kind}")
         if kind is Kind.benepar:
             imported = read_benepar(checkpoint, lang=lang, encoder=encoder, escaped=escaped)
-        elif kind is Kind.lal_parser:
-            imported = read_lal_parser(checkpoint, encoder, lang)
         else:
-            imported = read_supar(checkpoint, encoder, lang)
+            read = read_supar if kind is Kind.supar else read_lal_parser
+            imported = read(checkpoint, encoder, lang)
         write_imported(imported, output, licence)
     msg.good(str(output))

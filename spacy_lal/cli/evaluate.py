@@ -94,7 +94,6 @@ def evaluate(
         report["device"] = "cpu" if gpu_id < 0 else torch.cuda.get_device_name(gpu_id)
         _show(report)
         if json is not None:
-            json.parent.mkdir(parents=True, exist_ok=True)
             with whole_file(json) as unfinished:
                 srsly.write_json(unfinished, report)
 

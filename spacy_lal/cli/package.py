@@ -24,18 +24,9 @@ from ..formats.whole_files import replace_folder
 from ..pipeline.loading import load_pipeline
 from .checks import check_folder, clear_errors
 
-READS_VECTORS = "static_vectors"
-"""The layer of spaCy that reads the vocabulary's vectors."""
 STRINGS_IN_THEIR_FILES = {
-    "gec_detector",
-    "lal_constituency",
-    "lal_dependency",
-    "lal_empty_tensor",
-    "lisa_srl",
-    "senter",
-    "sentencizer",
-    "spanformer",
-    "tok2vec",
+    *("gec_detector", "lal_constituency", "lal_dependency", "lal_empty_tensor", "lisa_srl"),
+    *("senter", "sentencizer", "spanformer", "tok2vec"),
 }
 """Factories of components whose own files have all strings that they look up by hash."""
 LEAST = 20
@@ -151,7 +142,7 @@ def _drop_vectors(source: Path) -> dict[str, Any]:
     for name, pipe in nlp.pipeline:
         network = getattr(pipe, "model", None)
         nodes = network.walk() if isinstance(network, Model) else ()
-        if any(node.name == READS_VECTORS for node in nodes):
+        if any(node.name == "static_vectors" for node in nodes):
             raise ValueError(
                 f"{name} reads the vocabulary's vectors, see spacy-lal.WithOwnVectors.v1"
             )
@@ -264,10 +255,9 @@ def _tables(report: Mapping[str, Any]) -> Iterator[str]:
                 names = ("label", "gold", "precision", "recall", "F1")
                 yield f"{title}\n\n{which}\n\n{_table(names, rows)}"
     if "kinds" in report:
-        kinds = report["kinds"] | {"all": report["all"]}
         rows = [
             (kind, str(of["pairs"]), f"{of['found']:.1%}", f"{of['right_marked']:.1%}")
-            for kind, of in kinds.items()
+            for kind, of in (report["kinds"] | {"all": report["all"]}).items()
         ]
         header = ("kind", "sentences", "errors found", "corrections with a mark")
         yield f"### Errors by kind, in a textbook's sentences\n\n{_table(header, rows)}"

@@ -16,16 +16,11 @@ from ..formats.treebank_sentence import TreebankSentence
 from ..ged.scorer import DetectionReport
 from ..scoring import evalb
 from ..scoring.srl_eval import SrlReport, score_sentence
-from .checks import clear_errors, from_each
+from .checks import Group, clear_errors, from_each
 
 S = TypeVar("S")
 
-score_app = typer.Typer(
-    name="score",
-    help="Compare a file of trees, roles or errors with a gold one.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+score_app = Group(name="score", help="Compare a file of trees, roles or errors with a gold one.")
 GoldArgument = Annotated[Path, typer.Argument(help="The gold file.")]
 PredictedArgument = Annotated[Path, typer.Argument(help="The file to evaluate.")]
 

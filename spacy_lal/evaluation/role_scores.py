@@ -107,7 +107,10 @@ def _runs(
 ) -> Iterator[tuple[dict[str, str], list[Example], float]]:
     """Yield predictions beside gold for each combination, and words a second of processor time."""
     all_heads = [_heads_of(source, nlp, examples) for source in parses]
-    trees = _trees_of(nlp, pipe, examples)
+    trees: list[list[LabelledSpan]] = []
+    if pipe.nonconstituent_penalty:  # arguments depend on the parser's constituents
+        with nlp.select_pipes(disable=[pipe.name]):
+            trees = [get_constituents(doc) for doc in nlp.pipe(_copies(nlp, examples))]
     # only the shared encoder, no annotating component
     encoders: list[Any] = [
         other
@@ -120,7 +123,7 @@ def _runs(
         docs = _copies(nlp, examples)
         for doc, of_doc in zip(docs, heads or (), strict=False):
             set_dependencies(doc, *of_doc)
-        for doc, constituents in zip(docs, trees or (), strict=False):
+        for doc, constituents in zip(docs, trees, strict=False):
             if constituents:
                 set_constituents(doc, constituents)
         if given == "gold":
@@ -153,17 +156,6 @@ def _heads_of(source: str, nlp: Language, examples: list[Example]) -> Heads | No
         none = "the corpus has no gold heads" if source == "gold" else f"{source} finds no heads"
         raise ValueError(none)
     return [([t.head.i for t in doc], [t.dep_ for t in doc]) for doc in docs]
-
-
-def _trees_of(
-    nlp: Language, pipe: LisaSRL, examples: list[Example]
-) -> list[list[LabelledSpan]] | None:
-    """Return the parser's constituents; None if arguments don't depend on them."""
-    if not pipe.nonconstituent_penalty:
-        return None
-    with nlp.select_pipes(disable=[pipe.name]):
-        docs = nlp.pipe(_copies(nlp, examples))
-        return [get_constituents(doc) for doc in docs]
 
 
 def _copies(nlp: Language, examples: list[Example]) -> list[Doc]:

@@ -50,9 +50,7 @@ def _check_spans(doc: Doc) -> None:
 
 def write_spacy(docs: Iterable[Doc], path: str | Path) -> None:
     """Write Docs with their user data to a `.spacy` file, atomically."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as unfinished:
+    with whole_file(Path(path)) as unfinished:
         write_packed(map(pack, docs), unfinished)
 
 

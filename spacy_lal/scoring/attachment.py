@@ -22,9 +22,6 @@ Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Strings = NDArray[np.object_]
 
-ARTIFICIAL_ROOT = -1
-"""The head of roots, before the first word."""
-
 PTB_PUNCTUATION = ".``'':,"
 """Punctuation tags of the Penn Treebank; a tag that is a substring of this is punctuation."""
 
@@ -97,7 +94,8 @@ def score_attachment(examples: Iterable[Example], **cfg: Any) -> dict[str, Any]:
         if not any(tags):
             continue
         counts["ptb_sents"] += sentences
-        scored = scored & ~np.array([_is_punctuation(tag) for tag in tags], bool)
+        marks = (tag == CTB_PUNCTUATION or (tag and tag in PTB_PUNCTUATION) for tag in tags)
+        scored = scored & ~np.fromiter(map(bool, marks), bool)
         scored_found = both.covered(scored)
         for kind, right in (("u", both.head), ("l", both.relation)):
             totals[f"ptb_{kind}as"] += _count(right, scored, scored_found)
@@ -164,9 +162,7 @@ class _Comparison(NamedTuple):
         words, partners = words[same], partners[same]
 
         def only(right: Ints) -> Bools:
-            result = np.zeros(len(gold.heads), dtype=bool)
-            result[right] = True
-            return result
+            return np.isin(np.arange(len(gold.heads)), right)
 
         return cls(
             gold,
@@ -179,9 +175,8 @@ class _Comparison(NamedTuple):
 
     def covered(self, gold: Bools) -> Bools:
         """Return the predicted words that share characters with any of these gold words."""
-        result = np.zeros(len(self.found.words), dtype=bool)
-        result[self.y2x.data[np.repeat(gold, self.y2x.lengths)]] = True
-        return result & self.found.words
+        covered = self.y2x.data[np.repeat(gold, self.y2x.lengths)]
+        return np.isin(np.arange(len(self.found.words)), covered) & self.found.words
 
 
 def _one_to_one(there: AlignmentArray, back: AlignmentArray) -> Ints:
@@ -199,10 +194,6 @@ def _count(right: Bools, gold: Bools, found: Bools) -> PRFScore:
     return PRFScore(tp=both, fp=int(found.sum()) - both, fn=int(gold.sum()) - both)
 
 
-def _is_punctuation(tag: str) -> bool:
-    return tag == CTB_PUNCTUATION or (tag != "" and tag in PTB_PUNCTUATION)
-
-
 def _are_content(universal: Strings) -> Bools:
     return np.array([label in CONTENT_RELATIONS for label in universal], dtype=bool)
 
@@ -211,7 +202,7 @@ def _count_nonprojective(parse: _Parse, words: Bools) -> int:
     """Return the number of sentences in which arcs to these words cross."""
     dependents = np.flatnonzero(words)
     heads = parse.heads[dependents]
-    heads = np.where(heads == dependents, ARTIFICIAL_ROOT, heads)
+    heads = np.where(heads == dependents, -1, heads)  # the artificial root
     starts, ends = np.minimum(heads, dependents), np.maximum(heads, dependents)
     sentences = parse.sentences[dependents]
     order = np.lexsort((-ends, starts, sentences))
