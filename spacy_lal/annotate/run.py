@@ -69,7 +69,7 @@ class Workers:
 
 
 class Done(NamedTuple):
-    """Shard, whether it was `there` before, and the end of its input, in bytes."""
+    """Counts of a shard, whether an earlier run wrote it, and the end of its input, in bytes."""
 
     counts: Counts
     there: bool
@@ -80,7 +80,7 @@ def annotate_texts(
     model: str, texts: Texts, output: Path, settings: AnnotateSettings, workers: Workers
 ) -> Iterator[Done]:
     """Annotate the texts into files of `output`; yield each shard's counts on completion. Complete
-    shards are kept. Raises ValueError if they are of another pipeline, settings or texts,
+    shards are kept. Raises ValueError if they have another pipeline, settings or texts,
     BlockingIOError if another run is writing there, ChildProcessError if a process ends."""
     # on Ray, GPUs are elsewhere
     nlp = load(model, workers.threads, -1 if workers.engine is Engine.ray else workers.gpu)

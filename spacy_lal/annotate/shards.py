@@ -148,7 +148,7 @@ class Shard(NamedTuple):
 
 
 def cut_shards(texts: Texts, settings: AnnotateSettings) -> Iterator[Shard]:
-    """Yield the input as shards, always cut alike, with one in memory at a time."""
+    """Yield the input as shards, one in memory at a time. The cuts are the same in every run."""
     number, chars = 0, 0
     records: list[Record] = []
     for text in texts:

@@ -27,7 +27,7 @@ Group = partial(typer.Typer, no_args_is_help=True, rich_markup_mode=None)
 def clear_errors(command: str, source: Path | None = None) -> Iterator[None]:
     """End the command with one line that names the place of bad input, without a traceback.
 
-    source: a place to name in errors that don't name it.
+    source: a place to add to errors that don't name it.
     """
     try:
         yield

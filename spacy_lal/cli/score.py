@@ -33,7 +33,7 @@ def score_trees(
         str, typer.Option("--prm", "-p", help=f"{', '.join(evalb.NAMED)}, or a .prm file.")
     ] = "nk",
 ) -> None:
-    """Print labelled recall, precision and F1 of bracketed trees, one a line, as EVALB does.
+    """Print labelled recall, precision and F1 of bracketed trees, one per line, as EVALB does.
 
     Messages about sentences that can't be compared go to standard error; after too many of them
     there is no summary and the exit status is 1.

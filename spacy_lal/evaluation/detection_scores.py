@@ -111,8 +111,8 @@ def best_threshold(gold: Bools, scores: Reals) -> float:
 
 
 def lowest_threshold(scores: Reals, most: float) -> float:
-    """Return the lowest threshold, in nine decimals, that at most a share `most` reaches. Raises
-    ValueError if more have the highest probability."""
+    """Return the lowest threshold, in nine decimals, that at most a share `most` of the
+    probabilities reaches. Raises ValueError if there is none."""
     allowed = math.floor(most * len(scores) + 1e-9)  # 0.29 * 100 is less than 29
     if allowed >= len(scores):
         return 0.0
@@ -128,10 +128,10 @@ def choose_threshold(
 ) -> tuple[float, list[dict[str, Any]]]:
     """Return the lowest threshold that is high enough for each file, and a row for each file.
 
-    correct: files without errors, of whose words at most a share `most` may be marked. tune: a file
-    with errors, whose best threshold is a lower bound. A row has the file, its words, its lowest
-    threshold, and the share of words that the chosen one marks. Raises ValueError for a file of the
-    other kind, or without any file.
+    correct: files without errors, in which at most a share `most` of the words may be marked. tune:
+    a file with errors, whose best threshold is a lower bound. A row has the file, its words, its
+    lowest threshold, and the share of words marked at the chosen threshold. Raises ValueError for a
+    file of the other kind, or without files.
     """
     if not correct and tune is None:
         raise ValueError("no files to choose a threshold by")

@@ -103,10 +103,10 @@ def _input(nlp: Language, doc: Doc, given: str) -> Doc:
 
 
 def read_paragraphs(nlp: Language, corpus: Path, trees: Path | None = None) -> list[Doc]:
-    """Return the paragraphs of a corpus with one sentence a Doc.
+    """Return the paragraphs of a corpus with one sentence per Doc.
 
     trees: a corpus with some of the same sentences, by sent_id, whose constituents and tags count.
-    Raises ValueError if a sentence there has other words, or none is there.
+    Raises ValueError if such a sentence has other words, or if there is none.
     """
     annotated = {}
     if trees is not None:

@@ -51,8 +51,8 @@ def measure_roles(
     predicates: Sequence[str] = ("model", "gold"),
     decoders: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Return scores of the first and (`roles`) of each combination of parses, predicates and
-    decoder.
+    """Return scores of each combination (`roles`) of parses, predicates and decoder, and of the
+    first one.
 
     parses: "model", "gold", or pipelines with heads. predicates: "model", "gold". decoders: None
     for the component's. Raises ValueError for other predicates, parses without heads, or a Doc of
