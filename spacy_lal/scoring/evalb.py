@@ -117,9 +117,6 @@ class EvalbParameters:
     def same_label(self, a: str, b: str) -> bool:
         return a == b or (a, b) in self.equal_labels
 
-    def same_word(self, a: str, b: str) -> bool:
-        return a == b or (a, b) in self.equal_words
-
 
 def _cut(label: str) -> str:
     return _CUT.sub("", label) if "-" in label or "=" in label else label
@@ -337,7 +334,7 @@ def score_sentence(
         errors.append(f"Length unmatch ({len(gold.words)}|{len(test.words)})")
         return SentenceResult(gold.length, ERROR, errors=tuple(errors))
     for ours, theirs in zip(gold.words, test.words, strict=True):
-        if not params.same_word(ours, theirs):
+        if ours != theirs and (ours, theirs) not in params.equal_words:
             errors.append(f"Words unmatch ({ours}|{theirs})")
             return SentenceResult(gold.length, ERROR, errors=tuple(errors))
     in_gold, in_test = params.counted(gold.brackets), params.counted(test.brackets)
