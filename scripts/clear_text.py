@@ -148,7 +148,8 @@ def sentences(path: Path) -> Iterator[str]:
             spaces = (" " if space else "" for space in read.spaces)
             yield "".join(map("".join, zip(read.words, spaces, strict=True)))
     elif ".gold_conll" in kinds:
-        for _, rows in column_rows(read_text(path)):  # MASC's: document, sentence, token, word, tag
+        # MASC's: document, sentence, token, word, tag
+        for *_, rows in column_rows(read_text(path)):
             yield " ".join(ptb_unescape(row[3]) for row in rows if row[4] not in ("CODE", "SU"))
     elif {".brackets", ".mrg", ".tree", ".ptb"}.intersection(kinds):
         for tree in read_treebank(path):

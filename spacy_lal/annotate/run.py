@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 
 from spacy.language import Language
 
-from ..formats.whole_files import alone_in
+from ..formats.files import alone_in
 from .annotating import load
 from .manifest import SETTINGS, Counts, Manifest, check_same, describe
 from .on_ray import on_ray

@@ -18,8 +18,8 @@ from ..annotations.constituents import CONSTITUENTS_KEY, sentence_trees
 from ..annotations.frames import FRAMES_KEY
 from ..formats.conllu import format_conllu
 from ..formats.docbins import SpacyWriter
+from ..formats.files import whole_file
 from ..formats.props import doc_props, format_props
-from ..formats.whole_files import whole_file
 from .annotating import BATCH_TOKENS, through_pipeline
 from .manifest import FAILED, Counts
 from .records import AnnotatedText, Record, doc_record

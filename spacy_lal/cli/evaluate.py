@@ -10,7 +10,7 @@ import srsly
 import typer
 from wasabi import msg
 
-from ..formats.whole_files import whole_file
+from ..formats.files import whole_file
 from .checks import ModelArgument, ThreadsOption, check_outputs, clear_errors, input_files
 
 _RAW_COLUMNS = {

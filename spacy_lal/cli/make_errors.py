@@ -20,8 +20,8 @@ from ..artificial_errors.english import english_model
 from ..artificial_errors.error_model import ErrorModel
 from ..formats.docbins import read_spacy, write_spacy
 from ..formats.files import read_text
-from ..formats.m2 import M2Sentence, read_m2
-from ..formats.parallel import read_parallel
+from ..formats.m2 import M2, M2Sentence
+from ..formats.parallel import ParallelSentences
 from ..formats.treebank_sentence import language_vocab
 from .checks import check_outputs, clear_errors, from_each
 
@@ -137,10 +137,12 @@ def _count(sentence: Doc | Span, counts: TextCounts) -> None:
 def _corrected(corrections: tuple[Path, Path] | None, m2: Iterable[Path]) -> Iterator[M2Sentence]:
     if corrections is not None:
         original, right = corrections
+        pairs = ParallelSentences(corrected=[right])
         yield from from_each(
-            [original], lambda path: (read for read in read_parallel(path, [right]) if read.words)
+            [original],
+            lambda path: (s for s in pairs.edited(read_text(path), str(path)) if s.words),
         )
-    yield from from_each(m2, read_m2)
+    yield from from_each(m2, lambda path: M2().edited(read_text(path), str(path)))
 
 
 def _docs(path: Path, lang: str) -> Iterator[Doc]:

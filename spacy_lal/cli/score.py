@@ -12,7 +12,7 @@ import typer
 
 from ..annotations.frames import FrameSpans
 from ..formats.files import read_text
-from ..formats.learner_tsv import read_tsv
+from ..formats.learner_tsv import parse_tsv
 from ..formats.props import PropsSentence, read_props
 from ..formats.treebank_sentence import TreebankSentence
 from ..ged.scorer import DetectionReport
@@ -143,7 +143,7 @@ def _read_props(path: Path) -> Iterator[PropsSentence]:
 
 
 def _read_labels(path: Path) -> Iterator[TreebankSentence]:
-    for sentence in read_tsv(path):
+    for sentence in parse_tsv(read_text(path), source=str(path)):
         if sentence.errors is None:
             raise ValueError(
                 f"{path} has no labels: expected a word and its label, with a tab between them, "

@@ -14,7 +14,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from srsly.msgpack import msgpack_decoders, msgpack_encoders
 
-from .whole_files import whole_file
+from .files import whole_file
 
 _AT_ONCE = 100
 _LOCK = Lock()

@@ -43,9 +43,8 @@ class FrenchTreebank(Treebank):
         text, used = read_text_as(path, encodings)
         if used != encodings[0]:
             losses.notes.append(f"{path} isn't UTF-8, read as {used}")
-        trees = parse_sentences(text, source=str(path))
         clean = partial(clean_tree, functions=self.functions)
-        return clean_sentences(trees, losses, clean=clean)
+        return clean_sentences(parse_sentences(text, source=str(path)), losses, clean=clean)
 
 
 def find_file(folder: Path, part: str, given: str = "") -> Path:

@@ -21,7 +21,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..trees.tree import ConstituentTree
-from .penn_brackets import TRACE, clean_label, fold
+from .penn_brackets import TRACE, clean_label
 
 # Labels that are heads only where a phrase has no others.
 _PUNCTUATION = frozenset(
@@ -111,7 +111,7 @@ def heads_by_rules(tree: ConstituentTree, rules: str = "collins") -> list[int]:
                     heads[left.word] = right.word
         return _Child(label, head.word, head.form)
 
-    fold(tree, headed)
+    tree.fold(headed)
     return heads
 
 

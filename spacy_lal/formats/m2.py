@@ -17,11 +17,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from ..annotations import CORRECT, ERROR
-from .files import FormatError, is_number, read_text
+from .files import FormatError
 from .treebank_format import Files, Losses, Pattern
 from .treebank_sentence import TreebankSentence
 
@@ -42,7 +41,11 @@ UNKNOWN = "UNK"
 
 _NOTHING = "-NONE-"
 _WORD = re.compile(r"[^ \t\r\n\f\v]+")  # a word may contain a no-break space
-_SPAN = re.compile(r"(-?\d{1,9}) (-?\d{1,9})")
+# Greedy from both ends, as an empty alternative beside "|||" is ambiguous otherwise.
+_EDIT = re.compile(
+    r"A (?P<start>-?\d{1,9}) (?P<end>-?\d{1,9})\|\|\|(?P<type>.*?)\|\|\|(?P<correction>.*)"
+    r"\|\|\|.*?\|\|\|.*?\|\|\|\s*(?P<annotator>\d{1,9})\s*"
+)
 
 
 class Edit(NamedTuple):
@@ -92,12 +95,12 @@ class Corrections(Files):
         ErrorTypes.none
     )
 
-    def edited(self, path: Path) -> Iterator[M2Sentence]:
-        """Yield the sentences of one file. Raises FormatError."""
+    def edited(self, text: str, source: str) -> Iterator[M2Sentence]:
+        """Yield the sentences of the text of a file. Raises FormatError."""
         raise NotImplementedError
 
-    def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
-        for found in self.edited(path):
+    def parse(self, text: str, source: str, losses: Losses) -> Iterator[TreebankSentence]:
+        for found in self.edited(text, source):
             if found.words:
                 labels = labels_of(found, self.types)
                 yield TreebankSentence(found.words, found.spaces, errors=labels)
@@ -112,18 +115,13 @@ class M2(Corrections):
 
     pattern: Pattern = "*.m2"
 
-    def edited(self, path: Path) -> Iterator[M2Sentence]:
-        return read_m2(path)
+    def edited(self, text: str, source: str) -> Iterator[M2Sentence]:
+        return parse_m2(text, source=source)
 
 
 def words_of(line: str) -> list[str]:
     """Return the words of a tokenised sentence."""
     return _WORD.findall(line)
-
-
-def read_m2(path: str | Path) -> Iterator[M2Sentence]:
-    """Yield the sentences of a file, plain or compressed."""
-    return parse_m2(read_text(path), source=str(path))
 
 
 def parse_m2(text: str, *, source: str = "<string>") -> Iterator[M2Sentence]:
@@ -154,30 +152,22 @@ def parse_m2(text: str, *, source: str = "<string>") -> Iterator[M2Sentence]:
 
 def _edit(line: str, length: int, source: str, number: int) -> Edit:
     """Return the edit in an A line; its start is -1 if it does nothing."""
-    # Splits from both ends, as an empty alternative beside "|||" is ambiguous otherwise.
-    fields = line[2:].split("|||", 2)
-    fields[2:] = fields[2].rsplit("|||", 3) if len(fields) == 3 else []
-    if len(fields) != 6:
-        message = "expected span|||type|||correction|||required|||comment|||annotator"
-        raise FormatError(message, source, number)
-    span = _SPAN.fullmatch(fields[0])
-    if span is None:
-        message = f"bad span {fields[0]!r}: expected two numbers of words"
-        raise FormatError(message, source, number)
-    if not is_number(fields[5].strip()):
-        message = f"bad annotator {fields[5]!r}: expected a number"
-        raise FormatError(message, source, number)
-    start, end = int(span[1]), int(span[2])
-    if fields[1] == "noop":
-        start = end = -1
-    elif not 0 <= start <= end <= length:
+    match = _EDIT.fullmatch(line)
+    if match is None:
+        expected = "A start end|||type|||correction|||required|||comment|||annotator"
+        raise FormatError(f"expected {expected}, found {line[:60]!r}", source, number)
+    start, end, annotator = int(match["start"]), int(match["end"]), int(match["annotator"])
+    kind = match["type"]
+    if kind == "noop":
+        return Edit(-1, -1, kind, "", annotator)
+    if not 0 <= start <= end <= length:
         message = f"an edit from {start} to {end} in a sentence of {length} words"
         raise FormatError(message, source, number)
     # "||" separates alternative corrections
-    correction: str | None = fields[2].split("||")[0].strip()
-    if fields[1] == UNKNOWN or correction == _NOTHING:
-        correction = None if fields[1] == UNKNOWN else ""
-    return Edit(start, end, fields[1], correction, int(fields[5]))
+    correction: str | None = match["correction"].split("||")[0].strip()
+    if kind == UNKNOWN or correction == _NOTHING:
+        correction = None if kind == UNKNOWN else ""
+    return Edit(start, end, kind, correction, annotator)
 
 
 def labels_of(sentence: M2Sentence, types: ErrorTypes = ErrorTypes.none) -> list[str]:

@@ -33,39 +33,34 @@ class ParallelSentences(Corrections):
             raise ValueError(f"--corrected needs one file of original sentences: got {len(files)}")
         return [*files, *self.corrected]
 
-    def edited(self, path: Path) -> Iterator[M2Sentence]:
-        for corrected in self.corrected:
-            if not read_text(corrected).strip():
-                raise ValueError(f"no sentences in {corrected}")
-        return read_parallel(path, self.corrected)
+    def edited(self, text: str, source: str) -> Iterator[M2Sentence]:
+        """Yield the sentences, with edits from each corrected file, its annotators from 0. Raises
+        FormatError for files with different numbers of lines."""
+        ours = _lines(text)
+        theirs = [_lines(read_text(path)) for path in self.corrected]
+        for path, lines in zip(self.corrected, theirs, strict=True):
+            if not any(lines):
+                raise ValueError(f"no sentences in {path}")
+            if len(lines) != len(ours):
+                message = f"{len(lines)} lines, but {len(ours)} in {source}"
+                raise FormatError(message, str(path), min(len(lines), len(ours)) + 1)
+        for number, (words, *others) in enumerate(zip(ours, *theirs, strict=True), start=1):
+            yield M2Sentence(
+                words=words,
+                edits=[
+                    edit._replace(annotator=annotator)
+                    for annotator, other in enumerate(others)
+                    for edit in edits_between(words, other)
+                ],
+                source=source,
+                line=number,
+                annotators=frozenset(range(len(others))),
+            )
 
 
-def read_parallel(original: str | Path, corrected: Sequence[str | Path]) -> Iterator[M2Sentence]:
-    """Yield the sentences of one file, with edits from each corrected one, its annotators from 0.
-    The files may be compressed. Raises FormatError for files with different numbers of lines."""
-    ours = _lines(original)
-    theirs = [_lines(path) for path in corrected]
-    for path, lines in zip(corrected, theirs, strict=True):
-        if len(lines) != len(ours):
-            message = f"{len(lines)} lines, but {len(ours)} in {original}"
-            raise FormatError(message, str(path), min(len(lines), len(ours)) + 1)
-    for number, (words, *others) in enumerate(zip(ours, *theirs, strict=True), start=1):
-        yield M2Sentence(
-            words=words,
-            edits=[
-                edit._replace(annotator=annotator)
-                for annotator, other in enumerate(others)
-                for edit in edits_between(words, other)
-            ],
-            source=str(original),
-            line=number,
-            annotators=frozenset(range(len(others))),
-        )
-
-
-def _lines(path: str | Path) -> list[list[str]]:
+def _lines(text: str) -> list[list[str]]:
     """Return the words of every line; a line end at the end of the file begins no other line."""
-    return [words_of(line) for line in read_text(path).removesuffix("\n").split("\n")]
+    return [words_of(line) for line in text.removesuffix("\n").split("\n")]
 
 
 @lru_cache(maxsize=100_000)

@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, NamedTuple, TypeVar
+from typing import Annotated, NamedTuple
 
 from spacy.tokens import Doc
 
@@ -17,8 +18,6 @@ from ..trees.tree import ConstituentTree, parse_brackets
 from .files import read_text
 from .treebank_format import Files, Losses, Pattern
 from .treebank_sentence import TreebankSentence
-
-T = TypeVar("T")
 
 TRACE = "-NONE-"
 """The tag of empty elements."""
@@ -82,30 +81,27 @@ def parse_sentences(text: str, *, source: str = "<string>") -> Iterator[Bracketi
     label, and malformed text there is that sentence's fault. Without such lines every tree is a
     sentence, and malformed text raises BracketError.
     """
-    marks = list(_SENTENCE.finditer(text))
+    pieces = _SENTENCE.split(text)
+    bodies, marks = pieces[::2], pieces[1::2]
     if not marks:
         for place, tree, _ in numbered(parse_treebank(text, source=source), source):
-            yield _checked(place, tree)
+            yield Bracketing(place, tree, _fault(tree))
         return
-    opened = False
-    start, line = 0, 1
-    for mark in [*marks, None]:
-        body = text[start : mark.start() if mark else len(text)]
+    line = 1
+    for before, body, after in zip(["/", *marks], bodies, [*marks, ""], strict=True):
+        outside = _without_sgml(body) if before == "/" else ""
         end = line + body.count("\n")
-        closes = mark is not None and bool(mark[1])
-        outside = "" if opened else _without_sgml(body)
         if outside.strip():
             first = line + outside[: -len(outside.lstrip())].count("\n")
             fault = f"{outside.split()[0]!r} stands outside <s> and </s>"
             yield Bracketing(f"{source}:{first}", None, fault)
-        if opened and closes:
-            yield _one_sentence(body, source, line)
-        elif opened:
+        if before != "/" and after != "/":
             yield Bracketing(f"{source}:{line}", None, "<s> without </s>")
-        elif closes:
+        elif before != "/":
+            yield _one_sentence(body, source, line)
+        elif after == "/":
             yield Bracketing(f"{source}:{end}", None, "</s> without <s>")
-        if mark:
-            opened, start, line = not closes, mark.end(), end
+        line = end
 
 
 def clean_label(label: str, *, functions: bool = False) -> str:
@@ -113,17 +109,6 @@ def clean_label(label: str, *, functions: bool = False) -> str:
     functions: whether to keep functions: NP-SBJ-1."""
     label = _FEATURES.sub("", label)
     return label if functions or label.startswith("-") else _FUNCTION.sub("", label)
-
-
-def fold(tree: ConstituentTree, make: Callable[[ConstituentTree, list[T]], T]) -> T:
-    """Return make(node, its children's results) of the root. Nodes come from the right."""
-    built: list[T] = []
-    for node in reversed(list(tree.preorder())):
-        first = len(built) - len(node.children)
-        children = built[first:][::-1]
-        del built[first:]
-        built.append(make(node, children))
-    return built[0]
 
 
 def clean_tree(
@@ -145,7 +130,7 @@ def clean_tree(
         kept = [child for child in children if child is not None]
         return ConstituentTree(label, kept) if kept else None
 
-    return fold(tree, cleaned)
+    return tree.fold(cleaned)
 
 
 def numbered(trees: Iterable[ConstituentTree], source: object) -> Iterator[Bracketing]:
@@ -170,7 +155,7 @@ def clean_sentences(
     for place, tree, fault in trees:
         if fault and not drop_malformed:
             raise ValueError(f"{place}: {fault}")
-        cleaned = tree and clean(tree)
+        cleaned = None if fault or tree is None else clean(tree)
         if tree is None or cleaned is None:
             losses.left_out["dropped"].append((place, fault or "no words"))
             continue
@@ -198,11 +183,6 @@ def to_sentence(tree: ConstituentTree, *, spaces: bool = True) -> TreebankSenten
     )
 
 
-def _without_sgml(text: str) -> str:
-    """Replace SGML lines by blanks, which keep places in messages right."""
-    return _SGML.sub(lambda match: " " * len(match[0]), text)
-
-
 def _one_sentence(text: str, source: str, line: int) -> Bracketing:
     """Return the sentence between <s> and </s>; `text` begins on `line`."""
     try:
@@ -210,25 +190,26 @@ def _one_sentence(text: str, source: str, line: int) -> Bracketing:
     except BracketError as error:
         return Bracketing(f"{source}:{line + error.line - 1}", None, error.message)
     if len(trees) == 1:
-        return _checked(f"{source}:{line}", trees[0])
-    # one root for all trees replaces each one's root in `( (S …))`
-    nodes = [
-        node
-        for tree in trees
-        for node in (tree.children if not tree.label and tree.word is None else (tree,))
-    ]
-    return _checked(f"{source}:{line}", ConstituentTree("", nodes))
+        (tree,) = trees
+    else:
+        # one root for all trees replaces each one's root in `( (S …))`
+        parts = (t.children if not t.label and t.word is None else (t,) for t in trees)
+        tree = ConstituentTree("", list(chain(*parts)))
+    return Bracketing(f"{source}:{line}", tree, _fault(tree))
 
 
-def _checked(place: str, tree: ConstituentTree | None) -> Bracketing:
-    """Return the sentence, with a fault if cleaning its tree would lose or invent something."""
+def _fault(tree: ConstituentTree | None) -> str:
+    """Return what cleaning the tree would lose or invent, "" for nothing."""
     for node in tree.preorder() if tree else ():
-        if node.word is not None:
-            if not node.label:
-                return Bracketing(place, None, f"word {node.word!r} has no tag")
-        elif node is not tree:
-            if not node.children:
-                return Bracketing(place, None, f"neither words nor phrases in ({node.label})")
-            if not node.label:
-                return Bracketing(place, None, "a phrase without a label")
-    return Bracketing(place, tree)
+        if node.word is not None and not node.label:
+            return f"word {node.word!r} has no tag"
+        if node.word is None and node is not tree and not node.children:
+            return f"neither words nor phrases in ({node.label})"
+        if node.word is None and node is not tree and not node.label:
+            return "a phrase without a label"
+    return ""
+
+
+def _without_sgml(text: str) -> str:
+    """Replace SGML lines by blanks, which keep places in messages right."""
+    return _SGML.sub(lambda match: " " * len(match[0]), text)

@@ -61,7 +61,6 @@ class _NumberedTreebank(Treebank):
     conllx: Annotated[str, "Folder of CoNLL-X files; empty for none."] = ""
     take: Annotated[Take, "What to take from the CoNLL-X files."] = Take.heads
 
-    @property
     def gives_heads(self) -> bool:
         return bool(self.conllx) and self.take is not Take.tags
 

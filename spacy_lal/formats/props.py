@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from spacy.tokens import Doc
 
@@ -28,6 +29,17 @@ NO_PREDICATE = "-"
 _COLUMN = re.compile(r"[^ \t\r\f\v]+")  # a word may contain a no-break space
 _CELL = re.compile(r"((?:\([^()*\s]+)*)\*(\)*)")
 _ROLE = re.compile(r"[^()*\s]+")
+
+
+Rows = list[list[str]]
+
+
+class Columns(NamedTuple):
+    """Columns of a sentence, and the place of its first row."""
+
+    source: str
+    line: int
+    rows: Rows
 
 
 class NestedRoles(FormatError):
@@ -67,12 +79,13 @@ def read_props(text: str, *, source: str = "<string>") -> Iterator[PropsSentence
     spans. A column may lack a V, as in systems' output.
     Raises FormatError for a malformed cell, nested roles, or columns that don't match predicates.
     """
-    for line, rows in column_rows(text):
+    for columns in column_rows(text, source):
+        _, line, rows = columns
         predicates = [i for i, row in enumerate(rows) if row[0] != NO_PREDICATE]
         if all(len(row) == 1 for row in rows):
             roles: list[list[LabelledSpan]] = [[] for _ in predicates]
         else:
-            check_columns(rows, 1, len(predicates), source=source, line=line)
+            check_columns(columns, 1, len(predicates))
             roles = [
                 column_spans(column, source=source, line=line)
                 for column in list(zip(*rows, strict=True))[1:]
@@ -153,26 +166,24 @@ def doc_props(doc: Doc, key: str = FRAMES_KEY) -> Iterator[PropsSentence]:
 # Shared by formats with such columns
 
 
-def column_rows(text: str) -> Iterator[tuple[int, list[list[str]]]]:
-    """Yield the first line of each sentence, and its rows of columns between whitespace."""
-    rows: list[list[str]] = []
+def column_rows(text: str, source: str = "<string>") -> Iterator[Columns]:
+    """Yield each sentence's rows of columns between whitespace."""
+    rows: Rows = []
     for number, line in enumerate([*text.split("\n"), ""], start=1):
         if columns := _COLUMN.findall(line):
             rows.append(columns)
         elif rows:
-            yield number - len(rows), rows
+            yield Columns(source, number - len(rows), rows)
             rows = []
 
 
-def check_columns(
-    rows: Sequence[Sequence[str]], fixed: int, predicates: int, *, source: str, line: int
-) -> None:
+def check_columns(columns: Columns, fixed: int, predicates: int) -> None:
     """Raise FormatError unless every row has `fixed` columns and one for each predicate."""
-    for i, row in enumerate(rows):
+    for i, row in enumerate(columns.rows):
         if len(row) != fixed + predicates:
-            columns = "1 column" if fixed == 1 else f"{fixed} columns"
-            expected = f"expected {columns} and one for each of {predicates} predicates"
-            raise FormatError(f"{expected}, found {len(row)}", source, line + i)
+            first = "1 column" if fixed == 1 else f"{fixed} columns"
+            message = f"expected {first} and one for each of {predicates} predicates"
+            raise FormatError(f"{message}, found {len(row)}", columns.source, columns.line + i)
 
 
 def tree_phrases(bits: Sequence[str], *, source: str, line: int) -> list[LabelledSpan]:
@@ -216,17 +227,22 @@ def _bracketed(cells: Sequence[str], kind: str, source: str, line: int) -> list[
 
 
 def sentence_frames(
-    rows: Sequence[Sequence[str]], rolesets: Sequence[str], *, source: str, line: int
-) -> tuple[list[FrameSpans] | None, list[Drop]]:
-    """Return the frames, and those that a Doc can't hold with reasons.
+    rows: Sequence[Sequence[str]],
+    rolesets: Sequence[str],
+    left_out: list[Drop],
+    *,
+    source: str,
+    line: int,
+) -> list[FrameSpans] | None:
+    """Return the frames; those that a Doc can't hold go to `left_out`.
 
-    With any such frame the frames are None, as its predicate would count as none otherwise.
+    With any such frame the result is None, as its predicate would count as none otherwise.
     rows: each token's role columns. rolesets: each token's, "" for no predicate.
     Left out are columns with nested roles, without exactly one V, or with a V (or C-V) away from
     their predicate. Raises FormatError for a malformed column.
     """
     frames: list[FrameSpans] = []
-    left_out: list[Drop] = []
+    before = len(left_out)
     predicates = (i for i, roleset in enumerate(rolesets) if roleset)
     for predicate, cells in zip(predicates, zip(*rows, strict=True), strict=True):
         try:
@@ -236,9 +252,8 @@ def sentence_frames(
             continue
         if fault := _fault(predicate, spans):
             left_out.append((f"{source}:{line + predicate}", fault))
-        else:
-            frames.append(FrameSpans(predicate, rolesets[predicate], spans))
-    return None if left_out else frames, left_out
+        frames.append(FrameSpans(predicate, rolesets[predicate], spans))
+    return frames if len(left_out) == before else None
 
 
 def _fault(predicate: int, spans: Sequence[LabelledSpan]) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from ..drawing.sentence import Phrase, Sentence
 from ..drawing.tree_text import to_boxes
@@ -22,6 +22,8 @@ from .brackets import (
     unescape_brackets,
 )
 from .nest import nest
+
+T = TypeVar("T")
 
 LabelledSpan = tuple[int, int, str]
 """(start, end, label) in words; `end` is exclusive."""
@@ -102,6 +104,10 @@ class ConstituentTree:
             node = stack.pop()
             yield node
             stack.extend(reversed(node.children))
+
+    def fold(self, make: Callable[[ConstituentTree, list[T]], T]) -> T:
+        """Return `make(node, values of its children)` of this node; nodes come from the right."""
+        return fold(self.preorder(), make)
 
     @property
     def tagged(self) -> list[tuple[str, str]]:
@@ -208,9 +214,8 @@ class ConstituentTree:
             from nltk.tree import Tree
         except ImportError as error:
             raise ImportError("ConstituentTree.to_nltk() needs NLTK: pip install nltk") from error
-        return fold(
-            self.preorder(),
-            lambda node, children: Tree(node.label, children if node.word is None else [node.word]),
+        return self.fold(
+            lambda node, children: Tree(node.label, children if node.word is None else [node.word])
         )
 
 

@@ -9,11 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_lal.formats.files import FormatError
+from spacy_lal.formats.files import FormatError, read_text
 from spacy_lal.formats.m2 import Edit, labels_of
-from spacy_lal.formats.parallel import SWAP, WORD, edits_between, read_parallel, substitution
+from spacy_lal.formats.parallel import (
+    SWAP,
+    WORD,
+    ParallelSentences,
+    edits_between,
+    substitution,
+)
 
 from .corrections import by, corrected
+
+
+def read_parallel(original, corrected):
+    return ParallelSentences(corrected=corrected).edited(read_text(original), str(original))
 
 
 def between(original, target):

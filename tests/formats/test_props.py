@@ -235,6 +235,11 @@ def test_nested_roles_are_told_from_malformed_ones():
     assert not isinstance(caught.value, NestedRoles)
 
 
+def frames_of(rows, rolesets):
+    left_out = []
+    return sentence_frames(rows, rolesets, left_out, source="x", line=5), left_out
+
+
 def test_frames_that_docs_cannot_hold_are_left_out_with_their_reason():
     columns = [
         ["(V*)", "(A1*)", "*", "*"],
@@ -243,7 +248,7 @@ def test_frames_that_docs_cannot_hold_are_left_out_with_their_reason():
         ["(V*)", "*", "*", "(V*)"],  # twice
     ]
     rows = list(zip(*columns, strict=True))
-    frames, left_out = sentence_frames(rows, ["a.01", "b.01", "c.01", "d.01"], source="x", line=5)
+    frames, left_out = frames_of(rows, ["a.01", "b.01", "c.01", "d.01"])
     assert frames is None  # with one alone, the other predicates would be taken for none
     assert left_out == [
         ("x:6", "0 spans labelled V"),
@@ -252,13 +257,13 @@ def test_frames_that_docs_cannot_hold_are_left_out_with_their_reason():
     ]
     # The predicate may be the second piece of its verb, not something else.
     rows = [["(V*)"], ["(C-V*)"], ["*"]]
-    frames, left_out = sentence_frames(rows, ["", "x.01", ""], source="x", line=5)
+    frames, left_out = frames_of(rows, ["", "x.01", ""])
     assert frames == [FrameSpans(1, "x.01", [(0, 1, "V"), (1, 2, "C-V")])]
     rows = [["(V*)"], ["*"], ["(A1*)"]]
-    _, left_out = sentence_frames(rows, ["", "", "y.01"], source="x", line=5)
+    _, left_out = frames_of(rows, ["", "", "y.01"])
     assert left_out == [("x:7", "its predicate isn't labelled V")]
     with pytest.raises(FormatError, match="x:6: bad role 'A1'"):
-        sentence_frames([["(V*)"], ["A1"]], ["x.01", ""], source="x", line=5)
+        frames_of([["(V*)"], ["A1"]], ["x.01", ""])
 
 
 # The command
