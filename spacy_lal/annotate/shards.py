@@ -19,7 +19,7 @@ from ..annotations.frames import FRAMES_KEY
 from ..formats.conllu import format_conllu
 from ..formats.docbins import SpacyWriter
 from ..formats.files import whole_file
-from ..formats.props import doc_props, format_props
+from ..formats.props import format_props
 from .annotating import BATCH_TOKENS, through_pipeline
 from .manifest import FAILED, Counts
 from .records import AnnotatedText, Record, doc_record
@@ -76,7 +76,7 @@ def brackets(record: Record, doc: Doc) -> str:
 
 def props(record: Record, doc: Doc) -> str:
     """Return the columns of CoNLL-2005."""
-    return format_props(doc_props(doc))
+    return format_props(doc)
 
 
 class DocsWriter:

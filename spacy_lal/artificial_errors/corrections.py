@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from ..formats.m2 import Edit, words_of
+from ..formats.parallel import in_common
 from .clean_text import FORM, TextCounts, calibrated, families_of
 from .error_model import ANY, START, ErrorKind, ErrorModel, Insertion, Noise, key_of
 from .sites import SHORTEST
@@ -223,8 +224,8 @@ def _is_misspelling(right: str, wrong: str) -> bool:
 def _letters_changed(right: str, wrong: str) -> tuple[Noise, str, str]:
     """Return the noise of letters, and for SUBSTITUTE the right and the wrong letters. More than
     one change has no letters."""
-    start = _in_common(right, wrong)
-    end = _in_common(right[start:][::-1], wrong[start:][::-1])
+    start = in_common(right, wrong)
+    end = in_common(right[start:][::-1], wrong[start:][::-1])
     old, new = right[start : len(right) - end], wrong[start : len(wrong) - end]
     before, after = right[start - 1 : start], right[start : start + 1]
     if len(old) == 2 and new == old[::-1]:
@@ -236,8 +237,3 @@ def _letters_changed(right: str, wrong: str) -> tuple[Noise, str, str]:
             return Noise.DOUBLE, "", ""
         return Noise.SUBSTITUTE, before, before + new
     return Noise.SUBSTITUTE, *((old, new) if max(len(old), len(new)) <= 3 else ("", ""))
-
-
-def _in_common(one: str, two: str) -> int:
-    pairs = enumerate(zip(one, two, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(two)))

@@ -261,29 +261,17 @@ def _rows(sentence: Span, words: list[Token]) -> Iterator[tuple[str, ...]]:
 
 
 def _heads(words: list[Token]) -> list[int]:
+    """Return the number of each word's nearest head that isn't whitespace. If the root is, its
+    first dependent becomes the root and the head of the others."""
     number = {word.i: k for k, word in enumerate(words, start=1)}
-    heads = [number.get(_word_above(word).i, 0) for word in words]
-    # If the root is whitespace, its first dependent becomes the root and the head of the others.
-    tops = [
-        k
-        for k, (head, word) in enumerate(zip(heads, words, strict=True), start=1)
-        if head in (0, k) and word.dep
-    ]
-    if not tops:
-        return heads
-    root = tops[0]
-    return [
-        0 if k == root else root if head in (0, k) else head
-        for k, head in enumerate(heads, start=1)
-    ]
-
-
-def _word_above(token: Token) -> Token:
-    """Return the nearest head that isn't whitespace; the token itself if it is a root."""
-    head = token.head
-    while head.is_space and head.head.i != head.i:
-        head = head.head
-    return head
+    heads: list[int] = []
+    root = 0
+    for k, word in enumerate(words, start=1):
+        head = next((number[token.i] for token in word.ancestors if token.i in number), 0)
+        if not head and word.dep:
+            head, root = root, root or k
+        heads.append(head)
+    return heads
 
 
 def _cell(text: str) -> str:
