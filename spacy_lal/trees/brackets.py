@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 from ..drawing.tree_text import DEEPEST_INDENT, Tree
@@ -51,31 +51,11 @@ def unescape_brackets(word: str) -> str:
     return word.replace("-LRB-", "(").replace("-RRB-", ")")
 
 
-def ptb_escape(word: str, opening: bool = True) -> str:
-    r"""Return `word` with all Penn Treebank escapes; a double quote is `opening` or closing."""
-    if word == '"':
-        return "``" if opening else "''"
-    return escape(word).replace("/", r"\/").replace("*", r"\*")
-
-
 def ptb_unescape(word: str) -> str:
-    """Undo `ptb_escape`; both of the treebank's double quotes become a plain one."""
+    """Undo all escapes of the Penn Treebank; both of its double quotes become a plain one."""
     if word in ("``", "''"):
         return '"'
     return unescape_brackets(word).replace(r"\/", "/").replace(r"\*", "*")
-
-
-def ptb_words(tagged: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield words with all escapes of the Penn Treebank from (word, tag) pairs."""
-    opening = True
-    for word, tag in tagged:
-        if word == '"':
-            # The treebank's own tags decide; with other tags, quotes alternate.
-            opening = tag == "``" or (tag != "''" and opening)
-            yield ptb_escape(word, opening)
-            opening = not opening
-        else:
-            yield ptb_escape(word)
 
 
 def _in_one_symbol(text: str) -> str:
@@ -133,8 +113,8 @@ def read(text: str, make: Callable[..., Made], source: str, restore: Unescape) -
         raise error("this bracket is never closed", opened[-1].offset)
 
 
-def one_line(tree: Tree, words: Iterator[str]) -> str:
-    """Return the bracketing on one line; words: escaped, from left to right."""
+def one_line(tree: Tree) -> str:
+    """Return the bracketing on one line, in which only brackets are escaped."""
     pieces: list[str] = []
     stack: list[Tree | None] = [tree]
     while stack:
@@ -142,7 +122,7 @@ def one_line(tree: Tree, words: Iterator[str]) -> str:
         if node is None:
             pieces[-1] += ")"
         elif node.word is not None:
-            pieces += (f"({_in_one_symbol(node.label)}", f"{next(words)})")
+            pieces += (f"({_in_one_symbol(node.label)}", f"{escape(node.word)})")
         else:
             pieces.append(f"({_in_one_symbol(node.label)}")
             stack.append(None)
@@ -150,7 +130,7 @@ def one_line(tree: Tree, words: Iterator[str]) -> str:
     return " ".join(pieces)
 
 
-def indented(tree: Tree, words: Iterator[str]) -> str:
+def indented(tree: Tree) -> str:
     """Return the bracketing with a line for each phrase; phrases over words alone stay together."""
     lines: list[str] = []
     stack: list[tuple[Tree | None, int]] = [(tree, 0)]
@@ -161,7 +141,7 @@ def indented(tree: Tree, words: Iterator[str]) -> str:
             continue
         indent = "  " * min(depth, DEEPEST_INDENT)
         if all(child.word is not None for child in node.children):
-            lines.append(indent + one_line(node, words))
+            lines.append(indent + one_line(node))
         else:
             lines.append(f"{indent}({_in_one_symbol(node.label)}")
             stack.append((None, depth))

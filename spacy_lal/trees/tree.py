@@ -14,10 +14,8 @@ from ..drawing.trees import Node, fold, tree_svg
 from .brackets import (
     BracketError,
     Unescape,
-    escape,
     indented,
     one_line,
-    ptb_words,
     read,
     unescape_brackets,
 )
@@ -167,28 +165,24 @@ class ConstituentTree:
         return f"ConstituentTree.from_string({str(self)!r})"
 
     def __str__(self) -> str:
-        """Return the bracketing on one line, in which only brackets are escaped."""
-        return one_line(self, map(escape, self.leaves))
+        return one_line(self)
 
     def __format__(self, spec: str) -> str:
         """Format the tree by `spec`.
 
         ""        one line, as `str()`
         "indent"  bracketing over several lines
-        "ptb"     the same with all escapes of the Penn Treebank
         "pretty"  a drawing, as `.pretty()`; "pretty120" sets its greatest width
         """
         if not spec:
             return str(self)
         if spec == "indent":
-            return indented(self, map(escape, self.leaves))
-        if spec == "ptb":
-            return indented(self, ptb_words(self.tagged))
+            return indented(self)
         if match := _PRETTY.fullmatch(spec):
             return self.pretty(int(match[1]) if match[1] else None)
         raise ValueError(
             f"unknown format {spec!r} for a ConstituentTree: "
-            "use '', 'indent', 'ptb' or 'pretty', which may end in a width"
+            "use '', 'indent' or 'pretty', which may end in a width"
         )
 
     def pretty(self, width: int | None = None) -> str:

@@ -14,8 +14,7 @@ from spacy_lal.formats.penn_brackets import (
     to_sentence,
 )
 from spacy_lal.formats.treebank_sentence import language_vocab, to_doc
-from spacy_lal.trees import ptb_unescape
-from spacy_lal.trees.brackets import BracketError
+from spacy_lal.trees.brackets import BracketError, ptb_unescape
 from spacy_lal.trees.tree import ConstituentTree
 
 PTB = """

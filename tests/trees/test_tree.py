@@ -9,16 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_lal.trees import (
-    BracketError,
-    ConstituentTree,
-    escape,
-    parse_brackets,
-    ptb_escape,
-    ptb_unescape,
-    unescape_brackets,
-)
+from spacy_lal.trees.brackets import BracketError, escape, ptb_unescape, unescape_brackets
 from spacy_lal.trees.nest import crossing
+from spacy_lal.trees.tree import ConstituentTree, parse_brackets
 
 CAT = "(TOP (S (NP (DT The) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (NNS mats)))) (. .)))"
 
@@ -281,7 +274,6 @@ def test_escapes_of_brackets(word, escaped):
     [("and/or", r"and\/or"), ("***", r"\*\*\*"), ('"', "``"), ("(", "-LRB-"), ("cat", "cat")],
 )
 def test_escapes_of_the_penn_treebank(word, escaped):
-    assert ptb_escape(word) == escaped
     assert ptb_unescape(escaped) == word
 
 
@@ -310,15 +302,6 @@ def test_formats():
         '    (`` ")))',
     ]
     assert read(f"{tree:indent}") == tree
-    # the tag decides where it is one of the treebank's quotes, else they alternate
-    assert read(f"{tree:ptb}", unescape=str).leaves == [
-        "``",
-        "tea",
-        r"is\/was",
-        "nice",
-        "''",
-        "``",
-    ]
     assert f"{tree:pretty5}" == f"{tree:indent}"
     with pytest.raises(ValueError, match="unknown format 'svg'"):
         f"{tree:svg}"
