@@ -25,7 +25,7 @@ from spacy_lal.formats.penn_brackets import (
     clean_sentences,
     clean_tree,
     numbered,
-    read_treebank,
+    parse_treebank,
 )
 from spacy_lal.formats.treebank_format import Files, Lang, Losses, Part, Pattern
 from spacy_lal.formats.treebank_sentence import TreebankSentence
@@ -129,7 +129,7 @@ class Craft(Brackets):
             place
             for path in inputs
             for file in self.files(path)
-            for place in numbered(read_treebank(file), file)
+            for place in numbered(parse_treebank(read_text(file), source=str(file)), file)
         )
         taken = [
             place

@@ -87,7 +87,7 @@ class DocsWriter:
 
     def add(self, record: Record, doc: Doc) -> None:
         doc.user_data.update((key, value) for key, value in record.items() if key != "text")
-        self._docs.add([doc])
+        self._docs.add(doc)
 
     def write(self, path: Path) -> None:
         self._docs.write(path)

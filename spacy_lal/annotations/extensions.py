@@ -9,7 +9,7 @@ from spacy.tokens import Doc, Span, SpanGroup, Token
 from .constituents import constituent_tree, sentence_trees
 from .frames import FRAMES_KEY, Frame, frame_at, frame_positions, get_frames
 from .grammar_errors import ERRORS_KEY, error_scores, grammar_errors
-from .span_groups import LoopIndex
+from .span_groups import LoopIndex, span_scores
 
 
 def _wrong_tokens(group: SpanGroup) -> set[int]:
@@ -24,7 +24,8 @@ def _token_frame(token: Token) -> Frame | None:
     found = _FRAMES.at(token.doc, FRAMES_KEY, token.i, again=lambda index: token.i in index)
     if not found or token.i not in found:
         return None
-    return frame_at(token.doc.spans[FRAMES_KEY], found[token.i])
+    group = token.doc.spans[FRAMES_KEY]
+    return frame_at(group, span_scores(group), found[token.i])
 
 
 def _is_error(token: Token) -> bool:

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ..trees.brackets import FormatError as FormatError
+
 OPENERS: dict[str, Any] = {".xz": lzma.open, ".gz": gzip.open, ".bz2": bz2.open}
 """Functions that open compressed files, by suffix."""
 
@@ -21,21 +23,8 @@ DAMAGE = (lzma.LZMAError, zlib.error, EOFError, OSError)
 """Errors of damaged compressed files; such OSErrors have no errno."""
 
 
-class FormatError(ValueError):
-    """Malformed treebank text, with its place: `source` and `line` (from 1)."""
-
-    def __init__(self, message: str, source: str, line: int):
-        super().__init__(f"{source}:{line}: {message}")
-        self.message = message
-        self.source = source
-        self.line = line
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return FormatError, (self.message, self.source, self.line)
-
-
 def read_text(path: str | Path, encoding: str = "utf-8-sig") -> str:
-    """Return the text of a file, decompressed if it ends in .xz, .gz or .bz2; line ends are "\\n".
+    """Return the text of a file, decompressed if it ends in .xz, .gz or .bz2; line ends are "\n".
     Raises FormatError if it isn't `encoding`, ValueError if it is damaged or the encoding is
     unknown."""
     return decoded(read_bytes(path), str(path), encoding)
@@ -61,10 +50,10 @@ def decoded(raw: bytes, source: str, encoding: str = "utf-8-sig") -> str:
     return text.replace("\r\n", "\n")
 
 
-def read_text_as(path: str | Path, encodings: Sequence[str]) -> tuple[str, str]:
-    """Return the text of a file, and the first of `encodings` that fits it. Raises the last one's
-    FormatError if none does."""
-    *others, last = encodings
+def read_text_as(path: str | Path, encoding: str, encodings: Sequence[str]) -> tuple[str, str]:
+    """Return the text of a file and its encoding: for "auto" the first of `encodings` that fits it.
+    Raises FormatError if none does."""
+    *others, last = encodings if encoding == "auto" else (encoding,)
     for encoding in others:
         try:
             return read_text(path, encoding), encoding

@@ -21,19 +21,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..trees.tree import ConstituentTree
-from .penn_brackets import TRACE, clean_label
-
-# Labels that are heads only where a phrase has no others.
-_PUNCTUATION = frozenset(
-    [".", ",", ":", "``", "''", '"', "-LRB-", "-RRB-", "HYPH", "NFP", "PU", TRACE]
-)
-_CONJUNCTIONS = frozenset({"CC", "CONJP"})
-_NOMINAL = frozenset({"NP", "NX", "NML"})
-_VERBAL = frozenset({"VP", "SQ", "SINV"})
-_BE = frozenset(
-    ["be", "am", "is", "are", "was", "were", "been", "being"]
-    + [mark + form for form in ("s", "m", "re") for mark in ("'", "’", "")]
-)
+from .penn_brackets import clean_label
 
 
 class HeadRules(StrEnum):
@@ -73,8 +61,11 @@ def _parsed(table: dict[str, str]) -> dict[str, list[_Clause]]:
     return parsed
 
 
-_TEXT = resources.files(__package__).joinpath("head_rules.toml").read_text("utf8")
-_RULES = {name: _parsed(table) for name, table in tomllib.loads(_TEXT).items()}
+_READ = tomllib.loads(resources.files(__package__).joinpath("head_rules.toml").read_text("utf8"))
+_GROUPS = {name: frozenset(words.split()) for name, words in _READ.pop("groups").items()}
+_PUNCTUATION, _CONJUNCTIONS = _GROUPS["punctuation"], _GROUPS["conjunctions"]
+_NOMINAL, _VERBAL, _BE = _GROUPS["nominal"], _GROUPS["verbal"], _GROUPS["be"]
+_RULES = {name: _parsed(table) for name, table in _READ.items()}
 _PREDICATES = _RULES["predicate"]
 _TABLES = {
     "collins": _RULES["collins"],

@@ -4,6 +4,7 @@ one's `<s> … </s>`, SPMRL's `##feature##` labels, and plain one-tree-a-line fi
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -13,9 +14,9 @@ from typing import Annotated, NamedTuple
 from spacy.tokens import Doc
 
 from ..annotations import sentence_trees
-from ..trees.brackets import BracketError, Unescape, ptb_unescape, unescape_brackets
+from ..trees.brackets import Unescape, ptb_unescape, unescape_brackets
 from ..trees.tree import ConstituentTree, parse_brackets
-from .files import read_text
+from .files import FormatError, read_text
 from .treebank_format import Files, Losses, Pattern
 from .treebank_sentence import TreebankSentence
 
@@ -40,9 +41,12 @@ class Brackets(Files):
     spaces: Annotated[bool, "Whether spaces separate the words."] = True
 
     def read(self, path: Path, losses: Losses) -> Iterator[TreebankSentence]:
+        return self.parse(read_text(path, self.encoding), str(path), losses)
+
+    def parse(self, text: str, source: str, losses: Losses) -> Iterator[TreebankSentence]:
         unescape = ptb_unescape if self.ptb_escapes else unescape_brackets
-        trees = read_treebank(path, encoding=self.encoding, unescape=unescape)
-        return clean_sentences(numbered(trees, path), losses, clean=self.clean, spaces=self.spaces)
+        trees = numbered(parse_treebank(text, source=source, unescape=unescape), source)
+        return clean_sentences(trees, losses, clean=self.clean, spaces=self.spaces)
 
     def clean(self, tree: ConstituentTree) -> ConstituentTree | None:
         """Return the tree as it is converted, None if it has no words."""
@@ -63,15 +67,8 @@ class Bracketing(NamedTuple):
 def parse_treebank(
     text: str, *, source: str = "<string>", unescape: Unescape = unescape_brackets
 ) -> Iterator[ConstituentTree]:
-    """Yield the unchanged trees of `text`, without SGML lines. Raises BracketError."""
+    """Yield the unchanged trees of `text`, without SGML lines. Raises FormatError."""
     return parse_brackets(_without_sgml(text), source=source, unescape=unescape)
-
-
-def read_treebank(
-    path: str | Path, *, encoding: str = "utf-8-sig", unescape: Unescape = unescape_brackets
-) -> Iterator[ConstituentTree]:
-    """Yield the unchanged trees of a file, maybe compressed. Raises BracketError, FormatError."""
-    return parse_treebank(read_text(path, encoding), source=str(path), unescape=unescape)
 
 
 def parse_sentences(text: str, *, source: str = "<string>") -> Iterator[Bracketing]:
@@ -79,7 +76,7 @@ def parse_sentences(text: str, *, source: str = "<string>") -> Iterator[Bracketi
 
     Several trees between the lines `<s>` (or `<s id=…>`) and `</s>` get a common root without a
     label, and malformed text there is that sentence's fault. Without such lines every tree is a
-    sentence, and malformed text raises BracketError.
+    sentence, and malformed text raises FormatError.
     """
     pieces = _SENTENCE.split(text)
     bodies, marks = pieces[::2], pieces[1::2]
@@ -159,17 +156,11 @@ def clean_sentences(
         if tree is None or cleaned is None:
             losses.left_out["dropped"].append((place, fault or "no words"))
             continue
-        words, phrases = (
-            before - after for before, after in zip(_sizes(tree), _sizes(cleaned), strict=True)
-        )
-        losses.counts["empty elements removed"] += words
-        losses.counts["phrases removed that had no words"] += phrases
+        removed = Counter(node.word is None for node in tree.preorder())
+        removed.subtract(node.word is None for node in cleaned.preorder())
+        losses.counts["empty elements removed"] += removed[False]
+        losses.counts["phrases removed that had no words"] += removed[True]
         yield to_sentence(cleaned, spaces=spaces)
-
-
-def _sizes(tree: ConstituentTree) -> tuple[int, int]:
-    words = len(tree.leaves)
-    return words, sum(1 for _ in tree.preorder()) - words
 
 
 def to_sentence(tree: ConstituentTree, *, spaces: bool = True) -> TreebankSentence:
@@ -187,7 +178,7 @@ def _one_sentence(text: str, source: str, line: int) -> Bracketing:
     """Return the sentence between <s> and </s>; `text` begins on `line`."""
     try:
         trees = list(parse_treebank(text, source=source))
-    except BracketError as error:
+    except FormatError as error:
         return Bracketing(f"{source}:{line + error.line - 1}", None, error.message)
     if len(trees) == 1:
         (tree,) = trees

@@ -14,7 +14,6 @@ from spacy.training import Example
 
 from ..annotations import (
     CONSTITUENTS_KEY,
-    FRAMES_KEY,
     FrameSpans,
     get_constituents,
     get_frames,
@@ -22,6 +21,7 @@ from ..annotations import (
     set_dependencies,
     set_frames,
 )
+from ..annotations.frames import FRAMES_KEY
 from ..annotations.words import bare_doc
 from ..parsing.component import ParserPipe
 from ..parsing.constituency import ConstituencyPipe

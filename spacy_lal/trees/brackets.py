@@ -23,18 +23,19 @@ _WHITESPACE = re.compile(r"\s")
 _SYMBOL = re.compile(r"[()]|[^ \t\r\n\f\v()]+")
 
 
-class BracketError(ValueError):
-    """Malformed bracketing, with its place: `source`, `line` and `column` (both from 1)."""
+class FormatError(ValueError):
+    """Malformed treebank text, with its place: `source`, `line`, and maybe `column` (from 1)."""
 
-    def __init__(self, message: str, source: str, line: int, column: int):
-        super().__init__(f"{source}:{line}:{column}: {message}")
+    def __init__(self, message: str, source: str, line: int, column: int | None = None):
+        place = f"{source}:{line}" if column is None else f"{source}:{line}:{column}"
+        super().__init__(f"{place}: {message}")
         self.message = message
         self.source = source
         self.line = line
         self.column = column
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return BracketError, (self.message, self.source, self.line, self.column)
+        return type(self), (self.message, self.source, self.line, self.column)
 
 
 def escape(word: str) -> str:
@@ -73,12 +74,12 @@ class _Opened(NamedTuple):
 
 
 def read(text: str, make: Callable[..., Made], source: str, restore: Unescape) -> Iterator[Made]:
-    """Yield every tree in `text`, built by `make(label, children, word)`. Raises BracketError."""
+    """Yield every tree in `text`, built by `make(label, children, word)`. Raises FormatError."""
 
-    def error(message: str, offset: int) -> BracketError:
+    def error(message: str, offset: int) -> FormatError:
         line = text.count("\n", 0, offset) + 1
         column = offset - (text.rfind("\n", 0, offset) + 1) + 1
-        return BracketError(message, source, line, column)
+        return FormatError(message, source, line, column)
 
     opened: list[_Opened] = []
     for match in _SYMBOL.finditer(text):

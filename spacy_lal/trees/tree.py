@@ -12,7 +12,7 @@ from ..drawing.sentence import Phrase, Sentence
 from ..drawing.tree_text import to_boxes
 from ..drawing.trees import Node, fold, tree_svg
 from .brackets import (
-    BracketError,
+    FormatError,
     Unescape,
     indented,
     one_line,
@@ -58,10 +58,10 @@ class ConstituentTree:
 
     @classmethod
     def from_string(cls, text: str, *, unescape: Unescape = unescape_brackets) -> ConstituentTree:
-        """Return the one tree in `text`. Raises BracketError unless there is exactly one."""
+        """Return the one tree in `text`. Raises FormatError unless there is exactly one."""
         trees = list(parse_brackets(text, unescape=unescape))
         if len(trees) != 1:
-            raise BracketError(f"expected one tree, found {len(trees)}", "<string>", 1, 1)
+            raise FormatError(f"expected one tree, found {len(trees)}", "<string>", 1, 1)
         return trees[0]
 
     @classmethod
@@ -155,12 +155,6 @@ class ConstituentTree:
     def __reduce__(self) -> tuple[Any, ...]:
         return _from_flat, (self._flat(), self.log_prob, self.parsed)
 
-    def __copy__(self) -> ConstituentTree:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> ConstituentTree:
-        return self
-
     def __repr__(self) -> str:
         return f"ConstituentTree.from_string({str(self)!r})"
 
@@ -216,7 +210,7 @@ class ConstituentTree:
 def parse_brackets(
     text: str, *, source: str = "<string>", unescape: Unescape = unescape_brackets
 ) -> Iterator[ConstituentTree]:
-    """Yield every tree in `text`, whatever its line breaks. Raises BracketError. `( (S ...))` has
+    """Yield every tree in `text`, whatever its line breaks. Raises FormatError. `( (S ...))` has
     an empty root label (`ConstituentTree.rooted` renames it); `( word)`, with a space, is a word
     with an empty tag, `(X)` a phrase over nothing. `source` names the text in errors."""
     return read(text, ConstituentTree, source, unescape)
