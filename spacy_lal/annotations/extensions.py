@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from spacy.tokens import Doc, Span, SpanGroup, Token
+from spacy.tokens import Doc, Span, Token
 
 from .constituents import constituent_tree, sentence_trees
 from .frames import FRAMES_KEY, Frame, frame_at, frame_positions, get_frames
 from .grammar_errors import ERRORS_KEY, error_scores, grammar_errors
 from .span_groups import LoopIndex, span_scores
 
-
-def _wrong_tokens(group: SpanGroup) -> set[int]:
-    return {i for span in group for i in range(span.start, span.end)}
-
-
 _FRAMES = LoopIndex(frame_positions)
-_WRONG = LoopIndex(_wrong_tokens)
+_WRONG = LoopIndex(lambda group: {i for span in group for i in range(span.start, span.end)})
 
 
 def _token_frame(token: Token) -> Frame | None:

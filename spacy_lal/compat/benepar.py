@@ -20,11 +20,10 @@ from ..pipeline.writers import Parses, write_tags
 from ..published.benepar_checkpoints import MODEL, read_benepar
 from ..trees.brackets import BRACKETS
 
-OWN = "the extensions and the factory of benepar itself are there: import one of the two packages"
-"""Message of the ImportError if benepar itself was imported before."""
-
 if Language.has_factory("benepar") or Doc.has_extension("_constituent_data"):
-    raise ImportError(OWN)
+    raise ImportError(
+        "benepar's own extensions or factory are there: import one of the two packages"
+    )
 
 
 class NonConstituentException(ValueError):

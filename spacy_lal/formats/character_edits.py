@@ -19,8 +19,8 @@ from typing import NamedTuple
 import spacy
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 from spacy.language import Language
-from spacy.tokens import Doc
 
+from ..annotations.words import WordIndex
 from .files import FormatError
 from .m2 import Corrections, Edit, M2Sentence
 from .treebank_format import Pattern
@@ -84,7 +84,9 @@ class CharacterEdits(Corrections):
             places = [(word.idx, word.idx + len(word)) for word in words]
             spaces = [read.text[end : end + 1].isspace() for _, end in places]
             edits = token_edits(read.text, places, edits)
-            for start, end, own in _in_sentences(edits, _sentence_starts(doc), len(words)):
+            before = WordIndex(doc).before
+            begin = {before[t.i] for t in doc if t.is_sent_start or "\n" in t.text} - {len(words)}
+            for start, end, own in _in_sentences(edits, sorted(begin) or [0], len(words)):
                 yield M2Sentence(
                     words=[word.text for word in words[start:end]],
                     edits=own,
@@ -135,21 +137,6 @@ def token_edits(text: str, places: Sequence[tuple[int, int]], edits: Sequence[Ed
             correction = before + correction + text[edit.end : ends[end - 1]]
         found.append(edit._replace(start=first, end=end, correction=correction))
     return found
-
-
-def _sentence_starts(doc: Doc) -> list[int]:
-    """Return the indices of sentence-initial words, not counting whitespace; [0] without words."""
-    starts = []
-    words = 0
-    begins = True
-    for token in doc:
-        begins |= bool(token.is_sent_start) or "\n" in token.text
-        if not token.is_space:
-            if begins:
-                starts.append(words)
-            words += 1
-            begins = False
-    return starts or [0]
 
 
 def _in_sentences(

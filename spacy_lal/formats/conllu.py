@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +17,7 @@ from spacy.parts_of_speech import IDS as UNIVERSAL_TAGS
 from spacy.tokens import Doc, Span, Token
 
 from ..annotations import CONSTITUENTS_KEY, constituent_tree
-from .files import FormatError, is_number, read_text
+from .files import FormatError, blocks, is_number, read_text
 from .treebank_format import Files, Losses, Pattern
 from .treebank_sentence import TreebankSentence, tree_fault
 
@@ -107,11 +106,10 @@ def parse_conllu(text: str, *, source: str = "<string>") -> Iterator[ConlluSente
     """Yield the sentences of a CoNLL-U or CoNLL-X text. Raises FormatError."""
     document = paragraph = ""
     place = -1
-    lines = enumerate(text.split("\n"), start=1)
-    for is_blank, block in groupby(lines, key=lambda line: not line[1].strip()):
+    for block in blocks(text):
         sentence_id = ""
         rows: list[tuple[int, list[str]]] = []
-        for number, row in () if is_blank else block:
+        for number, row in block:
             if not row.startswith("#"):
                 rows.append((number, row.rstrip("\r").split("\t")))
                 continue

@@ -11,6 +11,7 @@ import shutil
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,14 @@ def read_text_as(path: str | Path, encoding: str, encodings: Sequence[str]) -> t
         except FormatError:
             continue
     return read_text(path, last), last
+
+
+def blocks(text: str) -> Iterator[list[tuple[int, str]]]:
+    """Yield runs of lines that aren't blank, with their numbers. A no-break space isn't blank."""
+    lines = enumerate(text.split("\n"), start=1)
+    for blank, block in groupby(lines, key=lambda line: not line[1].strip(" \t\r\f\v")):
+        if not blank:
+            yield list(block)
 
 
 def is_number(text: str) -> bool:

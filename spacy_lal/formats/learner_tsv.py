@@ -18,7 +18,7 @@ from typing import Annotated
 from spacy.tokens import Doc
 
 from ..annotations import CORRECT, ERROR, ERRORS_KEY, get_errors
-from .files import FormatError
+from .files import FormatError, blocks
 from .m2 import ErrorTypes
 from .treebank_format import Files, Losses, Pattern
 from .treebank_sentence import TreebankSentence
@@ -84,25 +84,19 @@ def parse_tsv(text: str, *, source: str = "<string>") -> Iterator[TreebankSenten
     """Yield the sentences of a file, with errors, or without any if the file has no labels. Raises
     FormatError for a number of columns other than the first row's, or an empty column."""
     columns = 0
-    words: list[str] = []
-    labels: list[str] = []
-    for number, line in enumerate([*text.split("\n"), ""], start=1):
-        cells = line.split("\t")
-        if not line.strip(_BLANK):
-            if words:
-                yield TreebankSentence(words=words, errors=labels if columns == 2 else None)
-                words, labels = [], []
-            continue
-        if not columns and len(cells) == 1 and _NO_TAB.fullmatch(line):
-            message = "one column: a tab has to stand between a token and its label"
-            raise FormatError(message, source, number)
-        columns = columns or len(cells)
-        if len(cells) != columns or columns > 2 or not all(cell.strip(_BLANK) for cell in cells):
-            expected = "a token and its label" if columns > 1 else "a token alone, as in the first"
-            raise FormatError(f"expected {expected}, found {line[:60]!r}", source, number)
-        words.append(cells[0])
-        label = cells[-1].strip(_BLANK)
-        labels.append(_LABELS.get(label, label))
+    for block in blocks(text):
+        rows = [line.split("\t") for _, line in block]
+        for (number, line), cells in zip(block, rows, strict=True):
+            if not columns and len(cells) == 1 and _NO_TAB.fullmatch(line):
+                message = "one column: a tab has to stand between a token and its label"
+                raise FormatError(message, source, number)
+            columns = columns or len(cells)
+            if len(cells) != columns or columns > 2 or not all(c.strip(_BLANK) for c in cells):
+                expected = "a token and its label" if columns > 1 else "a token alone"
+                raise FormatError(f"expected {expected}, found {line[:60]!r}", source, number)
+        labels = [cells[-1].strip(_BLANK) for cells in rows]
+        errors = [_LABELS.get(label, label) for label in labels] if columns == 2 else None
+        yield TreebankSentence(words=[cells[0] for cells in rows], errors=errors)
 
 
 def multiged_escape(word: str) -> str:

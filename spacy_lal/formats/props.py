@@ -19,7 +19,7 @@ from spacy.tokens import Doc, Span
 
 from ..annotations.frames import FRAMES_KEY, PREDICATE, Frame, FrameSpans, get_frames
 from ..trees.tree import ROOT_LABELS, LabelledSpan
-from .files import FormatError
+from .files import FormatError, blocks
 from .treebank_format import Drop, Format
 
 NO_PREDICATE = "-"
@@ -159,13 +159,8 @@ def _fault_of(frame: Frame, fault: str) -> ValueError:
 
 def column_rows(text: str, source: str = "<string>") -> Iterator[Columns]:
     """Yield each sentence's rows of columns between whitespace."""
-    rows: Rows = []
-    for number, line in enumerate([*text.split("\n"), ""], start=1):
-        if columns := _COLUMN.findall(line):
-            rows.append(columns)
-        elif rows:
-            yield Columns(source, number - len(rows), rows)
-            rows = []
+    for block in blocks(text):
+        yield Columns(source, block[0][0], [_COLUMN.findall(line) for _, line in block])
 
 
 def check_columns(columns: Columns, fixed: int, predicates: int) -> None:

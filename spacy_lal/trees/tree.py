@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -30,8 +29,6 @@ ROOT = "TOP"
 """Label of the root above a sentence's tree."""
 ROOT_LABELS = frozenset({"", ROOT, "ROOT", "S1", "VROOT"})
 """Root labels of treebanks and parsers."""
-
-_PRETTY = re.compile(r"pretty(\d*)")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -81,9 +78,7 @@ class ConstituentTree:
         words.
         """
         if len(words) != len(tags):
-            raise ValueError(
-                f"each word needs one tag: got {len(words)} words and {len(tags)} tags"
-            )
+            raise ValueError(f"{len(words)} words need as many tags, not {len(tags)}")
         if root is None:
             if not spans or tuple(spans[0][:2]) != (0, len(words)):
                 raise ValueError(f"no span covers all {len(words)} words, and root is None")
@@ -162,22 +157,14 @@ class ConstituentTree:
         return one_line(self)
 
     def __format__(self, spec: str) -> str:
-        """Format the tree by `spec`.
-
-        ""        one line, as `str()`
-        "indent"  bracketing over several lines
-        "pretty"  a drawing, as `.pretty()`; "pretty120" sets its greatest width
-        """
-        if not spec:
-            return str(self)
-        if spec == "indent":
-            return indented(self)
-        if match := _PRETTY.fullmatch(spec):
-            return self.pretty(int(match[1]) if match[1] else None)
-        raise ValueError(
-            f"unknown format {spec!r} for a ConstituentTree: "
-            "use '', 'indent' or 'pretty', which may end in a width"
-        )
+        """Format the tree by `spec`: "" for one line, as `str()`; "indent" for a bracketing over
+        several lines; "pretty" for a drawing, as `.pretty()`."""
+        formats = {"": str, "indent": indented, "pretty": ConstituentTree.pretty}
+        if spec not in formats:
+            raise ValueError(
+                f"unknown format {spec!r} of a ConstituentTree: use 'indent' or 'pretty'"
+            )
+        return formats[spec](self)
 
     def pretty(self, width: int | None = None) -> str:
         """Draw the tree in box characters. A tree wider than `width` columns (default: the

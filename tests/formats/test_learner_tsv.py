@@ -73,7 +73,7 @@ def test_spaces_are_part_of_tokens():
     [
         ("Tea\tc\ncools\n", "2: expected a token and its label, found 'cools'"),
         ("Tea\tc\n\nYes\n", "3: expected a token and its label, found 'Yes'"),
-        ("Tea\ncools\tc\n", "2: expected a token alone, as in the first, found 'cools\\tc'"),
+        ("Tea\ncools\tc\n", "2: expected a token alone, found 'cools\\tc'"),
         ("Tea\tc\tx\n", "1: expected a token and its label, found 'Tea\\tc\\tx'"),
         ("Tea\tc\n\tc\n", "2: expected a token and its label, found '\\tc'"),
         ("Tea\t\n", "1: expected a token and its label, found 'Tea\\t'"),

@@ -110,7 +110,7 @@ def test_spans_outside_of_their_doc(tmp_path: Path) -> None:
     data |= {key: other[key] for key in ("tokens", "spaces", "lengths", "strings")}
     path = tmp_path / "a.spacy"
     path.write_bytes(zlib.compress(srsly.msgpack_dumps(data)))
-    with pytest.raises(ValueError, match=r"can't read .*a\.spacy as a \.spacy file: .*srl"):
+    with pytest.raises(ValueError, match=r"can't read .*a\.spacy as a \.spacy file: "):
         list(read_spacy(path, Vocab()))
 
 
