@@ -90,7 +90,6 @@ class CharacterEdits(Corrections):
                 yield M2Sentence(
                     words=[word.text for word in words[start:end]],
                     edits=own,
-                    source=source,
                     line=number,
                     annotators=frozenset(annotator for annotator, _ in read.edits),
                     spaces=spaces[start:end],

@@ -19,12 +19,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Annotated
 
 from ..trees.brackets import ptb_unescape
-from ..trees.tree import LabelledSpan
 from .files import FormatError, read_text
 from .penn_brackets import clean_label
 from .props import (
@@ -68,81 +67,65 @@ class Conll2005(Files):
         Raises FormatError, and FileNotFoundError where a file of words has no counterpart.
         """
         unescape = ptb_unescape if self.ptb_escapes else str
-        found = _of_folder(path, self.synt) if path.is_dir() else _all_in_one(path)
-        for words, props, senses, parses in found:
-            rolesets = [row[0] for row in props.rows]
-            for i, sense in enumerate(senses):
-                rolesets[i] += "" if NO_PREDICATE in (sense, rolesets[i]) else f".{sense}"
-            tags, constituents = _parses(*parses) if parses else (None, None)
+        folder = path.is_dir()
+        found = _pasted(path, self.synt) if folder else column_rows(read_text(path), str(path))
+        for columns in found:
+            source, line, rows = columns
+            # Right of the parse bit only lemma and sense have no asterisks.
+            plain = [i for i, cell in enumerate(rows[0]) if i > 2 and "*" not in cell]
+            if not plain:
+                message = "expected word, tag, parse bit and the predicate's lemma"
+                raise FormatError(message, source, line)
+            lemma = plain[-1]
+            check_columns(columns, lemma + 1, _predicates(rows, lemma))
+            rolesets = []
+            for row in rows:
+                sense = row[lemma - 1] if lemma - 1 in plain else NO_PREDICATE
+                known = "" if sense == NO_PREDICATE else f".{sense}"
+                rolesets.append("" if row[lemma] == NO_PREDICATE else row[lemma] + known)
+            phrases = tree_phrases([row[2] for row in rows], source=source, line=line)
+            bare = [(start, end, clean_label(label)) for start, end, label in phrases]
             yield TreebankSentence(
-                words=[unescape(word) for word in words],
-                tags=tags,
-                constituents=constituents,
+                words=[unescape(row[0]) for row in rows],
+                tags=[row[1] for row in rows] if self.synt or not folder else None,
+                constituents=bare if self.synt or not folder else None,
                 frames=sentence_frames(
-                    [row[1:] for row in props.rows],
-                    ["" if roleset == NO_PREDICATE else roleset for roleset in rolesets],
+                    [row[lemma + 1 :] for row in rows],
+                    rolesets,
                     losses.left_out["frames left out"],
-                    source=props.source,
-                    line=props.line,
+                    source=source,
+                    line=line,
                 ),
             )
 
 
-Found = tuple[list[str], Columns, list[str], Columns | None]
-"""Words, lemmas with roles, senses, tags with parse bits."""
-
-
-def _all_in_one(path: Path) -> Iterator[Found]:
-    for columns in column_rows(read_text(path), str(path)):
-        source, line, rows = columns
-        # Right of the parse bit only lemma and sense have no asterisks.
-        plain = [i for i, cell in enumerate(rows[0]) if i > 2 and "*" not in cell]
-        if not plain:
-            message = "expected word, tag, parse bit and the predicate's lemma"
-            raise FormatError(message, source, line)
-        lemma = plain[-1]
-        check_columns(columns, lemma + 1, _predicates(rows, lemma))
-        yield (
-            [row[0] for row in rows],
-            Columns(source, line, [row[lemma:] for row in rows]),
-            [row[lemma - 1] for row in rows] if lemma - 1 in plain else [],
-            Columns(source, line, [row[1:3] for row in rows]),
-        )
-
-
-def _of_folder(path: Path, synt: str) -> Iterator[Found]:
+def _pasted(path: Path, synt: str) -> Iterator[Columns]:
+    """Yield the sentences of a set's folder as they stand in an all-in-one file. Raises FormatError
+    for unequal sentences."""
     files = sorted((path / "words").glob("*.words*"))
     if not files:
         raise FileNotFoundError(f"no words/*.words[.gz] in {path}")
-    senses = (path / "senses").is_dir()
-    folders = [path / "props", *([path / synt] if synt else []), *([path / "senses"] * senses)]
+    senses = [path / "senses"] if (path / "senses").is_dir() else []
     for file in files:
         name = file.name.partition(".words")[0]
-        others = [_counterpart(folder, name) for folder in folders]
-        for words, props, *rest in _parallel([file, *others]):
-            check_columns(props, 1, _predicates(props.rows))
-            yield (
-                [row[0] for row in words.rows],
-                props,
-                [row[0] for row in rest[-1].rows] if senses else [],
-                rest[0] if synt else None,
-            )
-
-
-def _parallel(paths: Sequence[Path]) -> Iterator[list[Columns]]:
-    """Yield each sentence's columns in every file. Raises FormatError for unequal sentences."""
-    files = [column_rows(read_text(path), str(path)) for path in paths]
-    for number, blocks in enumerate(zip_longest(*files), start=1):
-        first, *others = found = [block for block in blocks if block]
-        if len(found) < len(paths):
-            short = paths[blocks.index(None)]
-            message = f"this is sentence {number}, and {short} has only {number - 1}"
-            raise FormatError(message, first.source, first.line)
-        for source, line, rows in others:
-            if len(rows) != len(first.rows):
-                same = f"{len(first.rows)} in the same sentence at {first.source}:{first.line}"
-                raise FormatError(f"{len(rows)} rows, but {same}", source, line)
-        yield found
+        folders = [path / (synt or "props"), *senses, path / "props"]
+        paths = [file, *(_counterpart(folder, name) for folder in folders)]
+        sentences = zip_longest(*(column_rows(read_text(path), str(path)) for path in paths))
+        for number, found in enumerate(sentences, start=1):
+            first, *others = (columns for columns in found if columns)
+            if None in found:
+                short = paths[found.index(None)]
+                message = f"this is sentence {number}, and {short} has only {number - 1}"
+                raise FormatError(message, first.source, first.line)
+            for source, line, rows in others:
+                if len(rows) != len(first.rows):
+                    same = f"{len(first.rows)} in the same sentence at {first.source}:{first.line}"
+                    raise FormatError(f"{len(rows)} rows, but {same}", source, line)
+            pasted = [
+                [*word, *(parse if synt else ("-", "*")), *chain(*others)]
+                for word, parse, *others in zip(*(columns.rows for columns in found), strict=True)
+            ]
+            yield Columns(f"{path}/*/{name}.*", first.line, pasted)
 
 
 def _counterpart(folder: Path, name: str) -> Path:
@@ -150,17 +133,6 @@ def _counterpart(folder: Path, name: str) -> Path:
     if len(found) != 1:
         raise FileNotFoundError(f"{len(found) or 'no'} files {name}.* in {folder}, expected one")
     return found[0]
-
-
-def _parses(source: str, line: int, rows: Rows) -> tuple[list[str], list[LabelledSpan]]:
-    """Return tags, and phrases in preorder, bare and without the root. Raises FormatError."""
-    for i, row in enumerate(rows):
-        if len(row) != 2:
-            message = f"expected tag and parse bit, found {len(row)} columns"
-            raise FormatError(message, source, line + i)
-    tags, bits = zip(*rows, strict=True)
-    spans = tree_phrases(bits, source=source, line=line)
-    return list(tags), [(start, end, clean_label(label)) for start, end, label in spans]
 
 
 def _predicates(rows: Rows, lemma: int = 0) -> int:

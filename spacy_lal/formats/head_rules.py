@@ -41,11 +41,8 @@ class _Child(NamedTuple):
     form: str
 
 
-class _Clause(NamedTuple):
-    """A search for the first of these labels from one side; for any label if there are none."""
-
-    from_left: bool
-    labels: frozenset[str]
+_Clause = tuple[bool, frozenset[str]]
+"""A search from the left or not for the first of these labels; for any if there are none."""
 
 
 def _parsed(table: dict[str, str]) -> dict[str, list[_Clause]]:
@@ -56,8 +53,8 @@ def _parsed(table: dict[str, str]) -> dict[str, list[_Clause]]:
             if item in "<>":
                 from_left = item == ">"
             else:
-                clauses.append(_Clause(from_left, frozenset(item.split("|"))))
-        parsed[label] = [*clauses, _Clause(from_left, frozenset())]
+                clauses.append((from_left, frozenset(item.split("|"))))
+        parsed[label] = [*clauses, (from_left, frozenset())]
     return parsed
 
 
@@ -72,7 +69,7 @@ _TABLES = {
     "semantic": _RULES["collins"] | _RULES["semantic"],
     "ctb": _RULES["ctb"],
 }
-_PREDICATE_LABELS = frozenset().union(*(clause.labels for clause in _PREDICATES[""]))
+_PREDICATE_LABELS = frozenset().union(*(labels for _, labels in _PREDICATES[""]))
 
 
 def heads_by_rules(tree: ConstituentTree, rules: str = "collins") -> list[int]:

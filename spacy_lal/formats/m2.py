@@ -81,7 +81,6 @@ class M2Sentence:
 
     words: Sequence[str]
     edits: Sequence[Edit]
-    source: str = "<string>"
     line: int = 1
     annotators: frozenset[int] = frozenset({0})
     spaces: Sequence[bool] | None = None
@@ -105,8 +104,7 @@ class Corrections(Files):
                 labels = labels_of(found, self.types)
                 yield TreebankSentence(found.words, found.spaces, errors=labels)
             else:
-                place = f"{found.source}:{found.line}"
-                losses.left_out["dropped"].append((place, "no words"))
+                losses.left_out["dropped"].append((f"{source}:{found.line}", "no words"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +133,7 @@ def parse_m2(text: str, *, source: str = "<string>") -> Iterator[M2Sentence]:
     for number, line in enumerate([*text.split("\n"), "S"], start=1):
         if line == "S" or line.startswith("S "):
             if words is not None:
-                yield M2Sentence(words, edits, source, first, frozenset(annotators or {0}))
+                yield M2Sentence(words, edits, first, frozenset(annotators or {0}))
             words, edits, annotators, first = words_of(line[1:]), [], set(), number
         elif line.startswith("A "):
             if words is None:
@@ -177,11 +175,6 @@ def labels_of(sentence: M2Sentence, types: ErrorTypes = ErrorTypes.none) -> list
     labels = [CORRECT] * len(sentence.words)
     for edit in reversed(sentence.edits) if labels else ():
         end = min(max(edit.end, edit.start + 1), len(labels))
-        labels[edit.start : end] = [_label(edit, types)] * (end - edit.start)
+        names = {"none": ERROR, "operations": edit.operation, "full": edit.type or ERROR}
+        labels[edit.start : end] = [names[types]] * (end - edit.start)
     return labels
-
-
-def _label(edit: Edit, types: ErrorTypes) -> str:
-    if types == ErrorTypes.operations:
-        return edit.operation
-    return (types == ErrorTypes.full and edit.type) or ERROR

@@ -55,7 +55,6 @@ class ParallelSentences(Corrections):
                     for annotator, other in enumerate(others)
                     for edit in edits_between(words, other)
                 ],
-                source=source,
                 line=number,
                 annotators=frozenset(range(len(others))),
             )

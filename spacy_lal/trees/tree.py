@@ -159,7 +159,11 @@ class ConstituentTree:
     def __format__(self, spec: str) -> str:
         """Format the tree by `spec`: "" for one line, as `str()`; "indent" for a bracketing over
         several lines; "pretty" for a drawing, as `.pretty()`."""
-        formats = {"": str, "indent": indented, "pretty": ConstituentTree.pretty}
+        formats: dict[str, Callable[..., str]] = {
+            "": str,
+            "indent": indented,
+            "pretty": ConstituentTree.pretty,
+        }
         if spec not in formats:
             raise ValueError(
                 f"unknown format {spec!r} of a ConstituentTree: use 'indent' or 'pretty'"
