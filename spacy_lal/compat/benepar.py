@@ -31,7 +31,7 @@ class NonConstituentException(ValueError):
 
 
 class Constituent(NamedTuple):
-    """Tokens of a constituent and the labels of its unary chain from the top, () for most words."""
+    """Tokens of a constituent, and labels of its unary chain from the top; most words have ()."""
 
     start: int
     end: int
@@ -42,7 +42,7 @@ def constituents_of(span: Span | Token) -> tuple[list[Constituent], list[Constit
     """Return the constituents of the sentence that begin before that over exactly the words of a
     span or a token, and this one with all inside of it; in preorder.
 
-    As in benepar, the sentence and every word are constituents, with labels or without. Whitespace
+    As in benepar, the sentence and every word are constituents, with or without labels. Whitespace
     tokens are ignored. Raises ValueError if the Doc has no trees, NonConstituentException if the
     span is no constituent.
     """
@@ -145,7 +145,7 @@ def install_extensions() -> None:
 
 
 class BeneparPipe(ConstituencyPipe):
-    """`lal_constituency` that writes tags as benepar does: over existing ones, or none."""
+    """`lal_constituency` that, as benepar, overwrites existing tags or writes no tags."""
 
     disable_tagger = False
 

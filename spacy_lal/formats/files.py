@@ -72,7 +72,7 @@ def blocks(text: str) -> Iterator[list[tuple[int, str]]]:
 
 
 def is_number(text: str) -> bool:
-    """Return whether the text is a number of at most nine digits; int() has a limit, too."""
+    """Return whether the text is a whole number of at most nine digits."""
     return text.isdecimal() and len(text) < 10
 
 

@@ -26,7 +26,7 @@ SWAP = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class ParallelSentences(Corrections):
-    """Learners' sentences, one a line, and --corrected files with the same lines."""
+    """Learners' sentences, one per line, and --corrected files with corrections of these lines."""
 
     corrected: Annotated[list[Path], "A file of corrected sentences; repeat it for several."]
 
@@ -68,8 +68,8 @@ def _lines(text: str) -> list[list[str]]:
 @lru_cache(maxsize=100_000)
 def substitution(word: str, other: str) -> int:
     """Return the cost of a substitution: 0 for the same word, otherwise 500 to 1500. It falls with
-    the share of common letters at both ends, regardless of case, and is always less than a deletion
-    and an insertion."""
+    the share of common letters at both ends, regardless of case, and is always less than the cost
+    of a deletion and an insertion."""
     if word == other:
         return 0
     word, other = word.lower(), other.lower()

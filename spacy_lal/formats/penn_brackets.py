@@ -57,7 +57,7 @@ class Brackets(Files):
 
 
 class Bracketing(NamedTuple):
-    """One sentence of a treebank: its place, and its tree or fault."""
+    """One sentence of a treebank: its place, and its tree or the fault in its text."""
 
     place: str
     tree: ConstituentTree | None
@@ -144,7 +144,7 @@ def clean_sentences(
     spaces: bool = True,
     drop_malformed: bool = False,
 ) -> Iterator[TreebankSentence]:
-    """Yield the sentences of the trees that have words. Those left out go to `losses`.
+    """Yield the sentences of the trees that have words. Sentences left out go to `losses`.
 
     clean: `clean_tree` with its options. spaces: whether whitespace follows words.
     drop_malformed: whether to leave out malformed trees. Otherwise raises ValueError.

@@ -191,8 +191,8 @@ def merge(
     losses: Losses,
     unescape: Callable[[str], str] = str,
 ) -> list[TreebankSentence]:
-    """Return the sentences with the layers of a CoNLL-X file; those without heads go to `losses`.
-    Raises FormatError at the first place where the words differ."""
+    """Return the sentences with the layers of a CoNLL-X file; sentences without heads go to
+    `losses`. Raises FormatError at the first place where the words differ."""
     merged: list[TreebankSentence] = []
     rows = list(conllu.read_conllu(path))
     for number, (sentence, row) in enumerate(zip(sentences, rows, strict=False), start=1):

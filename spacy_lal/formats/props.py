@@ -42,15 +42,15 @@ class Columns(NamedTuple):
 
 
 class NestedRoles(FormatError):
-    """A role of a predicate within another, in a well-formed column, which frames can't have."""
+    """Raised where one role of a well-formed column lies inside another; no frame allows this."""
 
 
 @dataclass(frozen=True)
 class PropsSentence:
     """The propositions of one sentence.
 
-    length: number of tokens. frames: in order of their predicates, column 0 as rolesets, spans in
-    text order. line: line of its first row.
+    length: number of tokens. frames: in order of their predicates; column 0 gives rolesets; spans
+    in text order. line: line of the first row.
     """
 
     length: int
@@ -61,8 +61,8 @@ class PropsSentence:
 @dataclass(frozen=True, kw_only=True)
 class Props(Format):
     """Roles in CoNLL-2005's columns: written only, as conll05 reads them beside their words. Every
-    sentence is a block of rows, a row for each token other than whitespace; in a Doc without
-    sentence boundaries, all of it is one block."""
+    sentence is a block of rows, a row for each token other than whitespace; a Doc without sentence
+    boundaries is one block."""
 
     def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
         raise ValueError(f"{inputs[0]} is no .spacy file: conll05 reads props, beside their words")

@@ -61,8 +61,8 @@ class Format:
         raise NotImplementedError
 
     def read_parts(self, inputs: Sequence[Path]) -> dict[str, Part]:
-        """Return the parts by name, "" for a single one; other names are reported, not written.
-        Raises ValueError, with the input, for a part without sentences."""
+        """Return the parts by name, "" for a single part; parts of other names are reported, not
+        written. Raises ValueError, with the input, for a part without sentences."""
         raise NotImplementedError
 
     def read(self, path: Path, losses: Losses) -> Iterable[TreebankSentence]:
@@ -80,7 +80,7 @@ class Format:
 
 @dataclass(frozen=True, kw_only=True)
 class Files(Format):
-    """A format of single files: all inputs become one output."""
+    """A format of independent files; all input files become one output file."""
 
     pattern: Pattern = "*"
 
