@@ -75,7 +75,8 @@ def parse_propbank(
         roles = [row[_FIXED:] for row in rows]
         frames = sentence_frames(roles, rolesets, left_out, source=source, line=line)
         words, tags = ([row[column] for row in rows] for column in (3, 4))
-        yield PropbankSentence(*rows[0][:2], line, words, tags, spans, frames, left_out)
+        document, number = rows[0][:2]
+        yield PropbankSentence(document, number, line, words, tags, spans, frames, left_out)
 
 
 @dataclass(frozen=True, kw_only=True)

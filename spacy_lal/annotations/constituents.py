@@ -118,7 +118,8 @@ class _Phrases:
         self.index = WordIndex(doc)
         self.spans = [] if group is None else self.index.spans(_in_preorder(group))
         self.starts = [start for start, _, _ in self.spans]
-        self.attrs = {"unparsed": [(0, len(doc))]} if group is None else group.attrs
+        attrs: dict[str, Any] = {"unparsed": [(0, len(doc))]}
+        self.attrs = attrs if group is None else group.attrs
 
     def sentence(self, sentence: Span) -> ConstituentTree:
         start, end = sentence.start, sentence.end

@@ -118,12 +118,12 @@ def format_props(doc: Doc, key: str = FRAMES_KEY) -> str:
         words = [token.i for token in sentence if not token.is_space]
         lemmas = [NO_PREDICATE] * len(words)
         columns = [lemmas]
-        for row, word in enumerate(words):
-            if frame := left.get(word):
-                lemmas[row] = frame.lemma or frame.predicate.lower_
-                if lemmas[row] == NO_PREDICATE or lemmas[row].split() != [lemmas[row]]:
-                    raise _fault_of(frame, f"the lemma {lemmas[row]!r} can't stand in column 0")
-                columns.append(_cells(frame, sentence, words))
+        for at, word in enumerate(words):
+            if found := left.get(word):
+                lemma = lemmas[at] = found.lemma or found.predicate.lower_
+                if lemma == NO_PREDICATE or lemma.split() != [lemma]:
+                    raise _fault_of(found, f"the lemma {lemma!r} can't stand in column 0")
+                columns.append(_cells(found, sentence, words))
         widths = [max(map(len, column), default=0) for column in columns]
         for row in zip(*columns, strict=True):
             cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
