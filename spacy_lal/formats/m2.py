@@ -114,38 +114,34 @@ class M2(Corrections):
     pattern: Pattern = "*.m2"
 
     def edited(self, text: str, source: str) -> Iterator[M2Sentence]:
-        return parse_m2(text, source=source)
+        """Yield the sentences of an M2 text. A sentence without edits was read by annotator 0.
+        Raises FormatError for a malformed line, or an edit outside of its sentence."""
+        words: list[str] | None = None
+        edits: list[Edit] = []
+        annotators: set[int] = set()
+        first = 0
+        # The final "S" ends the last sentence.
+        for number, line in enumerate([*text.split("\n"), "S"], start=1):
+            if line == "S" or line.startswith("S "):
+                if words is not None:
+                    yield M2Sentence(words, edits, first, frozenset(annotators or {0}))
+                words, edits, annotators, first = words_of(line[1:]), [], set(), number
+            elif line.startswith("A "):
+                if words is None:
+                    message = "an edit (line A) stands before any sentence (line S)"
+                    raise FormatError(message, source, number)
+                edit = _edit(line, len(words), source, number)
+                annotators.add(edit.annotator)
+                if edit.start >= 0:
+                    edits.append(edit)
+            elif line.strip():
+                message = f"expected a line that begins with S or A, found {line[:40]!r}"
+                raise FormatError(message, source, number)
 
 
 def words_of(line: str) -> list[str]:
     """Return the words of a tokenised sentence."""
     return _WORD.findall(line)
-
-
-def parse_m2(text: str, *, source: str = "<string>") -> Iterator[M2Sentence]:
-    """Yield the sentences of an M2 text. A sentence without edits was read by annotator 0. Raises
-    FormatError for a malformed line, or an edit outside of its sentence."""
-    words: list[str] | None = None
-    edits: list[Edit] = []
-    annotators: set[int] = set()
-    first = 0
-    # The final "S" ends the last sentence.
-    for number, line in enumerate([*text.split("\n"), "S"], start=1):
-        if line == "S" or line.startswith("S "):
-            if words is not None:
-                yield M2Sentence(words, edits, first, frozenset(annotators or {0}))
-            words, edits, annotators, first = words_of(line[1:]), [], set(), number
-        elif line.startswith("A "):
-            if words is None:
-                message = "an edit (line A) stands before any sentence (line S)"
-                raise FormatError(message, source, number)
-            edit = _edit(line, len(words), source, number)
-            annotators.add(edit.annotator)
-            if edit.start >= 0:
-                edits.append(edit)
-        elif line.strip():
-            message = f"expected a line that begins with S or A, found {line[:40]!r}"
-            raise FormatError(message, source, number)
 
 
 def _edit(line: str, length: int, source: str, number: int) -> Edit:

@@ -7,9 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_lal.formats.files import FormatError, read_text
-from spacy_lal.formats.m2 import Edit, M2Sentence, labels_of, parse_m2
+from spacy_lal.formats.m2 import M2, Edit, M2Sentence, labels_of
 
 from .corrections import by
+
+
+def parse_m2(text, source="<string>"):
+    return M2().edited(text, source)
+
 
 TEA = """S The kettles boil on stove hotly in
 A 1 2|||R:NOUN:NUM|||kettle|||REQUIRED|||-NONE-|||0
