@@ -19,7 +19,7 @@ from spacy.training import Example
 from thinc.api import Optimizer
 from torch import Tensor
 
-from ..formats.whole_files import whole_file
+from ..formats.files import whole_file
 from .parameters import (
     CheckpointError,
     read_optimizer,

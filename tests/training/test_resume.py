@@ -19,7 +19,7 @@ from spacy.util import load_config
 from typer.testing import CliRunner, Result
 
 from spacy_lal.cli import app
-from spacy_lal.formats.whole_files import alone_in
+from spacy_lal.formats.files import alone_in
 from spacy_lal.training.checkpoint import CHECKPOINT
 
 ROOT = Path(__file__).parents[2]
