@@ -9,9 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .biaffine import Biaffine
+from .biaffine import Biaffine, LabelFactors
 from .dropout import Dropout, FeatureDropout
-from .label_factors import LabelFactors, label_factors
 from .settings import Settings
 
 
@@ -93,7 +92,7 @@ class SyntacticScorer(nn.Module):
         views = self.dropout(F.leaky_relu(self.views(x), 0.1))
         dependent, governed, head, governor = views.split(self.sizes, -1)
         arcs = (dependent @ self.arc[:-1] + self.arc[-1]) @ head.transpose(1, 2)
-        return arcs, label_factors(self.relation, governed, governor)
+        return arcs, self.relation.factors(governed, governor)
 
 
 def attend_to_heads(arcs: Tensor, mask: Tensor, governors: Tensor | None = None) -> Tensor:

@@ -170,7 +170,7 @@ class SpanTransformer(nn.Module):
         mixture, projection = self.product.mixture, self.projection
         weight = projection.weight @ mixture.weight
         bias = projection.bias + projection.weight @ mixture.bias
-        u, v = self.product.factors(left, right)
+        u, v, _ = self.product.factors(left, right)
         size = rows_at_once(u, len(u) * u.shape[2])
         starts, ends = (t.to(u.device) for t in packed_spans(u.shape[1] - 1))
         pieces = (

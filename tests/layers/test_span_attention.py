@@ -15,6 +15,7 @@ from spacy_lal.layers.span_attention import (
     TransformerSpanSettings,
 )
 from spacy_lal.structure.chart import chart_size, packed_spans, span_position, spans_within
+from tests.layers.test_biaffine import of_all_pairs
 
 NORMALISATIONS = pytest.mark.parametrize("normalise", ["head", "concatenation"])
 RANKS = pytest.mark.parametrize("rank", [None, 3], ids=["full", "factorised"])
@@ -94,7 +95,7 @@ def literal(scorer, posts, lengths):
         torch.nn.functional.leaky_relu(view(posts), 0.1)
         for view in (scorer.views.left, scorer.views.right)
     )
-    x = scorer.projection(scorer.product(left, right)[:, starts, ends])
+    x = scorer.projection(of_all_pairs(scorer.product, left, right)[:, starts, ends])
     mask = ends <= lengths.unsqueeze(1)
     for layer in scorer.layers:
         x = x + literal_attention(layer.attention, x, mask)
@@ -135,7 +136,7 @@ def test_masked_spans_are_in_no_sum(normalise):
 def test_span_vectors_by_way_of_all_outputs(rank):
     scorer = make(biaffine_width=480, biaffine_rank=rank).requires_grad_(False)
     left, right = torch.randn(2, 3, 5, 4, dtype=torch.float64)
-    outputs = scorer.product(left, right)
+    outputs = of_all_pairs(scorer.product, left, right)
     assert outputs.shape == (3, 5, 5, 480)
     vectors = scorer.span_vectors(left, right)
     assert vectors.shape == (3, chart_size(4), 6)
