@@ -78,7 +78,7 @@ def package(
     words of the training data. 8-bit numbers are row by row; tok2vec has some, too, if it holds a
     pretrained encoder. Vectors can only be left out if no component reads those of the vocabulary.
     """
-    from ..bridge.storage import has_weights, store_bytes, store_half
+    from ..bridge.weights import has_weights, store_as, to_float16, to_int8
 
     with clear_errors("package"):
         contents: dict[str, Any] = {}
@@ -124,11 +124,11 @@ def package(
             for component in bytes_of or ():
                 if not has_weights(source / component):
                     raise ValueError(f"{model} has no component {component!r} of this package")
-                store_bytes(source / component)
+                store_as(source / component, to_int8)
             if half:
                 for folder in sorted(source.iterdir()):
                     if has_weights(folder):
-                        store_half(folder)
+                        store_as(folder, to_float16)
             _forget_places(source)
             made = _packaged(source, Path(scratch), target.name, contents)
             write_card(made, srsly.read_json(made / "meta.json"), measured)

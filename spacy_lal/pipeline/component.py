@@ -21,9 +21,9 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from ..annotations import install_extensions
-from ..bridge.shim import torch_shim
-from ..bridge.storage import WEIGHTS, load_weights, save_weights, weights_elsewhere
+from ..bridge.shim import load_weights, save_weights, torch_shim, weights_elsewhere
 from ..bridge.warm_start import adopt_vocabulary, take_weights
+from ..bridge.weights import WEIGHTS
 from ..embeddings.vocabulary import learn_vocabulary
 
 Self = TypeVar("Self", bound="WeightsPipe")
