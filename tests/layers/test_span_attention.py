@@ -158,15 +158,7 @@ def test_scores_step_by_step(rank, normalise, n_layers):
 
 @NORMALISATIONS
 @RANKS
-@pytest.mark.parametrize(
-    ("size", "pieces"),
-    [
-        (1, 3 * [(1, 1)] * 15),
-        (25, 3 * [(1, 4), (1, 4), (1, 4), (1, 3)]),
-        (100, 3 * [(1, 15)]),
-        (200, [(2, 15), (1, 15)]),
-    ],
-)
+@pytest.mark.parametrize(("size", "pieces"), [(1, 3 * [(1, 15)]), (200, [(2, 15), (1, 15)])])
 def test_prediction_in_pieces(rank, normalise, size, pieces, monkeypatch):
     scorer = make(biaffine_rank=rank, normalise=normalise, layers=2)
     posts, lengths = torch.randn(3, 6, 5, dtype=torch.float64), torch.tensor([5, 1, 4])
@@ -253,16 +245,13 @@ def test_scores_cost_no_more_than_their_number(rank):
     assert fourth - 2 * third + second > 0
 
 
-@pytest.mark.parametrize("gradients", [True, False])
-def test_dropout_drops_the_same_features_of_all_spans_of_a_sentence(gradients, monkeypatch):
-    monkeypatch.setattr(span_attention, "CHUNK_SIZE", 1)
+def test_dropout_drops_the_same_features_of_all_spans_of_a_sentence():
     layer = shaken(SpanTransformerLayer(40, 2, 5))
     for parameter in layer.outer.parameters():
         torch.nn.init.zeros_(parameter)
     x, mask = random_spans([4, 3, 4], d=40)
     set_dropout(layer, 0.5)
-    with torch.set_grad_enabled(gradients):
-        kept = (layer(x, mask) - x).abs() > 1e-12
+    kept = (layer(x, mask) - x).abs() > 1e-12
     assert torch.equal(kept, kept[:, :1].expand_as(kept))
     assert 0.2 < float(kept.double().mean()) < 0.8
     assert not torch.equal(kept[0], kept[1])
