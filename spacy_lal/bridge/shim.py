@@ -19,6 +19,7 @@ from typing import Any, Self, cast
 
 import safetensors.torch
 import torch
+from spacy.tokens import Doc
 from thinc.api import (
     Model,
     Optimizer,
@@ -300,6 +301,34 @@ def to_rows(model: Model, flat: Tensor, lengths: list[int]) -> list[Floats2d]:
     """Undoes `to_tensor`."""
     rows = cast(Floats2d, torch2xp(flat.detach()))
     return model.ops.unflatten(rows, model.ops.asarray1i(lengths))
+
+
+Output = tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]
+"""Rows of each Doc's tokens, and their backprop."""
+
+
+def rows_of_docs(model: Model, flat: Tensor, docs: list[Doc]) -> Output:
+    """Returns the output of a layer that reads Docs, with no layer below."""
+
+    def backprop(d_rows: list[Floats2d]) -> list[Doc]:
+        backward(model, flat, d_rows)
+        return []
+
+    return to_rows(model, flat, [len(doc) for doc in docs]), backprop
+
+
+def side_by_side(model: Model, first: Output, second: Output) -> Output:
+    """Concatenates the rows of two layers over the same Docs."""
+    (rows, backprop_first), (others, backprop_second) = first, second
+    xp = model.ops.xp
+    width = rows[0].shape[1] if rows else 0
+
+    def backprop(d_rows: list[Floats2d]) -> list[Doc]:
+        backprop_second([xp.ascontiguousarray(d[:, width:]) for d in d_rows])
+        return backprop_first([xp.ascontiguousarray(d[:, :width]) for d in d_rows])
+
+    pairs = zip(rows, others, strict=True)
+    return [xp.concatenate(pair, axis=1) for pair in pairs], backprop
 
 
 @contextlib.contextmanager

@@ -1,6 +1,5 @@
 """Static word vectors stored in a component (`spacy-lal.WithOwnVectors.v1`)."""
 
-from collections.abc import Callable
 from typing import Any, cast
 
 import numpy
@@ -14,9 +13,9 @@ from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 from torch import Tensor, nn
 
-from ..bridge.shim import TorchShim, backward, to_rows, torch_shim
+from ..bridge.shim import Output, TorchShim, rows_of_docs, side_by_side, torch_shim
 from ..bridge.weights import Header, eight_bits
-from .vocabulary import distinct_words
+from .forms import distinct_words
 
 FLORET = ("minn", "maxn", "hash_count", "hash_seed", "bow", "eow")
 """Attributes of a floret table that determine a word's rows."""
@@ -160,26 +159,10 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
         model.set_dim("nO", embed.get_dim("nO") + model.attrs["width"])
 
 
-def _forward(
-    model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
-) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
+def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool) -> Output:
     shim = torch_shim(model)
-    embedded, backprop_embed = model.get_ref("embed")(docs, is_train)
     words, which = distinct_words(docs)
     vectors = cast(OwnVectors, shim.module).lookup(words)
-    inputs = [x.to(shim.device) for x in (which, vectors)]
-    rows = shim.run(*inputs, is_train=is_train)
-    lengths = [len(doc) for doc in docs]
-    xp = model.ops.xp
-    beside = zip(embedded, to_rows(model, rows, lengths), strict=True)
-    output = [xp.concatenate(pair, axis=1) for pair in beside]
-
-    def backprop(d_output: list[Floats2d]) -> list[Doc]:
-        split = rows.shape[1]
-        backward(model, rows, [d[:, -split:] for d in d_output])
-        docs_back: list[Doc] = backprop_embed(
-            [xp.ascontiguousarray(d[:, :-split]) for d in d_output]
-        )
-        return docs_back
-
-    return output, backprop
+    rows = shim.run(which.to(shim.device), vectors.to(shim.device), is_train=is_train)
+    embedded = model.get_ref("embed")(docs, is_train)
+    return side_by_side(model, embedded, rows_of_docs(model, rows, docs))

@@ -24,7 +24,7 @@ from ..annotations import install_extensions
 from ..bridge.shim import load_weights, save_weights, torch_shim, weights_elsewhere
 from ..bridge.warm_start import adopt_vocabulary, take_weights
 from ..bridge.weights import WEIGHTS
-from ..embeddings.vocabulary import learn_vocabulary
+from ..embeddings.forms import learn_vocabulary
 
 Self = TypeVar("Self", bound="WeightsPipe")
 
