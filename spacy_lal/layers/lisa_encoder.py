@@ -43,14 +43,11 @@ class LisaEncoderSettings(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        layers, syntax_layer = self.layers, self.syntax_layer
-        if not 1 <= self.tag_layer <= layers:
-            raise ValueError(f"tag_layer must be from 1 to {layers}, got {self.tag_layer}")
-        if syntax_layer is not None and not 1 <= syntax_layer <= layers:
-            raise ValueError(
-                f"syntax_layer must be from 1 to {layers} or be null, got {syntax_layer}"
-            )
-        if self.syntactic_head == "copied" and syntax_layer == 1:
+        for name in ("tag_layer", "syntax_layer"):
+            layer = getattr(self, name)
+            if layer is not None and not 1 <= layer <= self.layers:
+                raise ValueError(f"{name} must be from 1 to {self.layers}, got {layer}")
+        if self.syntactic_head == "copied" and self.syntax_layer == 1:
             raise ValueError("with syntactic_head = 'copied' syntax_layer must be at least 2")
 
     @property
