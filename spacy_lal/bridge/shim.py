@@ -48,7 +48,7 @@ class TorchShim(Shim):
     """Owner of one `nn.Module`, which `build` makes from the header.
 
     make_reader: function from the header to `reader`, the module's reader of Docs, such as a
-    tokenizer. Both are functions of a module, so that a pickle may name them.
+    tokenizer. Both functions are defined in modules, so that a pickle can name them.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class TorchShim(Shim):
         self.from_bytes(weights)
 
     def copy(self) -> Self:
-        """Returns a copy with its own id, by which an optimizer tells the two apart."""
+        """Returns a copy with its own id, which makes it another one for an optimizer."""
         copied = copy.deepcopy(self)
         with Shim.global_id_lock:
             Shim.global_id += 1
@@ -180,7 +180,7 @@ class TorchShim(Shim):
 
     def load(self, header: Header, tensors: dict[str, Tensor]) -> None:
         """Builds the module from its header with these parameters. Raises ValueError if they do not
-        fit or are not finite, before memory is taken for them."""
+        fit or are not finite, before the module takes memory."""
         try:
             _check_sizes(header, max(LEAST, sum(t.numel() for t in tensors.values())))
             # a damaged header may specify endless layers; some tensors are made twice
@@ -232,8 +232,8 @@ class TorchShim(Shim):
 
 
 class WithoutFirstValues(TorchFunctionMode):
-    """Modules without random values, which are useless where there is no memory. To draw them
-    there, PyTorch would import its compiler, which takes longer than all else.
+    """Modules without random values. Without memory for parameters such values are useless, and to
+    draw them PyTorch would import its compiler, which takes longer than all else.
 
     most: how many tensors may be made; one more raises ValueError.
     """
@@ -359,7 +359,7 @@ def save_weights(model: Model, path: Path) -> None:
 
 
 def load_weights(model: Model, path: Path) -> None:
-    """Undoes `save_weights`. Raises ValueError, naming the file, if it is damaged or unfit."""
+    """Undoes `save_weights`. Raises ValueError, naming the file, if it is damaged or unsuitable."""
     shims = [shim for _, shim in torch_shims(model)]
     try:
         headers, tensors = read_weights(path.read_bytes())

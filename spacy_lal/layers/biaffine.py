@@ -43,7 +43,7 @@ class Biaffine(nn.Module):
         return scores + F.linear(left, self.left, self.bias).unsqueeze(2)
 
     def position_by_position(self, left: Tensor, right: Tensor) -> Tensor:
-        """Returns scores of x_k with y_k alone: [B,n,d] twice -> [B,n,n_outputs]."""
+        """Returns scores of pairs x_k, y_k alone: [B,n,d], [B,n,d] -> [B,n,n_outputs]."""
         scores = (self._projected(left) @ right.unsqueeze(-1)).squeeze(-1)
         return scores + F.linear(left, self.left, self.bias)
 
@@ -89,7 +89,7 @@ def label_product(
     d_left: int, d_right: int, n_labels: int, rank: int | None
 ) -> Biaffine | FactorisedBiaffine:
     """Returns a product with a full matrix for each label, or with `rank` shared ones. Full
-    matrices begin as zero: large scores of random ones would take a while to unlearn."""
+    matrices begin as zero: random ones give large scores, which take a while to unlearn."""
     if rank is not None:
         return FactorisedBiaffine(d_left, d_right, n_labels, rank)
     product = Biaffine(d_left, d_right, n_labels)

@@ -50,10 +50,10 @@ def path_vectors(
 ) -> Tensor:
     """Returns the sum of three rows of `table` for every predicate and word [P,n,d].
 
-    The rows are for the path's steps and the word's side of the predicate, for the relation of its
-    branch, its steps down and the side, and for the predicate's relation and the steps down.
-    relations [B,n]: relation of each word to its head.
-    """
+    One row is for the path's steps and the word's side of the predicate, one for the relation of
+    the word's branch, the steps down and the side, one for the predicate's relation and the steps
+    down.
+    relations [B,n]: relation of each word to its head."""
     up, down, branch = paths
     n = up.shape[1]
     n_relations = (len(table) - 2 * DOWNS * UPS - 2 * DOWNS) // (3 * DOWNS)

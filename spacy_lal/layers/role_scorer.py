@@ -15,8 +15,8 @@ class RoleScorerSettings(Settings):
     """Settings of `RoleScorer`. The numbers in brackets are the paper's.
 
     predicate_width, role_width: width of the perceptron's views of a word (200, 200). role_rank:
-    number of rank-one matrices that the roles share; null: a full matrix each, as in the paper.
-    """
+    number of rank-one matrices that the roles share; null: each role has a full matrix, as in the
+    paper."""
 
     predicate_width: int = 200
     role_width: int = 200
@@ -29,7 +29,7 @@ def role_scores(
     """Returns label scores [P,n,L] of all n words for P predicates (eq. 6).
 
     The k-th predicate is word predicates[k] of sentence sentences[k]. added [P,n,b], as wide as
-    factors.right: vectors added to the words' for each predicate.
+    factors.right: vectors to add to the words' vectors by predicate.
     """
     predicate_vectors = factors.left[sentences, predicates]
     word_vectors = factors.right[sentences]

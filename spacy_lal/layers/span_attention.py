@@ -17,7 +17,7 @@ Normalise = Literal["head", "concatenation"]
 
 @dataclass(frozen=True)
 class TransformerSpanSettings(BiaffineSpanSettings):
-    """SpanFormer's scores of spans, and biaffine ones of labels (`spacy-lal.TransformerSpans.v1`).
+    """SpanFormer's span scores and biaffine label scores (`spacy-lal.TransformerSpans.v1`).
 
     Floquet et al., sections 2.2 and 3.1. span_width: width of the perceptrons over fenceposts.
     biaffine_width: width of a span's vector; biaffine_rank: number of rank-one matrices that its
@@ -53,9 +53,9 @@ CHUNK_SIZE = 1 << 16
 class LinearSpanAttention(nn.Module):
     """O = LayerNorm(Q (K^T V)), Q = H W_q, K = H W_k, V = H W_v (Floquet et al., section 2.2).
 
-    W_q and K^T V are all that the spans of a sentence share: `mixture` [B,d,d]. Given that, spans
-    are independent: x [B,S,d], mixture -> [B,S,d]. Only the layer normalisation bounds the sums.
-    """
+    W_q and K^T V are all that the spans of a sentence share: `mixture` [B,d,d]. Given the mixture,
+    spans are independent: x [B,S,d], mixture -> [B,S,d]. Only the layer normalisation bounds the
+    sums."""
 
     def __init__(self, d: int, n_heads: int, *, normalise: Normalise = "head") -> None:
         super().__init__()
