@@ -37,22 +37,16 @@ class OwnVectors(nn.Module):
     keys: Tensor
     rows: Tensor
 
-    def __init__(
-        self,
-        shape: tuple[int, int],
-        width: int,
-        floret: dict[str, Any] | None = None,
-        keys: int = 0,
-    ) -> None:
+    def __init__(self, header: Header) -> None:
         super().__init__()
-        rows, d = shape
+        (rows, d), width, keys = header["shape"], header["width"], header.get("keys", 0)
+        self.floret: dict[str, Any] | None = header.get("floret")
         self.register_buffer("table", torch.zeros(rows, d, dtype=torch.int8))
         self.register_buffer("scale", torch.zeros(rows, 1))
-        if floret is None:
+        if self.floret is None:
             self.register_buffer("keys", torch.zeros(keys, dtype=torch.int32))
             self.register_buffer("rows", torch.zeros(keys, dtype=torch.int32))
         self.projection = nn.Linear(d, width, bias=False)
-        self.floret = floret
         self._vectors: Vectors | None = None
 
     def take(self, vectors: Vectors) -> None:
@@ -98,10 +92,6 @@ def short_keys(keys: list[int]) -> NDArray[numpy.int32]:
     return numpy.asarray(keys, dtype="uint64").astype("uint32").view("int32")
 
 
-def _build(header: Header) -> OwnVectors:
-    return OwnVectors(**header)
-
-
 def build_with_own_vectors_v1(
     embed: Model[list[Doc], list[Floats2d]], width: int
 ) -> Model[list[Doc], list[Floats2d]]:
@@ -119,7 +109,7 @@ def build_with_own_vectors_v1(
         init=_init,
         layers=[embed],
         refs={"embed": embed},
-        shims=[TorchShim(_build)],
+        shims=[TorchShim(OwnVectors)],
         attrs={"width": width},
         dims={"nO": None if embed_width is None else embed_width + width},
     )
