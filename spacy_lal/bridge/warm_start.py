@@ -53,7 +53,7 @@ def adopt_vocabulary(model: Model, source: Model) -> None:
         # without one on either side, as for a language model of weight 0, there is none to share
         if known and own:
             if isinstance(known[0], list):
-                both = zip_longest(known, own, fillvalue=[])
+                both = zip_longest(known, own, fillvalue=())
                 known = [list(dict.fromkeys([*a, *b])) for a, b in both]
             mine.cfg["vocabulary"] = known
 

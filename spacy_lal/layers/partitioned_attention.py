@@ -125,8 +125,11 @@ class PartitionedSelfAttention(nn.Module):
 
     def _contexts(self, x: Tensor, mask: Tensor, rows: PackedRows | None = None) -> Tensor:
         """Returns each row's own context in every head: [B,H,n,d_value]."""
+        query, key, value = (self._by_head(x, name, rows) for name in ("w_qs", "w_ks", "w_vs"))
         return F.scaled_dot_product_attention(
-            *(self._by_head(x, name, rows) for name in ("w_qs", "w_ks", "w_vs")),
+            query,
+            key,
+            value,
             attn_mask=mask[:, None, None, :],
             dropout_p=self.attention_dropout.rate if self.training else 0.0,
             scale=self.scale,
