@@ -1,5 +1,6 @@
 """Label scores of all spans of a sentence, from the differences of its fenceposts."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -95,8 +96,10 @@ class _SpanScores(torch.autograd.Function):
         for sentences, widths, spans in _chunks(starts):
             rows = _differences(starts[sentences], ends[sentences], widths)
             # several times faster than torch.var on CPU
-            deviation = torch.linalg.vector_norm(rows, dim=-1, keepdim=True).square_()
-            deviation = deviation.div_(degrees).add_(inside).sqrt_().clamp_min_(TINY)
+            length = torch.linalg.vector_norm(rows, dim=-1, keepdim=True)
+            deviation = (length / math.sqrt(degrees)).clamp_min_(TINY)
+            if inside:
+                deviation = deviation.square_().add_(inside).sqrt_()
             deviations[sentences, spans] = deviation
             rows.mul_(1 / (deviation + added))
             hidden = torch.addcmul(shift, rows, scale, out=rows).relu_()
