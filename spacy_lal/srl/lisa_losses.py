@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ..layers.label_factors import label_scores
+from ..layers.biaffine import label_scores
 from .network import LisaScores, mask_words
 
 
