@@ -19,7 +19,7 @@ from spacy.tokens import Doc
 from tables import markdown
 
 from spacy_lal.annotations.frames import get_frames
-from spacy_lal.pipeline.loading import load_pipeline
+from spacy_lal.pipeline.pipes import load_pipeline
 
 SENTENCES = Path(__file__).with_suffix(".txt")
 OBJECTS = {"ARG2", "ARG3", "ARG4", "ARGM-GOL"}, {"ARG1"}

@@ -34,7 +34,7 @@ def edit(
     `warm_start`.
     """
     from ..bridge.warm_start import mean_weights
-    from ..pipeline.loading import load_pipeline
+    from ..pipeline.pipes import load_pipeline
 
     with clear_errors("edit", Path(model)):
         changed = dict(_setting(text) for text in settings or ())
@@ -107,7 +107,7 @@ def find_threshold(
     on another file. A learner's text has an error every tenth token, other text has none.
     """
     from ..evaluation.detection_scores import choose_threshold, detector_of
-    from ..pipeline.loading import load_pipeline
+    from ..pipeline.pipes import load_pipeline
 
     files = correct or []
     with clear_errors("find-threshold"):

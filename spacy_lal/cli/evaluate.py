@@ -96,7 +96,7 @@ def evaluate(
         from .. import evaluation
         from ..evaluation.detection_scores import evaluate_pairs
         from ..evaluation.parse_scores import evaluate_raw
-        from ..pipeline.loading import load_pipeline
+        from ..pipeline.pipes import load_pipeline
         from ..silver.certainty import calibrate as calibrate_pipeline
         from ..training.corpus import Corpus
 

@@ -25,8 +25,7 @@ from ..annotations import (
 )
 from ..annotations.frames import join_continuations
 from ..annotations.words import bare_doc
-from ..pipeline.loading import load_pipeline
-from ..pipeline.pipes import only_pipe
+from ..pipeline.pipes import load_pipeline, only_pipe
 from ..scoring.attachment import score_attachment
 from ..scoring.srl_eval import SrlReport, score_sentence
 from ..srl.component import LisaSRL

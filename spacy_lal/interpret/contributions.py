@@ -14,8 +14,7 @@ from ..batching.batches import ParserScores, padded_batches, read_docs
 from ..batching.sentences import Sentence
 from ..bridge.shim import torch_shim
 from ..layers.input_encoders import row_mask
-from ..parsing.network import ParserNetwork
-from ..parsing.settings import abilities
+from ..parsing.network import ParserNetwork, abilities
 
 Normalisation = Literal["normalised", "softmax"]
 

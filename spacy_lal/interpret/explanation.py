@@ -31,7 +31,7 @@ from ..drawing.charts import attention_svg, span_contributions_svg
 from ..parsing.component import ParserPipe
 from ..parsing.constituency import ConstituencyPipe
 from ..parsing.dependency import LabelAttentionDependency
-from ..parsing.settings import abilities
+from ..parsing.network import abilities
 from ..pipeline.pipes import one_of, only_pipe, through_earlier_pipes
 from ..trees.tree import LabelledSpan
 from .contributions import Normalisation, sentence_heads, span_contributions
