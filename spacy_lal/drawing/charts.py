@@ -228,8 +228,8 @@ def probabilities_svg(
     *,
     styled: bool = True,
 ) -> str:
-    """Draw a chart of all spans by probabilities and labels, for span (i, j) at [i, j] [n+1, n+1].
-    Each width has a row, single words at the foot; a frame marks probabilities above one half."""
+    """Draw a chart of all spans; [i, j] of probabilities and labels [n+1, n+1] is span (i, j). Each
+    width has a row, single words at the foot; a frame marks probabilities above one half."""
     table: Floats = numpy.asarray(probabilities, dtype=float)
     shown = [shortened(word, LONGEST_WORD) for word in words]
     n, cell_x, cell_y = len(words), 36.0, 22.0

@@ -12,7 +12,7 @@ TENTHS = 10
 
 
 def figure(kind: str, title: str, parts: Iterable[str], *, direction: str = "") -> str:
-    """Return a picture made of text, of the class `lal-KIND`."""
+    """Return a picture made of text, as an element of the class `lal-KIND`."""
     way = f" dir='{direction}'" if direction else ""
     body = "".join(parts)
     return (
@@ -28,7 +28,7 @@ def element(tag: str, classes: str, body: str, *, title: str = "", data: str = "
 
 
 def tenth(probability: float | None) -> int:
-    """Return the number of a class: 0 to 10, and 10 without a probability."""
+    """Return the tenths of a probability, 0 to 10, for a class's name; 10 without a probability."""
     sure = 1.0 if probability is None else min(max(probability, 0.0), 1.0)
     return round(sure * TENTHS)
 

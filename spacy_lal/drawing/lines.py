@@ -34,7 +34,7 @@ Drawn = tuple[list[str], float, float]
 
 
 class Mark(NamedTuple):
-    """Bracket over words `start` to `end`, or arc between them; status: a key of `MARKS`."""
+    """Bracket over words `start` to `end`, or arc between these two; status: a key of `MARKS`."""
 
     start: int
     end: int
@@ -85,7 +85,7 @@ class WordLine:
         return min(self.lefts[first], self.lefts[last]), max(self.rights[first], self.rights[last])
 
     def drawn(self, y: float, strong: int | None = None) -> Iterator[str]:
-        """Draw the words; y: their baseline. strong: the bold one."""
+        """Draw the words. y: their baseline. strong: the bold word."""
         for i, word in enumerate(self.words):
             yield text(
                 self.middle(i),
@@ -125,8 +125,8 @@ def word_line(
 
 
 def levels(spans: Sequence[tuple[int, int]]) -> list[int]:
-    """Return each span's row above the words, from 1, above the narrower ones that it meets. Of
-    spans of equal width that meet, the first is on top."""
+    """Return each span's row above the words, from 1. A span is above narrower spans that it meets.
+    Of spans of equal width that meet, the first is on top."""
     found = [0] * len(spans)
     order = sorted(range(len(spans)), key=lambda k: (spans[k][1] - spans[k][0], -k))
     for number, k in enumerate(order):

@@ -63,18 +63,18 @@ DARK: dict[str, str] = {
 
 
 def shade(part: float) -> str:
-    """Return the background's colour for 0, the strongest shade for 1."""
+    """Return the colour of a share: the background's for 0, the strongest shade for 1."""
     return _mixed(_SCALE, round(min(max(part, 0.0), 1.0) * STEPS))
 
 
 def doubt(probability: float | None) -> str:
-    """Return the background's colour for 1 or None, darker for less probable."""
+    """Return the background's colour for 1 or None, a stronger colour for a lower probability."""
     sure = 1.0 if probability is None else min(max(probability, 0.0), 1.0)
     return _mixed(_DOUBT, round((1.0 - sure) * STEPS))
 
 
 def role(label: str) -> str:
-    """Return the name in `ROLES` of a role's colour; R-ARG0 and C-ARG0 have ARG0's."""
+    """Return the name in `ROLES` of a role's colour; R-ARG0 and C-ARG0 have the colour of ARG0."""
     name = re.sub(r"^[RC]-", "", label)
     return name if name in ROLES else "ARGM" if name.startswith("ARGM") else "ARG5"
 

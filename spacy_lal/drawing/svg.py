@@ -26,7 +26,7 @@ def svg(
     description: str = "",
     styled: bool = True,
 ) -> str:
-    """Return a picture, with title and description for screen readers; styled: with dark
+    """Return a picture, with title and description for screen readers. styled: whether to add dark
     colours."""
     size = f"{n(width)} {n(height)}"
     body = "\n".join(parts)

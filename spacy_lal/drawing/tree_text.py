@@ -44,7 +44,7 @@ Self = TypeVar("Self", bound=Tree)
 
 
 def to_boxes(tree: Tree, width: int) -> str | None:
-    """Draw the tree in box characters, words at the foot; None if it is wider."""
+    """Draw the tree in box characters, words at the foot; None if the drawing is wider."""
     top = fold(tree.preorder(), _block)
     if top.width > width:
         return None

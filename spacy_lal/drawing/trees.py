@@ -28,7 +28,7 @@ LEAF = 34.0
 @dataclass(slots=True)
 class Node:
     """Phrase with labels (several for a unary chain, topmost first), or word with a `tag`. tokens:
-    (start, end) in the Doc. probability: least of its phrases', or None."""
+    (start, end) in the Doc. probability: the least of its phrases' probabilities, or None."""
 
     text: str
     tokens: tuple[int, int]
@@ -87,7 +87,7 @@ def fold(preorder: Iterable[Nested], make: Callable[[Nested, list[Made]], Made])
 
 
 def preorder(top: Node) -> Iterator[Node]:
-    """Yield a node and all below it, parents before children."""
+    """Yield a node and all nodes below it, parents before children."""
     stack = [top]
     while stack:
         node = stack.pop()
@@ -132,7 +132,7 @@ def tree_svg(
     direction: str | None = None,
     styled: bool = True,
 ) -> str:
-    """Draw trees, one below the other; chips are the darker the less probable the phrase.
+    """Draw trees, one below the other; chips of less probable phrases have a stronger colour.
     direction: of the words, "ltr" or "rtl"; by default that of the letters. Raises ValueError for
     unknown edges ("straight" or "elbow") and directions."""
     if edges not in get_args(Edges):
@@ -159,7 +159,7 @@ def tree_svg(
 
 
 def boxes_html(trees: Iterable[Node]) -> str:
-    """Draw phrases as boxes around their words, the darker the less probable."""
+    """Draw phrases as boxes around their words; less probable ones have a stronger colour."""
     return "".join(
         figure("boxes", f"Constituents of “{top.text}”", _boxes(top), direction=_direction(top))
         for top in trees

@@ -70,7 +70,7 @@ def right_to_left(text: str) -> bool:
 
 
 def shortened(word: str, length: int = 40) -> str:
-    """Return the word, cut to so many characters."""
+    """Return the word, cut to this number of characters."""
     return word if len(word) <= length else word[: length - 1] + "…"
 
 

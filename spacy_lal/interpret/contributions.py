@@ -65,9 +65,9 @@ def span_contributions(
 def sentence_heads(
     model: Model[list[Doc], ParserScores], docs: list[Doc], *, sums: bool = True
 ) -> tuple[list[Sentence], Iterator[SentenceHeads]]:
-    """Return all sentences of docs, and the heads over parsed ones. sums: whether to sum the heads'
-    features. Raises ValueError if the model has no label attention, or no sums that belong to
-    heads."""
+    """Return all sentences of docs, and the heads over each parsed one. sums: whether to sum the
+    heads' features. Raises ValueError if the model has no label attention, or no sums that belong
+    to heads."""
     if not abilities(model).label_heads:
         raise ValueError(
             "this parser has no label attention that can be read: "

@@ -110,7 +110,7 @@ def explain(
     """Return attention and contributions of the label attention heads, by sentence.
 
     The module's docstring explains the numbers. A sentence cut in pieces has an `Explanation` for
-    each; a skipped one (`long_sentences = "flat"`) has none. The Doc is not changed.
+    each; a skipped sentence (`long_sentences = "flat"`) has none. The Doc is not changed.
     nlp: pipeline with a label attention parser, whose earlier components run on a copy of the Doc;
         or that component, for a Doc that has gone through the earlier ones.
     method: normalisation of contributions (see `span_contributions`): "normalised", as in Mrini et
@@ -138,7 +138,7 @@ def explain_docs(
 
 
 def ranked(values: numpy.ndarray) -> list[int]:
-    """Return indices from the greatest value to the least, equal ones in order."""
+    """Return indices from the greatest value to the least, those of equal values in order."""
     order: list[int] = numpy.argsort(-values, kind="stable").tolist()
     return order
 

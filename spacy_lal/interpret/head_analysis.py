@@ -25,7 +25,7 @@ Contributions = Iterator[tuple[str, numpy.ndarray]]
 
 
 class HeadShare(NamedTuple):
-    """A head's average contribution to a category's spans, and the share of them that it leads."""
+    """A head's average contribution to a category's spans, and the share of spans that it leads."""
 
     head: int
     contribution: float
@@ -172,9 +172,9 @@ class ErrorAnalysis:
     """Comparison of predicted and gold constituents, where unary chains count as one.
 
     docs: number of examples with trees. correct: number of constituents with gold words and label.
-    errors: the others. missed: number of gold constituents whose words were not predicted.
-    top_heads: contributions to correct constituents alone. k: number of top heads.
-    """
+    errors: the other predicted constituents. missed: number of gold constituents whose words were
+        not predicted.
+    top_heads: contributions to correct constituents alone. k: number of top heads."""
 
     docs: int
     correct: int
@@ -209,7 +209,7 @@ class ErrorAnalysis:
     def agreement(self) -> dict[str, float | None]:
         """Return shares of wrong labels whose first head is among the top heads of their label.
         "predicted" and "gold" compare with the k top heads of that label's correct constituents.
-        Errors are left out if either label has none; both shares are None without other errors."""
+        Errors with a label without such heads don't count; both shares are None without others."""
         top = {
             category: {share.head for share in self.top_heads.top(category, self.k)}
             for category in self.top_heads.categories

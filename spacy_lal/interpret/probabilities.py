@@ -22,9 +22,9 @@ from ..structure.chart import unpack
 class SpanProbabilities:
     """Marginals of all spans of a sentence of n words.
 
-    words [n]; tokens: their indices in the Doc [n]. probabilities [n+1, n+1]: at [i, j] of a
-    constituent over words i to j, 0 where i >= j. labels: the most probable of each span, at the
-    same place, unary chains joined by "::"; "" where i >= j.
+    words [n]; tokens: their indices in the Doc [n]. probabilities [n+1, n+1]: at [i, j] that of a
+    constituent over words i to j, 0 where i >= j. labels: at the same place the most probable
+    label, unary chains joined by "::"; "" where i >= j.
     """
 
     words: list[str]
@@ -33,7 +33,7 @@ class SpanProbabilities:
     labels: list[list[str]]
 
     def svg(self, *, styled: bool = True) -> str:
-        """Draw a chart of all spans, the darker the more probable."""
+        """Draw a chart of all spans; more probable spans have a stronger colour."""
         return probabilities_svg(self.words, self.probabilities, self.labels, styled=styled)
 
 
@@ -70,7 +70,7 @@ class LayersOfWords:
     attention: numpy.ndarray
 
     def svg(self, *, words: bool = False, styled: bool = True) -> str:
-        """Draw a heat map of layers by words, or by heads, averaged over the words."""
+        """Draw a heat map of layers by words, or of layers by heads, with means over the words."""
         if words:
             return layers_of_words_svg(self.words, self.attention, styled=styled)
         # a text without words has no mean

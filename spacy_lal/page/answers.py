@@ -29,7 +29,7 @@ NEEDS_PIPELINE = {"label_attention", "layers", "probabilities"}
 
 @dataclass(frozen=True)
 class Question:
-    """Text, view ("" or "kbest" for no picture), and how many of the best trees to list."""
+    """A text, its view ("" and "kbest" have no picture), and the number of best trees to list."""
 
     text: str
     view: str = ""

@@ -62,8 +62,8 @@ def make_app(
     *,
     hosts: Sequence[str] = LOOPBACK,
 ) -> Starlette:
-    """Return the page and `POST /parse` for these pipelines. hosts: accepted host names; others are
-    refused, as a protection against DNS rebinding."""
+    """Return the page and `POST /parse` for these pipelines. hosts: accepted host names; requests
+    by other names are refused, as a protection against DNS rebinding."""
     limits = limits or Limits()
     worker = Worker(limits.waiting, limits.seconds)
     models = {name: views(nlp) for name, nlp in pipelines.items()}

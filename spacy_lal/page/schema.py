@@ -28,7 +28,7 @@ class Contribution(BaseModel):
 
 
 class Answer(BaseModel):
-    """All results of the pipeline, and those that were requested."""
+    """All annotations of the pipeline, and further results on request."""
 
     model: str
     record: AnnotatedText
@@ -50,7 +50,7 @@ class Health(BaseModel):
 
 
 class Refusal(BaseModel):
-    """Description of the error."""
+    """The description of an error."""
 
     error: str
 

@@ -15,7 +15,7 @@ T = TypeVar("T")
 @dataclass(frozen=True)
 class Limits:
     """Limits of requests: characters of a text, greatest k of the k best trees, number of waiting
-    texts, and seconds for a text with its waiting. Raises ValueError unless all are positive."""
+    texts, and seconds for a text, waiting included. Raises ValueError unless all are positive."""
 
     max_chars: int = 2000
     max_trees: int = 10
@@ -34,17 +34,17 @@ class Limits:
 
 
 class Busy(Exception):
-    """Error of a text that is refused because of too many waiting ones."""
+    """Error for a text that is refused because too many texts wait."""
 
 
 class TooSlow(Exception):
-    """Error of a text that exceeds its time."""
+    """Error for a text that takes more than its time."""
 
 
 class Worker:
     """Queue of jobs for one thread, in order of arrival: at most `waiting`, with `seconds` each
-    from arrival. An abandoned job is dropped unless it has begun; threads can't be stopped, so that
-    the next job waits for its end."""
+    from arrival. An abandoned job is dropped unless it has begun; threads can't be stopped, so the
+    next job waits until the running one ends."""
 
     def __init__(self, waiting: int, seconds: float) -> None:
         self._places = waiting

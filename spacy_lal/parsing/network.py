@@ -33,7 +33,7 @@ class Abilities:
     predicts_tags: part-of-speech tags. finds_trees: it scores the labels of spans. finds_heads: it
         scores arcs and relations. two_stages: it scores unlabelled trees, then their labels.
     spans_attend: spans see each other. label_heads: number of label attention heads that can be
-        read. free_relations: the root relation may also hold between words.
+        read. free_relations: the relation "root" may also hold between words.
     """
 
     predicts_tags: bool = True
@@ -78,7 +78,7 @@ class ParserSettings(Settings):
 
 
 class OneStageScores(NamedTuple):
-    """Scores of padded sentences; None where the network has no such scorer.
+    """Scores of padded sentences; those without a scorer in the network are None.
 
     tags: [B, n, T].
     labels: packed charts [B, S, L], label 0 "no constituent".
@@ -102,7 +102,7 @@ class TwoStageScores(NamedTuple):
 
     tags: [B, n, T]. spans: packed charts [B, S].
     left, right, weight: factors [B, n+1, .] of label scores (`LabelFactors`). The weight, a
-        parameter, is an output so that its gradient returns as that of all outputs.
+        parameter, is an output so that its gradient returns with those of other outputs.
     """
 
     tags: Tensor

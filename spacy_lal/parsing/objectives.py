@@ -18,7 +18,7 @@ class Objective(ABC):
     probabilistic = True
     """Whether scores are trained as log-probabilities."""
     labels_root = False
-    """Whether all trees, in training too, have the whole sentence as a constituent."""
+    """Whether the whole sentence is a constituent of all trees, also in training."""
 
     @abstractmethod
     def __call__(self, trees: Trees, gold: Tensor) -> Tensor:

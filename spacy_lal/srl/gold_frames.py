@@ -24,7 +24,7 @@ OUTSIDE = "O"
 
 
 def read_frames(key: str) -> Reader:
-    """Return a reader of role BIO labels, their transitions, and joint labels of words."""
+    """Return a counter of a Doc's BIO role labels, their transitions, and joint labels."""
 
     def read(doc: Doc, counts: Counts) -> None:
         if key not in doc.spans:
@@ -51,14 +51,14 @@ def read_frames(key: str) -> Reader:
 
 
 class GoldFrame(NamedTuple):
-    """predicate: a token. spans: (start, end, label, exact), V and arguments."""
+    """A gold frame. predicate: a token. spans: (start, end, label, exact) of V and arguments."""
 
     predicate: int
     spans: list[tuple[int, int, str, bool]]
 
 
 def gold_frames(example: Example, key: str) -> list[GoldFrame] | None:
-    """Return frames with a predicate in predicted tokens; None without a span group."""
+    """Return the gold frames whose predicate is a predicted token; None without a span group."""
     if key not in example.reference.spans:
         return None
     same = same_tokens(example)
@@ -110,7 +110,7 @@ class LisaGold(WordGold):
     def frames(
         self, members: list[Sentence], like: Tensor, predicates: Tensor | None
     ) -> GoldFrames:
-        """Return gold frames; predicates [B]: the only counted one of each row, None for all."""
+        """Return gold frames. predicates [B]: each row's only predicate that counts, or None."""
         only = None if predicates is None else predicates.tolist()
         found = [
             (row, i, role_labels(known[int(sentence.words[i])], sentence, self.roles))

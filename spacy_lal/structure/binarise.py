@@ -70,8 +70,8 @@ def log_weight(scores: Tensor, labels: Tensor, lengths: Tensor, group: int | Non
     scores: packed charts [B, S, L]; labels [B, S]: labels of the constituents, else 0. group: a
     label that spans without a constituent may have instead of 0.
 
-    The binarisations of a tree's nodes are independent of each other. The log-sum over those of one
-    node is the inside pass of a chart whose words are the node's children.
+    The binarisations of a tree's nodes are independent of each other. The log-sum over the
+    binarisations of one node is the inside pass of a chart whose words are the node's children.
     """
     empty = scores[..., 0]
     if group is not None:

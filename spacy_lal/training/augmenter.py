@@ -15,7 +15,7 @@ from ..artificial_errors.error_model import ErrorModel
 
 
 class CorruptAugmenter:
-    """Examples with errors in `reference.spans["errors"]`, made from those without that group.
+    """Examples with errors in `reference.spans["errors"]`, made of examples without this group.
 
     model: path of an error model's JSON. rate: expected share of tokens that are errors.
     level: share of examples that get errors. The others get an empty group, as correct text, so
@@ -24,8 +24,8 @@ class CorruptAugmenter:
     Examples with the group, even an empty one, stay as they are. A corrupted Doc keeps only words,
     whitespace and sentence starts; the Doc to be predicted has the same words and sentence starts.
     Errors depend on `seed`, on the example's words and on the number of earlier occurrences of
-    these words, not on the order of examples. Every reading makes new ones, but spaCy reads a
-    corpus anew for each epoch only with `max_epochs = -1`, which initialises with 100 examples.
+    these words, not on the order of examples. Every reading makes new errors, but spaCy reads a
+    corpus again for each epoch only with `max_epochs = -1`, which initialises with 100 examples.
     Raises ValueError for a malformed model, and for a rate or level outside 0 to 1.
     """
 

@@ -48,7 +48,7 @@ def write_checkpoint(folder: Path, tensors: dict[str, Tensor], state: dict[str, 
 
 
 def read_state(folder: Path) -> dict[str, Any] | None:
-    """Return the state, None without a checkpoint; CheckpointError names a malformed file."""
+    """Return the state, None without a checkpoint. Raises CheckpointError for a malformed file."""
     path = folder / CHECKPOINT
     if not path.exists():
         return None
@@ -80,7 +80,7 @@ def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 class Progress:
     """Progress of a training.
 
-    steps: updates made. words: words in their batches. seconds: duration of updates.
+    steps: updates made. words: words in the batches of these updates. seconds: duration of updates.
     losses: by component, since the last evaluation. results: score and step, from 0, of each
         evaluation.
     performance: goes to meta.json. exhausted: all epochs were read. finished: training is over and
@@ -164,8 +164,8 @@ class Saved:
         dev: Callable[[], Iterable[Example]],
     ) -> None:
         """Undo `write`. Raises CheckpointError if the state doesn't fit the pipeline or the data.
-        state: of the checkpoint. batches: from the first; trained ones are skipped. dev: examples
-            of an evaluation, read as often as there were evaluations."""
+        state: the state of the checkpoint. batches: from the first on; batches already trained on
+            are skipped. dev: examples of an evaluation, read as often as there were evaluations."""
         for name, digest in self.begins.items():
             if state["begins"].get(name) != digest:
                 raise CheckpointError(
@@ -203,7 +203,7 @@ def _skip(batches: Batches, progress: Progress) -> None:
 
 
 def random_state(gpus: bool = True) -> RandomState:
-    """Return the state of all generators of training; gpus: including GPUs', which is slow."""
+    """Return the state of all generators of training; gpus: also GPUs' states, which is slow."""
     # a query to an unused GPU would take some of its memory
     cuda = torch.cuda.get_rng_state_all() if gpus and torch.cuda.is_initialized() else []
     return {

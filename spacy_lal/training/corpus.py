@@ -24,10 +24,10 @@ class Corpus:
     (constituents, frames) in `Span.as_doc()`, this one keeps Docs whole. The Doc to be predicted
     gets the gold words and sentence starts.
 
-    path: a `.spacy` file or a directory of them. max_length: most tokens of a Doc; longer ones are
+    path: a `.spacy` file or a directory of them. max_length: most tokens of a Doc; longer Docs are
         left out; 0 for no limit.
     limit: most Docs to read, 0 for all. shuffle: in a new order every time.
-    augmenter: makes one or more examples of each, such as `spacy-lal.corrupt.v1`.
+    augmenter: makes one or more examples of each example, such as `spacy-lal.corrupt.v1`.
     Raises ValueError, when read, for a malformed file, and where there are no Docs.
     """
 
@@ -87,8 +87,8 @@ class Mix:
     deterministic. A corpus that ends starts again. Only the readers' own data stays in memory.
 
     corpora: readers by name. shares: proportions of words, by the same names.
-    epoch_words: words of an epoch; the next continues where it stopped. With `max_epochs = -1` all
-        of the corpora are read in turn; otherwise spaCy keeps and repeats the first epoch.
+    epoch_words: words of an epoch; the next epoch continues where it stopped. With `max_epochs =
+        -1` all of the corpora are read in turn; otherwise spaCy keeps and repeats the first epoch.
     Raises ValueError for shares that aren't positive or have other names; when read, if a corpus
     has no words.
     """

@@ -26,9 +26,9 @@ class Paragraphs:
     blank_lines: share of paragraphs that follow another in the same text, after a blank line;
         sentences outside paragraphs stay alone.
     tokenized: share of texts with the pipeline's own tokens instead of the gold ones.
-    max_length: gold tokens of a text, unless one sentence has more.
-    sentence_starts: whether the Docs to be predicted have them; parsers learn with gold sentences,
-        sentence finders are evaluated without.
+    max_length: most gold tokens of a text, unless one sentence has more.
+    sentence_starts: whether the Docs to be predicted have sentence starts; parsers learn with gold
+        sentences, sentence finders are evaluated without.
     shuffle: new order and new texts at every reading; otherwise both are fixed. spaCy reads anew
         for each epoch only with `max_epochs = -1`.
 

@@ -54,9 +54,8 @@ def _modules(nlp: Language, exclude: Collection[str] = ()) -> Iterator[tuple[str
 
 
 def read_weights(nlp: Language, exclude: Collection[str]) -> tuple[dict[str, Tensor], list[str]]:
-    """Return the weights of components not in `exclude`, and the names of those with a gradient,
-    even
-    zero: optimizers move these alone."""
+    """Return the weights of components not in `exclude`, and the names of weights with a gradient,
+    even a zero one: optimizers change only these."""
     tensors, graded = {}, []
     for place, node in _layers(nlp, exclude):
         for name in filter(node.has_param, node.param_names):
@@ -143,7 +142,7 @@ def set_optimizer(
 
 
 def run_schedules(optimizer: Optimizer, steps: int, results: list[tuple[float, int]]) -> None:
-    """Advance the schedules of a new optimizer by so many steps.
+    """Advance the schedules of a new optimizer by this number of steps.
     results: score and step, from 0, of each evaluation so far, passed to the `set_scores(results)`
         of schedules that have it."""
     with warnings.catch_warnings():

@@ -28,8 +28,8 @@ Described = dict[str, Any]
 
 def describe_run(config: Config, files: Iterable[Path], output: Path) -> Described:
     """Describe the config and files of a training, before the pipeline is made.
-    config: interpolated. files: further input. output: never read. Files and folders named in
-        [corpora] and [initialize] are described by their contents."""
+    config: the interpolated config. files: further input. output: a folder that isn't read. Files
+        and folders named in [corpora] and [initialize] are described by their contents."""
     named = [Path(value) for value in _strings([config.get("corpora"), config.get("initialize")])]
     contents = {
         str(path): _digest_file(path)
@@ -46,7 +46,7 @@ def describe_run(config: Config, files: Iterable[Path], output: Path) -> Describ
 
 
 def describe_pipeline(nlp: Language, frozen: Collection[str]) -> dict[str, str]:
-    """Return a digest of each component before the first update; of `frozen` ones, with weights."""
+    """Return a digest of each component before the first update; with weights if it is `frozen`."""
     return {
         name: _digest_component(nlp, name, model, name in frozen)
         for name, model in models_of(nlp).items()
@@ -54,7 +54,7 @@ def describe_pipeline(nlp: Language, frozen: Collection[str]) -> dict[str, str]:
 
 
 def differences(here: Described, there: Described) -> list[str]:
-    """Return the fixed settings, and files, that differ between two `describe_run`."""
+    """Return the fixed settings and the files that differ in two results of `describe_run`."""
     found = []
     for key, now, before in _unequal(here["config"], there["config"]):
         if not any(key == name or key.startswith(f"{name}.") for name in MAY_CHANGE):
@@ -66,7 +66,7 @@ def differences(here: Described, there: Described) -> list[str]:
 
 
 def other_versions(here: Described, there: Described) -> list[str]:
-    """Return the packages with other versions than before."""
+    """Return the packages whose versions have changed."""
     return [
         f"{name} is {now}, and was {before}"
         for name, now, before in _unequal(here["versions"], there["versions"])

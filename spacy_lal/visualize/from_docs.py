@@ -17,7 +17,7 @@ Record = Mapping[str, Any]
 
 
 def sentences(item: Any) -> list[Sentence]:
-    """Return the sentences of a Doc, a Span, a tree or a record. Raises ValueError for others."""
+    """Return the sentences of a Doc, Span, tree or record. Raises ValueError for other values."""
     if isinstance(item, ConstituentTree):
         return [item.sentence()]
     if isinstance(item, (Doc, Span)):

@@ -40,8 +40,8 @@ def render(
         component in `options["nlp"]`. "diff" draws an `Example`, or pairs (gold, predicted) in a
         list.
     style: one of `STYLES`, which has the options of each.
-    page: a whole HTML page. minify: without line breaks.
-    jupyter: show the pictures in a notebook and return "" (None: if this is one).
+    page: make a whole HTML page. minify: leave line breaks out.
+    jupyter: show the pictures in a notebook and return "" (None: in notebooks only).
     manual: `docs` are dicts with the fields of `annotate`'s records: "words" and the picture's
         layer, such as "tags" and "constituents", "frames", "errors" and "error_scores".
     Raises ValueError for an unknown style or option, and for docs that a style can't show.
