@@ -25,7 +25,8 @@ class Counts:
 
     docs: their number. lacking: number of Docs without some layer. names: frequency of each name,
         by kind. sample: Docs to set up a model with. follows: frequency of each pair of a role
-        label ("" before the first word) and the next. joint: numbers of sentences with trees and heads.
+        label ("" before the first word) and the next. joint: numbers of sentences with trees and
+        heads, and of what is found in them.
     """
 
     docs: int = 0
