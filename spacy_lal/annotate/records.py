@@ -117,10 +117,15 @@ def check_record(record: Mapping[str, Any]) -> None:
     try:
         AnnotatedText.model_validate(dict(record))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in first["loc"])
-        said = first["msg"].removeprefix("Value error, ")
-        raise ValueError(f"a record: {place.removeprefix('.')}: {said}") from None
+        raise ValueError(f"a record: {first_error(error)}") from None
+
+
+def first_error(error: ValidationError) -> str:
+    """Return pydantic's first error in one line, which begins with the field, if there is one."""
+    first = error.errors()[0]
+    place = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in first["loc"])
+    said = first["msg"].removeprefix("Value error, ")
+    return f"{place.removeprefix('.')}: {said}" if place else said
 
 
 def doc_record(record: Record, doc: Doc) -> Record:

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
-from ..drawing.html import text_style
-from ..drawing.marked_text import roles_html
+from ..drawing.html import roles_html, text_style
 from ..drawing.sentence import Phrase, RoleFrame, Sentence
 from ..trees.tree import LabelledSpan
 from .span_groups import span_scores

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .widths import right_to_left
+from .svg import direction
 
 Phrase = tuple[int, int, str, float | None]
 """(start, end, label, probability) in words of the sentence."""
@@ -47,7 +47,7 @@ class Sentence:
     @property
     def direction(self) -> str:
         """Direction of the script: "rtl" or "ltr"."""
-        return "rtl" if right_to_left(self.text) else "ltr"
+        return direction(self.text)
 
     def covered(self, start: int, end: int) -> str:
         return " ".join(self.words[start:end])

@@ -10,7 +10,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from thinc.api import to_numpy
 
-from ..drawing.charts import layer_attention_svg, layers_of_words_svg, probabilities_svg
+from ..drawing.charts import heat_map_svg, layer_attention_svg, probabilities_svg
 from ..ged.component import ErrorDetector
 from ..ged.network import layer_attention
 from ..parsing.constituency import ConstituencyPipe
@@ -71,11 +71,16 @@ class LayersOfWords:
 
     def svg(self, *, words: bool = False, styled: bool = True) -> str:
         """Draw a heat map of layers by words, or of layers by heads, with means over the words."""
-        if words:
-            return layers_of_words_svg(self.words, self.attention, styled=styled)
-        # a text without words has no mean
-        mean = self.attention.sum(1) / max(1, self.attention.shape[1])
-        return layer_attention_svg(mean, styled=styled)
+        if not words:
+            # a text without words has no mean
+            mean = self.attention.sum(1) / max(1, self.attention.shape[1])
+            return layer_attention_svg(mean, styled=styled)
+        means = numpy.asarray(self.attention, dtype=float).mean(2)[::-1]
+        most = float(means.max(initial=0.0))
+        rows = [(f"layer {len(means) - k}", row, most) for k, row in enumerate(means)]
+        title = "Attention over layers for the words of “" + " ".join(self.words) + "”"
+        legend = f"{most or 1.0:.2f}"
+        return heat_map_svg("Attention over layers", title, self.words, rows, legend, styled=styled)
 
 
 def layers_of_words(nlp: Language | ErrorDetector, doc: Doc) -> LayersOfWords:
