@@ -5,10 +5,10 @@ import random
 import pytest
 import torch
 
-from spacy_lal.structure import pruned
+from spacy_lal.structure import binarise, pruned
 from spacy_lal.structure.arborescence import mask_padding
-from spacy_lal.structure.binarise import log_weight
-from spacy_lal.structure.chart import chart_size, inside, packed_spans, span_position
+from spacy_lal.structure.binarise import log_weight, log_weight_by_nodes
+from spacy_lal.structure.chart import chart_size, span_position
 from spacy_lal.structure.distributions import BinaryTrees
 from spacy_lal.structure.lexicalised import best_joint_tree
 from spacy_lal.structure.pruned import best_joint
@@ -104,25 +104,14 @@ def random_labels(n, generator):
 
 @pytest.mark.parametrize("sub_head", [None, 1])
 @pytest.mark.parametrize("seed", range(5))
-def test_weight_of_a_tree(sub_head, seed):
-    """Against a chart of the whole sentence, without spans that cross a constituent."""
+def test_weight_of_a_tree_by_nodes(monkeypatch, sub_head, seed):
     generator = random.Random(seed)
     torch.manual_seed(seed)
     lengths = torch.tensor([12, 7, 1, 2])
     scores = torch.randn(4, chart_size(12), 5, dtype=torch.float64)
     labels = torch.stack([random_labels(n, generator) for n in lengths.tolist()])
-    empty = scores[..., 0]
-    if sub_head is not None:
-        empty = torch.logaddexp(empty, scores[..., sub_head])
-    own = scores.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
-    values = torch.where(labels > 0, own, empty)
-    starts, ends = packed_spans(12)
-    for row in range(4):
-        for i, j in zip(*(t[labels[row] > 0].tolist() for t in (starts, ends)), strict=True):
-            crosses = (starts < i) & (i < ends) & (ends < j) | (i < starts) & (starts < j) & (
-                j < ends
-            )
-            values[row, crosses] = -1e4
-    torch.testing.assert_close(
-        log_weight(scores, labels, lengths, sub_head), inside(values, lengths)
-    )
+    whole = log_weight(scores, labels, lengths, sub_head)
+    torch.testing.assert_close(log_weight_by_nodes(scores, labels, lengths, sub_head), whole)
+    monkeypatch.setattr(binarise, "EXACT_WORDS", 5)
+    with torch.no_grad():
+        torch.testing.assert_close(log_weight(scores, labels, lengths, sub_head), whole)
