@@ -33,7 +33,7 @@ def load(model: str, threads: int = 0, gpu: int = -1) -> Language:
     import spacy
     import torch
 
-    from ..pipeline.loading import load_pipeline
+    from ..pipeline.pipes import load_pipeline
 
     if threads:
         torch.set_num_threads(threads)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import numpy
@@ -12,9 +13,11 @@ from spacy.pipeline.tok2vec import Tok2VecListener
 from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
-from torch import Tensor
+from torch import Tensor, nn
 
-from ..bridge.shim import to_tensor, torch_shim
+from ..bridge.shim import TorchShim, to_rows, to_tensor, torch_shim
+from ..bridge.weights import Header
+from ..layers.settings import Settings
 from ..structure.chart import chart_size
 from .sentences import Reading, Sentence
 
@@ -47,6 +50,48 @@ class ParserScores(Generic[S]):
 
     sentences: list[Sentence]
     batches: Iterable[SentenceBatch[S]]
+
+
+def _init(kinds: Sequence[str], model: Model, X: Any = None, Y: Any = None) -> None:
+    width = initialize_tok2vec(model, getattr(X, "docs", X))
+    names = {kind: model.attrs[kind] for kind in kinds}
+    settings = model.attrs["settings"].to_json()
+    torch_shim(model).initialize({"d_in": width, **names, "settings": settings})
+
+
+def sentence_model(
+    name: str,
+    tok2vec: Model[list[Doc], list[Floats2d]],
+    forward: Callable,
+    build: Callable[[Header], nn.Module],
+    kinds: Sequence[str],
+    settings: Settings,
+    max_batch_spans: int,
+) -> Model:
+    """Returns a Thinc model that reads Docs' sentences with a network.
+
+    Docs are split after tok2vec, so that a listener sees whole batches, and sentences are padded
+    together while their charts hold at most `max_batch_spans` spans. The component sets the
+    attribute `reading` and, before initialisation, the names of each kind of outputs.
+    forward: see `score_sentences`. build: makes the network from a header with d_in, the names of
+    each kind, and `settings`.
+    """
+
+    return Model(
+        # stored with the weights and checked in a warm start
+        name,
+        forward,
+        init=partial(_init, kinds),
+        layers=[tok2vec],
+        refs={"tok2vec": tok2vec},
+        shims=[TorchShim(build)],
+        attrs={
+            "settings": settings,
+            "max_batch_spans": max_batch_spans,
+            **{kind: [] for kind in kinds},
+            **READING,
+        },
+    )
 
 
 def initialize_tok2vec(model: Model, docs: list[Doc] | None) -> int:
@@ -150,6 +195,28 @@ def token_batches(
         yield members, torch.tensor([lengths[k] for k in group]), torch.from_numpy(tokens)
 
 
+def score_sentences(
+    model: Model,
+    docs: list[Doc],
+    is_train: bool,
+    score: Callable[[list[Sentence], list[int], Tensor, Tensor], SentenceBatch[S]],
+) -> tuple[ParserScores[S], Callable[[ParserScores[S]], list[Doc]]]:
+    """Returns the scores of all sentences, and their backprop to the Docs.
+    score: scores a batch, from all sentences and what `padded_batches` yields."""
+    sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
+    batches = padded_batches(docs, sentences, flat, model.attrs["max_batch_spans"])
+    scored = (score(sentences, *batch) for batch in batches)
+    # in prediction, each batch's charts are freed once decoded
+    scores = ParserScores(sentences, list(scored) if is_train else scored)
+
+    def backprop(d_scores: ParserScores[S]) -> list[Doc]:
+        walk_back(scores, d_scores)
+        d_flat = flat.grad if flat.grad is not None else torch.zeros_like(flat)
+        return backprop_tok2vec(to_rows(model, d_flat, [len(doc) for doc in docs]))
+
+    return scores, backprop
+
+
 def padded(like: Tensor, rows: Iterable[Sequence[int] | numpy.ndarray]) -> Tensor:
     """Pads rows of numbers with -1 to [B, n], with the n and the device of `like` [B, n, …]."""
     padded = numpy.full(like.shape[:2], -1, dtype=numpy.int64)
@@ -168,12 +235,6 @@ def walk_back(scores: ParserScores, d_scores: ParserScores) -> None:
                 gradients.append(gradient)
     if outputs:
         torch.autograd.backward(outputs, gradients)
-
-
-def d_vectors(scores: ParserScores, d_scores: ParserScores, flat: Tensor) -> Tensor:
-    """Backpropagates the scores' gradients, through the parameters, and returns `flat`'s."""
-    walk_back(scores, d_scores)
-    return flat.grad if flat.grad is not None else torch.zeros_like(flat)
 
 
 def differentiate(

@@ -35,7 +35,7 @@ def attention(
     errors.json.
     """
     from ..interpret import error_analysis, top_heads
-    from ..pipeline.loading import load_pipeline
+    from ..pipeline.pipes import load_pipeline
     from ..training.corpus import Corpus
 
     names = ["heads.json", "heads.svg", *(["errors.json"] if errors else [])]

@@ -34,7 +34,7 @@ def edit(
     words, are those of `warm_start`.
     """
     from ..bridge.warm_start import mean_weights
-    from ..pipeline.loading import load_pipeline
+    from ..pipeline.pipes import load_pipeline
 
     with clear_errors("edit", Path(model)):
         changed = dict(_setting(text) for text in settings or ())
@@ -100,7 +100,7 @@ def find_threshold(
     the best F0.5 on --tune. Learners' texts have an error every tenth token, other texts almost
     none."""
     from ..evaluation.detection_scores import choose_threshold, detector_of
-    from ..pipeline.loading import load_pipeline
+    from ..pipeline.pipes import load_pipeline
 
     files = correct or []
     with clear_errors("find-threshold"):

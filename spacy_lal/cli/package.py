@@ -21,7 +21,7 @@ from thinc.api import Config, Model
 from wasabi import msg
 
 from ..formats.files import replace_folder
-from ..pipeline.loading import load_pipeline
+from ..pipeline.pipes import load_pipeline
 from .checks import check_folder, clear_errors
 
 STRINGS_IN_THEIR_FILES = {

@@ -19,8 +19,7 @@ from spacy.training import Example
 from ..annotations import get_constituents, set_constituents, set_dependencies
 from ..annotations.frames import FrameSpans, get_frames, join_continuations, set_frames
 from ..annotations.words import bare_doc
-from ..pipeline.loading import load_pipeline
-from ..pipeline.pipes import only_pipe, run_pipes
+from ..pipeline.pipes import load_pipeline, only_pipe, run_pipes
 from ..scoring.attachment import score_attachment
 from ..scoring.srl_eval import SrlReport, score_sentence
 from ..srl.component import LisaSRL

@@ -17,9 +17,8 @@ from thinc.types import Floats2d
 
 from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, get_errors, set_errors
 from ..batching.sentences import sentence_starts
-from ..pipeline.component import WeightsPipe
+from ..pipeline.component import WeightsPipe, register_factory
 from ..pipeline.examples import Counts, Reader, count, same_tokens
-from ..pipeline.factory import register_factory
 
 DEFAULT_MODEL = Config().from_str(
     """

@@ -22,8 +22,7 @@ from ..layers.label_attention import LabelAttention
 from ..parsing.component import ParserPipe
 from ..parsing.constituency import ConstituencyPipe
 from ..parsing.dependency import LabelAttentionDependency
-from ..parsing.network import ParserNetwork
-from ..parsing.settings import abilities
+from ..parsing.network import ParserNetwork, abilities
 from ..pipeline.pipes import one_of, only_pipe, through_earlier_pipes
 from ..trees.tree import LabelledSpan
 from .contributions import Normalisation, head_sums, span_contributions

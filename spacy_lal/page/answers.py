@@ -22,7 +22,7 @@ from ..ged.component import ErrorDetector
 from ..interpret import explain_docs
 from ..parsing.constituency import ConstituencyPipe
 from ..parsing.dependency import LabelAttentionDependency
-from ..parsing.settings import abilities
+from ..parsing.network import abilities
 from ..pipeline.pipes import through_earlier_pipes
 from ..srl.component import LisaSRL
 from ..visualize import STYLES, render

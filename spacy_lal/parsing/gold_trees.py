@@ -17,9 +17,10 @@ from ..annotations.constituents import get_constituents, project_constituents
 from ..batching.batches import padded
 from ..batching.sentences import Reading, Sentence, heads_in_words, in_words
 from ..pipeline.examples import Counts, Reader, same_tokens
+from ..structure.arborescence import is_projective
 from ..structure.binarise import collapse_unaries
 from ..structure.chart import chart_size, width_offset
-from ..structure.hpsg import lexicalise
+from ..structure.hpsg import SUB_HEAD, lexicalise
 from ..trees.nest import crossing
 from ..trees.tree import LabelledSpan
 
@@ -55,7 +56,10 @@ def read_trees(key: str, *, with_heads: bool) -> Reader:
             heads = heads_in_words(doc_heads, sentence).tolist()
             if -1 not in heads:
                 tree = lexicalise(in_words(spans, sentence), heads, len(heads))
-                counts.groups.add(tree, heads)
+                counts.joint["sentences"] += 1
+                counts.joint["groups"] += [node.label for node in tree.nodes].count(SUB_HEAD)
+                counts.joint["conflicts"] += tree.conflicts
+                counts.joint["non-projective"] += not is_projective(heads)
 
     return read
 
@@ -109,13 +113,10 @@ def gold_heads(example: Example) -> GoldHeads:
     reference = example.reference
     if same_tokens(example):
         return GoldHeads(token_heads(reference), [token.dep_ for token in reference])
-    if not reference.has_annotation("DEP"):
-        n = len(example.predicted)
-        return GoldHeads(numpy.full(n, -1), [""] * n)
     aligned, relations = example.get_aligned_parse(projectivize=False)
-    heads = [head if dep else None for head, dep in zip(aligned, relations, strict=True)]
-    known = [-1 if head is None else head for head in heads]
-    return GoldHeads(numpy.asarray(known, dtype="int64"), [dep or "" for dep in relations])
+    pairs = zip(aligned, relations, strict=True)
+    heads = [head if dep and head is not None else -1 for head, dep in pairs]
+    return GoldHeads(numpy.asarray(heads, dtype="int64"), [dep or "" for dep in relations])
 
 
 class WordGold:

@@ -13,8 +13,6 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger
 
-from ..structure.hpsg import HpsgReport
-
 SAMPLE = 10
 """Number of training Docs that are kept to initialise layers."""
 Names = dict[str, list[str]]
@@ -27,7 +25,8 @@ class Counts:
 
     docs: their number. lacking: number of Docs without some layer. names: frequency of each name,
         by kind. sample: Docs to set up a model with. follows: frequency of each pair of a role
-        label ("" before the first word) and the next. groups: groups of trees with heads.
+        label ("" before the first word) and the next. joint: numbers of sentences with trees and
+        heads, and of what is found in them.
     """
 
     docs: int = 0
@@ -35,7 +34,7 @@ class Counts:
     names: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     sample: list[Doc] = field(default_factory=list)
     follows: Counter[tuple[str, str]] = field(default_factory=Counter)
-    groups: HpsgReport = field(default_factory=HpsgReport)
+    joint: Counter[str] = field(default_factory=Counter)
 
     def require(
         self, pipe: str, labels: dict[str, Any] | None, kind: str, found: str, given: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy
@@ -13,9 +14,7 @@ from spacy.tokens import Doc
 from ..annotations import set_dependencies
 from ..batching.sentences import Sentence
 
-
-def _nothing() -> numpy.ndarray:
-    return numpy.zeros(0, dtype=numpy.int64)
+_NONE = partial(numpy.zeros, 0, dtype=numpy.int64)
 
 
 @dataclass
@@ -31,9 +30,9 @@ class SentenceParse:
         the word's own softmax; None without tags or heads."""
 
     tags: numpy.ndarray
-    starts: numpy.ndarray = field(default_factory=_nothing)
-    ends: numpy.ndarray = field(default_factory=_nothing)
-    labels: numpy.ndarray = field(default_factory=_nothing)
+    starts: numpy.ndarray = field(default_factory=_NONE)
+    ends: numpy.ndarray = field(default_factory=_NONE)
+    labels: numpy.ndarray = field(default_factory=_NONE)
     probabilities: numpy.ndarray | None = None
     log_prob: float | None = None
     heads: numpy.ndarray | None = None

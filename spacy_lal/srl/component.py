@@ -1,9 +1,8 @@
 """`lisa_srl`: semantic roles by LISA (Strubell et al. 2018), with tags and heads."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import torch
@@ -11,23 +10,16 @@ from spacy.language import Language
 from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
-from thinc.api import Model
 from thinc.model import set_dropout_rate
 
 from ..annotations.constituents import CONSTITUENTS_KEY
 from ..annotations.frames import FRAMES_KEY, PREDICATE, FrameSpans, get_frames, set_frames
 from ..batching.batches import SentenceBatch, differentiate
-from ..batching.sentences import (
-    LongSentencePolicy,
-    Reading,
-    Sentence,
-    SentencePolicy,
-    heads_in_words,
-)
+from ..batching.sentences import Sentence, heads_in_words
 from ..parsing.component import DEFAULT_INPUT, ParserPipe
 from ..parsing.gold_trees import gold_heads, token_heads
+from ..pipeline.component import register_factory
 from ..pipeline.examples import Counts, Names, Reader
-from ..pipeline.factory import register_factory
 from ..pipeline.writers import WROTE, Parses
 from ..scoring.attachment import score_attachment
 from ..structure.arborescence import nonprojective
@@ -62,6 +54,7 @@ CHOICES = {
 """Allowed values of settings that are checked whenever they are set."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LisaSRL(ParserPipe):
     """`lisa_srl`: writes `doc.spans[spans_key]`, and tags and heads where there are none.
 
@@ -95,69 +88,39 @@ class LisaSRL(ParserPipe):
     `cfg["transitions"]` has [previous, following, count] of role labels in the training data, with
     -1 before the first word."""
 
+    spans_key: str = FRAMES_KEY
+    parse_source: Source = "model"
+    predicate_source: Source = "model"
+    decoder: RoleDecoding = "valid"
+    unique_core_roles: bool = True
+    joint_weight: float = 1.0
+    relation_weight: float = 0.1
+    role_weight: float = 1.0
+    label_smoothing: float = 0.1
+    predicted_path_rate: float = 0.5
+    overwrite_parser: float | None = None
+    nonconstituent_penalty: float = 0.0
     kinds = NAMES
 
-    def __init__(
-        self,
-        nlp: Language,
-        name: str,
-        model: Model[LisaInput, LisaPrediction],
-        *,
-        spans_key: str = FRAMES_KEY,
-        parse_source: Source = "model",
-        predicate_source: Source = "model",
-        decoder: RoleDecoding = "valid",
-        unique_core_roles: bool = True,
-        joint_weight: float = 1.0,
-        arc_weight: float = 1.0,
-        relation_weight: float = 0.1,
-        role_weight: float = 1.0,
-        tag_weight: float = 1.0,
-        label_smoothing: float = 0.1,
-        predicted_path_rate: float = 0.5,
-        overwrite_heads: bool = False,
-        overwrite_parser: float | None = None,
-        nonconstituent_penalty: float = 0.0,
-        sentences: SentencePolicy = "split",
-        max_sentence_length: int = 512,
-        long_sentences: LongSentencePolicy = "split",
-        scorer: Callable | None,
-    ) -> None:
-        if not 0 <= predicted_path_rate <= 1:
-            raise ValueError(f"predicted_path_rate must be from 0 to 1, got {predicted_path_rate}")
-        if overwrite_parser is not None and not 0 <= overwrite_parser < math.inf:
-            raise ValueError(f"overwrite_parser must be null or at least 0, got {overwrite_parser}")
-        if not 0 <= nonconstituent_penalty < math.inf:
+    def __post_init__(self, nlp: Language) -> None:
+        if not 0 <= self.predicted_path_rate <= 1:
+            raise ValueError(
+                f"predicted_path_rate must be from 0 to 1, got {self.predicted_path_rate}"
+            )
+        if self.overwrite_parser is not None and not 0 <= self.overwrite_parser < math.inf:
+            raise ValueError(
+                f"overwrite_parser must be null or at least 0, got {self.overwrite_parser}"
+            )
+        if not 0 <= self.nonconstituent_penalty < math.inf:
             raise ValueError(
                 "nonconstituent_penalty must be at least 0 and finite, got "
-                f"{nonconstituent_penalty}"
+                f"{self.nonconstituent_penalty}"
             )
-        if not 0 <= label_smoothing < 1:
+        if not 0 <= self.label_smoothing < 1:
             raise ValueError(
-                f"label_smoothing must be at least 0 and below 1, got {label_smoothing}"
+                f"label_smoothing must be at least 0 and below 1, got {self.label_smoothing}"
             )
-        self.spans_key = spans_key
-        self.parse_source = parse_source
-        self.predicate_source = predicate_source
-        self.decoder = decoder
-        self.unique_core_roles = unique_core_roles
-        self.joint_weight = joint_weight
-        self.role_weight = role_weight
-        self.label_smoothing = label_smoothing
-        self.predicted_path_rate = predicted_path_rate
-        self.overwrite_parser = overwrite_parser
-        self.nonconstituent_penalty = nonconstituent_penalty
-        super().__init__(
-            nlp.vocab,
-            model,
-            name,
-            tag_weight=tag_weight,
-            arc_weight=arc_weight,
-            relation_weight=relation_weight,
-            overwrite_heads=overwrite_heads,
-            reading=Reading(sentences, max_sentence_length, long_sentences),
-            scorer=scorer,
-        )
+        super().__post_init__(nlp)
         self.cfg["transitions"] = []
         self._check_indicator()
 

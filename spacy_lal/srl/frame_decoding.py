@@ -17,8 +17,8 @@ from ..batching.batches import ParserScores, SentenceBatch, padded
 from ..parsing.decoders import HeadDecoder
 from ..pipeline.writers import SentenceParse
 from ..structure.arborescence import mask_padding
-from ..structure.labelled_spans import best_spans
 from ..structure.sequence import (
+    best_spans,
     bio_constraints,
     bio_to_spans,
     transition_probs,

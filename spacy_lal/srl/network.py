@@ -1,7 +1,8 @@
 """LISA's network, and its Thinc model from Docs with given heads to scores."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy
@@ -13,34 +14,30 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ..batching.batches import (
-    READING,
     ParserScores,
     SentenceBatch,
-    d_vectors,
-    initialize_tok2vec,
     padded,
-    padded_batches,
-    read_docs,
+    score_sentences,
+    sentence_model,
 )
 from ..batching.sentences import Sentence, heads_in_words
-from ..bridge.shim import TorchShim, to_rows, torch_shim
+from ..bridge.shim import torch_shim
 from ..bridge.weights import Header
 from ..layers.biaffine import LabelFactors, label_scores
 from ..layers.dropout import FeatureDropout
 from ..layers.input_encoders import BiLSTMInput, BiLSTMInputEncoder
 from ..layers.lisa_encoder import LisaEncoder, LisaEncoderSettings
-from ..layers.role_paths import RolePaths, path_vectors
+from ..layers.role_paths import RolePaths, dependency_paths, path_vectors
 from ..layers.role_scorer import RoleScorer, RoleScorerSettings, role_scores
 from ..layers.settings import with_settings_of
-from ..parsing.settings import Abilities
-from ..structure.paths import dependency_paths
+from ..parsing.network import Abilities
 
 NAMES = ("joint", "roles", "tags", "relations")
 """Kinds of names with one output each, in the header and the component's `cfg`."""
 
 
 @dataclass(frozen=True)
-class LisaSettings(RoleScorerSettings, LisaEncoderSettings, Abilities):
+class LisaSettings(RoleScorerSettings, LisaEncoderSettings):
     """Settings of `LisaNetwork`, beside `LisaEncoderSettings` and `RoleScorerSettings`.
 
     input_encoder: a BiLSTM over word vectors (`spacy-lal.BiLSTMRows.v1`), not in the paper;
@@ -58,6 +55,7 @@ class LisaSettings(RoleScorerSettings, LisaEncoderSettings, Abilities):
     tag_width: int = 200
     indicator_width: int | None = None
     role_paths: bool = False
+    abilities: ClassVar[Abilities] = Abilities()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -254,20 +252,8 @@ def build_lisa_v1(
     max_batch_spans: greatest number of pairs of words, halved, in sentences padded together.
     settings: see `LisaSettings`.
     """
-    return Model(
-        "lisa",
-        _forward,
-        init=_init,
-        layers=[tok2vec],
-        refs={"tok2vec": tok2vec},
-        shims=[TorchShim(build_network)],
-        attrs={
-            "settings": LisaSettings(**settings),
-            "max_batch_spans": max_batch_spans,
-            **{name: [] for name in NAMES},
-            **READING,
-        },
-    )
+    own = LisaSettings(**settings)
+    return sentence_model("lisa", tok2vec, _forward, build_network, NAMES, own, max_batch_spans)
 
 
 def lisa_settings(model: Model) -> LisaSettings:
@@ -275,50 +261,28 @@ def lisa_settings(model: Model) -> LisaSettings:
     return cast(LisaSettings, model.attrs["settings"])
 
 
-def _init(model: Model, X: LisaInput | None = None, Y: Any = None) -> None:
-    width = initialize_tok2vec(model, X.docs if X is not None else None)
-    names = {name: model.attrs[name] for name in NAMES}
-    settings = lisa_settings(model).to_json()
-    torch_shim(model).initialize({"d_in": width, **names, "settings": settings})
-
-
 def _forward(
     model: Model[LisaInput, LisaPrediction], inputs: LisaInput, is_train: bool
 ) -> tuple[LisaPrediction, Callable[[LisaPrediction], list[Doc]]]:
-    docs = inputs.docs
-    shim = torch_shim(model)
-    sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
+    run = partial(torch_shim(model).run, is_train=is_train, dropout=model.attrs["dropout_rate"])
     given = any(heads is not None for heads in inputs.heads)
     indicator = lisa_settings(model).indicator_width is not None
 
-    def score() -> Iterator[LisaBatch]:
-        batches = padded_batches(docs, sentences, flat, model.attrs["max_batch_spans"])
-        for members, lengths, x in batches:
-            heads = predicates = None
-            if indicator:
-                rows, predicates = _by_predicate([sentences[k] for k in members], inputs.predicates)
-                members, predicates = [members[row] for row in rows], predicates.to(x.device)
-                lengths, x = lengths[rows], x[rows]
-            if given:
-                in_words = (_in_words(sentences[k], inputs.heads) for k in members)
-                heads = to_self_loops(padded(x, in_words))
-            scores = shim.run(
-                x,
-                lengths,
-                heads,
-                predicates,
-                is_train=is_train,
-                dropout=model.attrs["dropout_rate"],
-            )
-            yield LisaBatch(members, lengths, scores, predicates, heads)
+    def score(
+        sentences: list[Sentence], members: list[int], lengths: Tensor, x: Tensor
+    ) -> LisaBatch:
+        heads = predicates = None
+        if indicator:
+            rows, predicates = _by_predicate([sentences[k] for k in members], inputs.predicates)
+            members, predicates = [members[row] for row in rows], predicates.to(x.device)
+            lengths, x = lengths[rows], x[rows]
+        if given:
+            in_words = (_in_words(sentences[k], inputs.heads) for k in members)
+            heads = to_self_loops(padded(x, in_words))
+        scores = run(x, lengths, heads, predicates)
+        return LisaBatch(members, lengths, scores, predicates, heads)
 
-    prediction = ParserScores(sentences, list(score()) if is_train else score())
-
-    def backprop(d_prediction: LisaPrediction) -> list[Doc]:
-        d_flat = d_vectors(prediction, d_prediction, flat)
-        return backprop_tok2vec(to_rows(model, d_flat, [len(doc) for doc in docs]))
-
-    return prediction, backprop
+    return score_sentences(model, inputs.docs, is_train, score)
 
 
 def _by_predicate(

@@ -48,7 +48,7 @@ def test_one_pass() -> None:
         "roles": {"B-A0": 1, "B-V": 1, "B-A1": 1},
     }
     assert counts.follows == {("", "B-A0"): 1, ("B-A0", "B-V"): 1, ("B-V", "B-A1"): 1}
-    assert (counts.groups.sentences, counts.groups.conflicts) == (1, 0)
+    assert counts.joint == {"sentences": 1, "groups": 0, "conflicts": 0, "non-projective": 0}
     errors = count(examples, read_errors("errors"))
     assert errors.names == {"labels": {"VERB": 1}}
     assert errors.lacking == {"errors": 2}
