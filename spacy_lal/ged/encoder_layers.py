@@ -1,7 +1,9 @@
-"""`spacy-lal.EncoderLayers.v1` and, above it, word forms: `spacy-lal.WithWordLayer.v1`."""
+"""All layers of a pretrained encoder, and a layer of word forms above them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 import torch
@@ -46,6 +48,39 @@ def build_encoder_layers_v1(
         )
     forward = partial(_all_layers, sentences=sentences)
     return Model("encoder_layers", forward, init=_initialize_layers, layers=[encoder])
+
+
+def build_transformer_layers_v1(
+    name: str,
+    window: int = 128,
+    mixed_precision: bool = False,
+    sentences: SentencePolicy = "split",
+) -> Model[list[Doc], Floats3d]:
+    """Return the outputs of all layers of a transformer by its name, as `EncoderLayers` does.
+
+    name: name of a model on the Hugging Face hub, downloaded at initialisation, or its folder.
+    window, mixed_precision: see `PretrainedSettings`.
+    """
+    # it imports tokenizers
+    from ..encoders.network import build_pretrained_encoder_v1
+
+    encoder = build_pretrained_encoder_v1(
+        path=name, output="all", window=window, mixed_precision=mixed_precision
+    )
+    forward = partial(_all_layers, sentences=sentences)
+    return Model("encoder_layers", forward, init=_download, layers=[encoder])
+
+
+def _download(model: Model, X: list[Doc] | None = None, Y: object = None) -> None:
+    from huggingface_hub import snapshot_download
+
+    encoder = model.layers[0]
+    settings = encoder.attrs["settings"]
+    if not Path(settings.path).is_dir():
+        files = ["config.json", "tokenizer.json", "model.safetensors"]
+        folder = snapshot_download(settings.path, allow_patterns=files)
+        encoder.attrs["settings"] = replace(settings, path=folder)
+    _initialize_layers(model, X)
 
 
 def _initialize_layers(model: Model, X: list[Doc] | None = None, Y: object = None) -> None:

@@ -22,6 +22,7 @@ from spacy_lal.encoders.network import build_pretrained_encoder_v1
 from spacy_lal.ged.encoder_layers import (
     WordLayer,
     build_encoder_layers_v1,
+    build_transformer_layers_v1,
     build_with_word_layer_v1,
 )
 from spacy_lal.layers.dropout import Dropout
@@ -130,6 +131,22 @@ def test_layers_are_what_the_encoder_puts_side_by_side(bert: Path, docs: list[Do
     spaces = numpy.asarray([token.is_space for doc in docs for token in doc])
     assert not found[:, spaces].any()
     assert found[:, ~spaces].any((0, 2)).all()
+
+
+def test_layers_are_those_of_the_transformer(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All but the embeddings, of every token's first piece; the name is the hub's."""
+    from transformers import AutoModel, AutoTokenizer
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda name, **files: str(bert))
+    doc = spacy.blank("en")("he walks today .")
+    tokens = AutoTokenizer.from_pretrained(bert)(doc.text, return_tensors="pt")
+    firsts = [tokens.char_to_token(token.idx) for token in doc]
+    with torch.no_grad():
+        expected = AutoModel.from_pretrained(bert)(**tokens, output_hidden_states=True)
+    model = build_transformer_layers_v1("bert-of-the-hub")
+    model.initialize()
+    for mine, theirs in zip(model.predict([doc]), expected.hidden_states[1:], strict=True):
+        numpy.testing.assert_allclose(mine, theirs[0, firsts], atol=1e-5)
 
 
 def test_each_sentence_is_read_by_itself(bert: Path) -> None:
