@@ -46,10 +46,9 @@ def train(
     from spacy.util import load_config, logger
 
     from ..formats.whole_files import alone_in
-    from ..training.checkpoint import CHECKPOINT, read_state
+    from ..training.checkpoint import CHECKPOINT, CheckpointError, read_state
     from ..training.loop import CorpusError
     from ..training.loop import train as train_pipeline
-    from ..training.parameters import CheckpointError
     from ..training.same_run import describe_run, differences, other_versions
 
     if verbose:
