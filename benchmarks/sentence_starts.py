@@ -21,7 +21,7 @@ from spacy.tokens import Doc
 
 from spacy_lal.batching.sentences import sentence_starts
 from spacy_lal.scoring.raw_text import RawTextScores
-from spacy_lal.training.paragraphs import Paragraphs
+from spacy_lal.training.corpus import Paragraphs
 
 QUIET = {"line_breaks": 0.0, "lower_case": 0.0, "unstopped": 0.0, "spaces": 0.0}
 NOISE = {

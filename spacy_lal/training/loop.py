@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from timeit import default_timer
 from typing import Any
@@ -27,10 +27,8 @@ from thinc.api import Optimizer, fix_random_seed, set_gpu_allocator
 from wasabi import msg
 
 from ..formats.whole_files import remove_unfinished, replace_folder
-from .checkpoint import Saved, random_state, with_own_random
+from .checkpoint import Saved, models_of, random_state, with_own_random
 from .same_run import describe_pipeline
-
-Batch = list[Example]
 
 
 class CorpusError(ValueError):
@@ -152,12 +150,12 @@ def train(
 
 def _update(
     nlp: Language,
-    batch: Batch,
+    batch: list[Example],
     optimizer: Optimizer,
     losses: dict[str, float],
     settings: dict[str, Any],
 ) -> None:
-    frozen: Collection[str] = settings["frozen_components"]
+    frozen = settings["frozen_components"]
     for part in subdivide_batch(batch, settings["accumulate_gradient"]):
         nlp.update(
             part,
@@ -167,10 +165,9 @@ def _update(
             exclude=frozen,
             annotates=settings["annotating_components"],
         )
-    pipes: list[tuple[str, Any]] = nlp.pipeline
-    for name, pipe in pipes:
-        trainable = getattr(pipe, "is_trainable", False)
-        if name not in frozen and trainable and pipe.model not in (True, False, None):
+    for name in models_of(nlp, frozen):
+        pipe: Any = nlp.get_pipe(name)
+        if getattr(pipe, "is_trainable", False):
             pipe.finish_update(optimizer)
     optimizer.step_schedules()
 
