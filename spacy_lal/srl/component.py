@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import torch
 from spacy.language import Language
@@ -23,6 +23,7 @@ from ..batching.sentences import (
     Sentence,
     SentencePolicy,
     heads_in_words,
+    in_words,
 )
 from ..parsing.component import DEFAULT_INPUT, ParserPipe
 from ..parsing.gold_trees import gold_heads, token_heads
@@ -59,7 +60,14 @@ CHOICES = {
     "predicate_source": get_args(Source),
     "decoder": get_args(RoleDecoding),
 }
-"""Allowed values of settings that are checked whenever they are set."""
+"""Possible values of settings, which are checked whenever they are set."""
+MOST = {
+    "label_smoothing": 1.0,
+    "predicted_path_rate": 1.0,
+    "overwrite_parser": 1e9,
+    "nonconstituent_penalty": 1e9,
+}
+"""Highest values of settings that are at least 0; checked as well."""
 
 
 class LisaSRL(ParserPipe):
@@ -123,19 +131,6 @@ class LisaSRL(ParserPipe):
         long_sentences: LongSentencePolicy = "split",
         scorer: Callable | None,
     ) -> None:
-        if not 0 <= predicted_path_rate <= 1:
-            raise ValueError(f"predicted_path_rate must be from 0 to 1, got {predicted_path_rate}")
-        if overwrite_parser is not None and not 0 <= overwrite_parser < math.inf:
-            raise ValueError(f"overwrite_parser must be null or at least 0, got {overwrite_parser}")
-        if not 0 <= nonconstituent_penalty < math.inf:
-            raise ValueError(
-                "nonconstituent_penalty must be at least 0 and finite, got "
-                f"{nonconstituent_penalty}"
-            )
-        if not 0 <= label_smoothing < 1:
-            raise ValueError(
-                f"label_smoothing must be at least 0 and below 1, got {label_smoothing}"
-            )
         self.spans_key = spans_key
         self.parse_source = parse_source
         self.predicate_source = predicate_source
@@ -164,17 +159,16 @@ class LisaSRL(ParserPipe):
     def __setattr__(self, name: str, value: Any) -> None:
         if name in CHOICES and value not in CHOICES[name]:
             raise ValueError(f"{name} must be one of {CHOICES[name]}, not {value!r}")
+        if name in MOST and value is not None and not 0 <= value <= MOST[name]:
+            raise ValueError(f"{name} must be from 0 to {MOST[name]:g}, got {value}")
         super().__setattr__(name, value)
 
     def _check_cfg(self) -> None:
         super()._check_cfg()
         n = len(self.cfg["roles"])
-        for entry in self.cfg["transitions"]:
-            before, after, count = entry
+        for before, after, count in self.cfg["transitions"]:
             if not (-1 <= before < n and 0 <= after < n and 0 <= count < math.inf):
-                raise ValueError(
-                    f"the transition {entry} is not between two of the {n} role labels"
-                )
+                raise ValueError(f"a transition from {before} to {after}, and {n} role labels")
 
     def _check_indicator(self) -> None:
         if self._has_indicator and self.predicate_source == "model":
@@ -227,7 +221,7 @@ class LisaSRL(ParserPipe):
         return labels if syntax else {**labels, "relations": []}
 
     def _sample(self, docs: list[Doc]) -> LisaInput:
-        return LisaInput(docs, [None] * len(docs))
+        return LisaInput(docs)
 
     def update(
         self,
@@ -246,7 +240,7 @@ class LisaSRL(ParserPipe):
         if not any(len(example.predicted) for example in examples):
             return losses
         set_dropout_rate(self.model, drop)
-        inputs = self._sample([example.predicted for example in examples])
+        inputs = LisaInput([example.predicted for example in examples])
         if self.relations:  # without, arcs are not trained
             inputs = inputs._replace(heads=[gold_heads(example).heads for example in examples])
         if self._has_indicator:
@@ -271,14 +265,11 @@ class LisaSRL(ParserPipe):
         validate_examples(examples, f"{self.name}.get_loss")
         gold = LisaGold(self.cfg, self.spans_key, examples)
         self._warn_unknown("roles", gold.role_counts)
-        batches = list(scores.batches)
+        batches = list(cast(Iterable[LisaBatch], scores.batches))
+        sentences = scores.sentences
         batch_frames = [
-            gold.frames(
-                [scores.sentences[k] for k in batch.members],
-                batch.scores.joint,
-                batch.predicates if isinstance(batch, LisaBatch) else None,
-            )
-            for batch in batches
+            gold.frames([sentences[k] for k in of.members], of.scores.joint, of.predicates)
+            for of in batches
         ]
         words = sum(int(batch.lengths.sum()) for batch in batches) or 1
         pairs = sum(int((frames.roles >= 0).sum()) for frames in batch_frames) or 1
@@ -306,7 +297,7 @@ class LisaSRL(ParserPipe):
                 value = value + self.relation_weight * relations_loss / words
             return value
 
-        return differentiate(scores.sentences, batches, loss)
+        return differentiate(sentences, batches, loss)
 
     def _heads_of_paths(
         self, scores: LisaScores, lengths: torch.Tensor, gold: torch.Tensor | None
@@ -322,16 +313,12 @@ class LisaSRL(ParserPipe):
         docs = list(docs)
         self._check_initialised()
         self._check_indicator()
-        have_heads = [doc.has_annotation("DEP") for doc in docs]
-        by_doc = self.parse_source == "doc"
-        heads = [
-            token_heads(doc) if by_doc and here else None
-            for doc, here in zip(docs, have_heads, strict=True)
-        ]
+        heads = [token_heads(doc) for doc in docs] if self.parse_source == "doc" else None
         predicates = [self._given_predicates(doc) for doc in docs]
         known = [doc_predicates or set() for doc_predicates in predicates]
         scores = self.model.predict(LisaInput(docs, heads, known))
-        wanted = any(self.overwritten(docs)[1]) or not all(have_heads)
+        have_heads = all(doc.has_annotation("DEP") for doc in docs)
+        wanted = any(self.overwritten(docs)[1]) or not have_heads
         parses = decode_frames(
             scores,
             self.cfg["joint"],
@@ -351,39 +338,30 @@ class LisaSRL(ParserPipe):
 
     def _given(
         self, docs: list[Doc], sentences: list[Sentence], predicates: list[set[int] | None]
-    ) -> Callable[[int], Given]:
-        """Return the annotations of a Doc's sentence, by its index, that settings select."""
+    ) -> list[Given]:
+        """Return the annotations of each sentence that settings select."""
         number = {relation: k for k, relation in enumerate(self.relations)}
         heads = [
             token_heads(doc) if self.overwrite_parser and "heads" in _written(doc) else None
             for doc in docs
         ]
         constituents = [
-            [(span.start, span.end - 1) for span in doc.spans[CONSTITUENTS_KEY]]
+            [(span.start, span.end, "") for span in doc.spans[CONSTITUENTS_KEY]]
             if self.nonconstituent_penalty and CONSTITUENTS_KEY in doc.spans
             else None
             for doc in docs
         ]
-
-        def given(k: int) -> Given:
-            sentence = sentences[k]
-            found, d = Given(), sentence.doc
+        given = [Given() for _ in sentences]
+        for k, sentence in enumerate(sentences):
+            d = sentence.doc
             if (doc_predicates := predicates[d]) is not None:
-                found = found._replace(predicates=places(doc_predicates, sentence))
+                given[k] = given[k]._replace(predicates=places(doc_predicates, sentence))
             if (doc_heads := heads[d]) is not None:
                 names = [number.get(docs[d][i].dep_, -1) for i in sentence.words.tolist()]
                 of_words = heads_in_words(doc_heads, sentence).tolist()
-                found = found._replace(heads=of_words, relations=names)
+                given[k] = given[k]._replace(heads=of_words, relations=names)
             if (spans := constituents[d]) is not None:
-                place = {token: i for i, token in enumerate(sentence.words.tolist())}
-                inside = [
-                    (place[first], place[last] + 1)
-                    for first, last in spans
-                    if first in place and last in place
-                ]
-                found = found._replace(constituents=inside)
-            return found
-
+                given[k] = given[k]._replace(constituents=in_words(spans, sentence))
         return given
 
     def _role_decoder(self) -> RoleDecoder:
@@ -446,26 +424,16 @@ def _written(doc: Doc) -> set[str]:
     return {layer for group in doc.spans.values() for layer in group.attrs.get(WROTE, ())}
 
 
+UNWEIGHTED = ["srl_per_type", "srl_pred_p", "srl_pred_r", "tag_acc", "dep_uas", "dep_las"]
+UNWEIGHTED += ["spans_srl_f", "spans_srl_p", "spans_srl_r", "spans_srl_per_type"]
+"""Scores that training doesn't show."""
+
 make_lisa_srl = register_factory(
     "lisa_srl",
     LisaSRL,
     assigns=["doc.spans", "token.tag", "token.head", "token.dep", "doc.sents"],
-    score_weights={
-        "srl_f": 1.0,
-        "srl_p": 0.0,
-        "srl_r": 0.0,
-        "srl_per_type": None,
-        "srl_pred_f": 0.0,
-        "srl_pred_p": None,
-        "srl_pred_r": None,
-        "spans_srl_f": None,
-        "spans_srl_p": None,
-        "spans_srl_r": None,
-        "spans_srl_per_type": None,
-        "tag_acc": None,
-        "dep_uas": None,
-        "dep_las": None,
-    },
+    score_weights={"srl_f": 1.0, "srl_p": 0.0, "srl_r": 0.0, "srl_pred_f": 0.0}
+    | dict.fromkeys(UNWEIGHTED),
     model={"@architectures": "spacy-lal.LISA.v1"} | DEFAULT_INPUT,
     scorer={"@scorers": "spacy-lal.srl_scorer.v1"},
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy
@@ -93,10 +94,8 @@ class LisaScores(NamedTuple):
 
     @property
     def relations(self) -> LabelFactors:
-        """Factors for `label_scores` of dependent and head. Raises ValueError without syntax."""
-        if self.dependent is None or self.head is None or self.relation_weight is None:
-            raise ValueError(_NO_HEADS)
-        return LabelFactors(self.dependent, self.head, self.relation_weight)
+        """Factors for `label_scores` of dependent and head, in a model with syntax."""
+        return LabelFactors(*cast(LabelFactors, (self.dependent, self.head, self.relation_weight)))
 
     def relations_of(self, heads: Tensor) -> Tensor:
         """Return relation scores [B,n,R] of all words to their heads [B,n]."""
@@ -106,9 +105,7 @@ class LisaScores(NamedTuple):
     @torch.no_grad()
     def likely_heads(self, lengths: Tensor, given: Tensor | None = None) -> Tensor:
         """Return each word's most probable head [B,n], or the given one if it is not -1."""
-        if self.arcs is None:
-            raise ValueError(_NO_HEADS)
-        heads = mask_words(self.arcs, lengths).argmax(-1)
+        heads = mask_words(cast(Tensor, self.arcs), lengths).argmax(-1)
         return heads if given is None else torch.where(given >= 0, given, heads)
 
     def roles_of(
@@ -117,16 +114,12 @@ class LisaScores(NamedTuple):
         """Return role scores [P,n,L] of all words (see `role_scores`); heads [B,n]: for paths."""
         added = None
         if self.paths is not None:
-            if heads is None:
-                raise ValueError("a model with role_paths = true needs heads, and got none")
+            assert heads is not None
             paths = dependency_paths(heads, sentences, predicates)
             with torch.no_grad():
                 relations = self.relations_of(heads).argmax(-1)
             added = path_vectors(self.paths, paths, relations, sentences, predicates)
         return role_scores(self.roles, sentences, predicates, added)
-
-
-_NO_HEADS = "this model finds no heads (syntax_layer = null), so it has no scores of them"
 
 
 def mask_words(arcs: Tensor, lengths: Tensor) -> Tensor:
@@ -157,35 +150,26 @@ class LisaNetwork(nn.Module):
     encoded for all predicates.
     """
 
-    def __init__(
-        self,
-        settings: LisaSettings,
-        d_in: int,
-        *,
-        joint: int,
-        roles: int,
-        tags: int,
-        relations: int,
-    ) -> None:
-        """joint, roles, tags, relations: number of names of each kind."""
+    def __init__(self, settings: LisaSettings, d_in: int, sizes: dict[str, int]) -> None:
+        """sizes: number of names of each kind."""
         super().__init__()
         self.input_encoder: BiLSTMInputEncoder | None = None
         if settings.input_encoder is not None:
-            self.input_encoder = settings.input_encoder.build(d_in, tags)
+            self.input_encoder = settings.input_encoder.build(d_in, sizes["tags"])
             d_in += self.input_encoder.output_dim
         self.indicator: nn.Embedding | None = None
         if settings.indicator_width is not None:
             self.indicator = nn.Embedding(2, settings.indicator_width)
             d_in += settings.indicator_width
         positions = settings.input_encoder is None
-        self.encoder = LisaEncoder(settings, d_in, relations, positions=positions)
+        self.encoder = LisaEncoder(settings, d_in, sizes["relations"], positions=positions)
         self.tag_hidden = nn.Linear(settings.width, settings.tag_width)
-        self.joint = nn.Linear(settings.tag_width, joint)
-        self.roles = RoleScorer(settings, settings.width, roles)
+        self.joint = nn.Linear(settings.tag_width, sizes["joint"])
+        self.roles = RoleScorer(settings, settings.width, sizes["roles"])
         self.paths: RolePaths | None = None
         if settings.role_paths:
             width = settings.role_width if settings.role_rank is None else settings.role_rank
-            self.paths = RolePaths(relations, width)
+            self.paths = RolePaths(sizes["relations"], width)
         self.dropout = FeatureDropout()
 
     def forward(
@@ -219,16 +203,16 @@ class LisaNetwork(nn.Module):
 def build_network(header: Header) -> LisaNetwork:
     """Return the network of a header: d_in, `settings`, and the names of its outputs."""
     sizes = {name: max(1, len(header[name])) for name in NAMES}
-    return LisaNetwork(LisaSettings.from_json(header["settings"]), header["d_in"], **sizes)
+    return LisaNetwork(LisaSettings.from_json(header["settings"]), header["d_in"], sizes)
 
 
 class LisaInput(NamedTuple):
     """Docs, and heads and predicates given with them.
-    heads: index in the Doc of each token's head, itself for a root, -1 to predict; None for a Doc
-        without. predicates: tokens, read only by a model with an indicator."""
+    heads: index in the Doc of each token's head, itself for a root, -1 to predict; None for no
+        heads at all. predicates: tokens, read only by a model with an indicator."""
 
     docs: list[Doc]
-    heads: Sequence[numpy.ndarray | None]
+    heads: Sequence[numpy.ndarray] | None = None
     predicates: Sequence[Collection[int]] = ()
 
 
@@ -288,7 +272,6 @@ def _forward(
     docs = inputs.docs
     shim = torch_shim(model)
     sentences, flat, backprop_tok2vec = read_docs(model, docs, is_train)
-    given = any(heads is not None for heads in inputs.heads)
     indicator = lisa_settings(model).indicator_width is not None
 
     def score() -> Iterator[LisaBatch]:
@@ -299,17 +282,11 @@ def _forward(
                 rows, predicates = _by_predicate([sentences[k] for k in members], inputs.predicates)
                 members, predicates = [members[row] for row in rows], predicates.to(x.device)
                 lengths, x = lengths[rows], x[rows]
-            if given:
-                in_words = (_in_words(sentences[k], inputs.heads) for k in members)
-                heads = to_self_loops(padded(x, in_words))
-            scores = shim.run(
-                x,
-                lengths,
-                heads,
-                predicates,
-                is_train=is_train,
-                dropout=model.attrs["dropout_rate"],
-            )
+            if inputs.heads is not None:
+                given = [(inputs.heads[sentences[k].doc], sentences[k]) for k in members]
+                heads = to_self_loops(padded(x, starmap(heads_in_words, given)))
+            rate = model.attrs["dropout_rate"]
+            scores = shim.run(x, lengths, heads, predicates, is_train=is_train, dropout=rate)
             yield LisaBatch(members, lengths, scores, predicates, heads)
 
     prediction = ParserScores(sentences, list(score()) if is_train else score())
@@ -337,10 +314,3 @@ def _by_predicate(
 def places(tokens: Collection[int], sentence: Sentence) -> list[int]:
     """Return the words of a sentence that are among a Doc's tokens."""
     return [i for i, token in enumerate(sentence.words.tolist()) if token in tokens]
-
-
-def _in_words(
-    sentence: Sentence, heads: Sequence[numpy.ndarray | None]
-) -> numpy.ndarray | list[int]:
-    given = heads[sentence.doc]
-    return [] if given is None else heads_in_words(given, sentence)

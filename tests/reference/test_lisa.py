@@ -54,9 +54,8 @@ def network(arrays, cfg):
         role_rank=None,
         layer_dropout=None,
     )
-    network = LisaNetwork(
-        settings, cfg["emb"], joint=cfg["nj"], roles=cfg["nsrl"], tags=1, relations=cfg["ndep"]
-    )
+    sizes = {"joint": cfg["nj"], "roles": cfg["nsrl"], "tags": 1, "relations": cfg["ndep"]}
+    network = LisaNetwork(settings, cfg["emb"], sizes)
     network.load_state_dict(lisa_state(arrays["var"]))
     return network.double().eval().requires_grad_(False)
 
