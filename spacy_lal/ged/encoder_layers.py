@@ -36,15 +36,9 @@ def build_encoder_layers_v1(
         itself, as a detector trained on single sentences needs.
     Raises ValueError for another encoder.
     """
-    if encoder.name != "pretrained_encoder":
+    if encoder.name != "pretrained_encoder" or encoder.attrs["settings"].output != "all":
         raise ValueError(
-            "spacy-lal.EncoderLayers.v1 needs spacy-lal.PretrainedEncoder.v1, not the model "
-            f"{encoder.name!r}"
-        )
-    output = encoder.attrs["settings"].output
-    if output != "all":
-        raise ValueError(
-            f'spacy-lal.EncoderLayers.v1 needs an encoder with output = "all", not {output!r}'
+            'spacy-lal.EncoderLayers.v1 needs spacy-lal.PretrainedEncoder.v1 with output = "all"'
         )
     forward = partial(_all_layers, sentences=sentences)
     return Model("encoder_layers", forward, init=_initialize_layers, layers=[encoder])

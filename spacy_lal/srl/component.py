@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, Literal, cast, get_args
 
 import torch
@@ -188,7 +189,7 @@ class LisaSRL(ParserPipe):
         return tuple(name for name in names if name and name != PREDICATE)
 
     def _readers(self) -> list[Reader]:
-        return [read_frames(self.spans_key)]
+        return [partial(read_frames, key=self.spans_key)]
 
     def _settle(self, counts: Counts, labels: Names | None) -> Names | None:
         frames = f"frames in doc.spans[{self.spans_key!r}]"
@@ -199,19 +200,15 @@ class LisaSRL(ParserPipe):
         counts.tell_lacking(self.name, "frames", "have no frames")
         if labels is None:
             labels = {kind: sorted(counts.names[kind]) for kind in NAMES}
-            roles = sorted(labels["roles"], key=lambda label: label.partition("-")[::-1])
-            labels["roles"] = [OUTSIDE, *(label for label in roles if label != OUTSIDE)]
-        elif labels["roles"][0] != OUTSIDE:
-            raise ValueError(
-                f"the first of the role labels given to {self.name!r} must be {OUTSIDE!r}"
-            )
-        elif labels.get("joint") and not any(split_joint_label(j)[1] for j in labels["joint"]):
+            labels["roles"].sort(key=lambda label: label.partition("-")[::-1])
+        roles = [OUTSIDE, *(label for label in labels["roles"] if label != OUTSIDE)]
+        # without, no Doc has both tags and frames
+        joint = labels.get("joint") or [
+            joint_label(tag, which) for tag in labels.get("tags") or [""] for which in (False, True)
+        ]
+        if not any(split_joint_label(label)[1] for label in joint):
             raise ValueError(f"none of the joint labels given to {self.name!r} is of a predicate")
-        if not labels.get("joint"):
-            # no Doc has both tags and frames
-            tags = labels.get("tags") or [""]
-            joint = [joint_label(tag, which) for tag in tags for which in (False, True)]
-            labels = {**labels, "joint": joint}
+        labels = {**labels, "roles": roles, "joint": joint}
         index = {label: k for k, label in enumerate(labels["roles"])} | {"": -1}
         self.cfg["transitions"] = [
             [index[before], index[after], times]
@@ -281,7 +278,11 @@ class LisaSRL(ParserPipe):
             if leaves.arcs is not None and self.relations:
                 heads = to_self_loops(gold.heads(members, leaves.joint))
             if leaves.paths is not None:
-                paths_by = self._heads_of_paths(leaves, batch.lengths, heads)
+                known = heads
+                if heads is not None:
+                    own = torch.rand(len(heads), 1) < self.predicted_path_rate
+                    known = heads.masked_fill(own.to(heads.device), -1)
+                paths_by = leaves.likely_heads(batch.lengths, known)
             roles_loss = role_loss(leaves, next(following), self.label_smoothing, paths_by)
             value = self.role_weight * roles_loss / pairs
             tags, allowed = gold.words(members, leaves.joint)
@@ -298,15 +299,6 @@ class LisaSRL(ParserPipe):
             return value
 
         return differentiate(sentences, batches, loss)
-
-    def _heads_of_paths(
-        self, scores: LisaScores, lengths: torch.Tensor, gold: torch.Tensor | None
-    ) -> torch.Tensor:
-        """Return the gold heads of each sentence or, at `predicted_path_rate`, the model's."""
-        if gold is not None:
-            own = torch.rand(len(gold), 1) < self.predicted_path_rate
-            gold = gold.masked_fill(own.to(gold.device), -1)
-        return scores.likely_heads(lengths, gold)
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
         """Return all sentences and, by sentence index, each `LisaParse`."""

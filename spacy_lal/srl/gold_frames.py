@@ -15,7 +15,7 @@ from ..annotations import get_frames, project_constituents
 from ..batching.batches import padded
 from ..batching.sentences import Sentence
 from ..parsing.gold_trees import WordGold
-from ..pipeline.examples import Counts, Reader, same_tokens
+from ..pipeline.examples import Counts, same_tokens
 from .lisa_losses import GoldFrames, allowed_joint_labels, joint_label
 from .network import places
 
@@ -23,31 +23,27 @@ OUTSIDE = "O"
 """The label of a word outside all spans."""
 
 
-def read_frames(key: str) -> Reader:
-    """Return a reader of role BIO labels, their transitions, and joint labels of words."""
-
-    def read(doc: Doc, counts: Counts) -> None:
-        if key not in doc.spans:
-            counts.lacking["frames"] += 1
-            return
-        frames = get_frames(doc, key)
-        words = [token for token in doc if not token.is_space]
-        predicates = {frame.predicate.i for frame in frames}
-        counts.names["joint"].update(
-            joint_label(token.tag_, token.i in predicates) for token in words if token.tag_
-        )
-        has_sentences = doc.has_annotation("SENT_START")
-        for frame in frames:
-            among = frame.predicate.sent if has_sentences else words
-            labels = {token.i: OUTSIDE for token in among if not token.is_space}
-            for span in frame.spans:
-                inside = [i for i in range(span.start, span.end) if i in labels]
-                for k, i in enumerate(inside):
-                    labels[i] = f"{'I' if k else 'B'}-{span.label_}"
-            counts.names["roles"].update(labels.values())
-            counts.follows.update(zip(["", *labels.values()], labels.values(), strict=False))
-
-    return read
+def read_frames(doc: Doc, counts: Counts, key: str) -> None:
+    """Count role BIO labels, their transitions, and joint labels of words."""
+    if key not in doc.spans:
+        counts.lacking["frames"] += 1
+        return
+    frames = get_frames(doc, key)
+    words = [token for token in doc if not token.is_space]
+    predicates = {frame.predicate.i for frame in frames}
+    counts.names["joint"].update(
+        joint_label(token.tag_, token.i in predicates) for token in words if token.tag_
+    )
+    has_sentences = doc.has_annotation("SENT_START")
+    for frame in frames:
+        among = frame.predicate.sent if has_sentences else words
+        labels = {token.i: OUTSIDE for token in among if not token.is_space}
+        for span in frame.spans:
+            inside = [i for i in range(span.start, span.end) if i in labels]
+            for k, i in enumerate(inside):
+                labels[i] = f"{'I' if k else 'B'}-{span.label_}"
+        counts.names["roles"].update(labels.values())
+        counts.follows.update(zip(["", *labels.values()], labels.values(), strict=False))
 
 
 class GoldFrame(NamedTuple):

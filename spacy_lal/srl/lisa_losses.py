@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from ..layers.label_factors import label_scores
-from .network import LisaScores, mask_words
+from ..structure.arborescence import mask_padding
+from .network import LisaScores
 
 
 class GoldFrames(NamedTuple):
@@ -60,9 +61,8 @@ def parse_loss(
 ) -> tuple[Tensor, Tensor]:
     """Return the cross-entropies of heads and of relations to gold heads, summed over words.
     heads: [B,n], words from 0, a root its own head. labels: [B,n]. -1 marks missing gold."""
-    assert scores.arcs is not None
     known = heads >= 0
-    arcs = mask_words(scores.arcs, lengths)[known]
+    arcs = mask_padding(cast(Tensor, scores.arcs), lengths)[known]
     arc_loss = F.cross_entropy(arcs, heads[known], reduction="sum")
     rows, at = (known & (labels >= 0)).nonzero(as_tuple=True)
     relations = label_scores(scores.relations, rows, at, heads[rows, at])

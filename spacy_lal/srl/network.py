@@ -34,6 +34,7 @@ from ..layers.role_paths import RolePaths, path_vectors
 from ..layers.role_scorer import RoleScorer, RoleScorerSettings, role_scores
 from ..layers.settings import with_settings_of
 from ..parsing.settings import Abilities
+from ..structure.arborescence import mask_padding
 from ..structure.paths import dependency_paths
 
 NAMES = ("joint", "roles", "tags", "relations")
@@ -105,7 +106,7 @@ class LisaScores(NamedTuple):
     @torch.no_grad()
     def likely_heads(self, lengths: Tensor, given: Tensor | None = None) -> Tensor:
         """Return each word's most probable head [B,n], or the given one if it is not -1."""
-        heads = mask_words(cast(Tensor, self.arcs), lengths).argmax(-1)
+        heads = mask_padding(cast(Tensor, self.arcs), lengths).argmax(-1)
         return heads if given is None else torch.where(given >= 0, given, heads)
 
     def roles_of(
@@ -120,12 +121,6 @@ class LisaScores(NamedTuple):
                 relations = self.relations_of(heads).argmax(-1)
             added = path_vectors(self.paths, paths, relations, sentences, predicates)
         return role_scores(self.roles, sentences, predicates, added)
-
-
-def mask_words(arcs: Tensor, lengths: Tensor) -> Tensor:
-    """Return arc scores [B,n,n] with -inf for heads in the padding."""
-    words = torch.arange(arcs.shape[1], device=arcs.device)
-    return arcs.masked_fill(words >= lengths.to(arcs.device).view(-1, 1, 1), -torch.inf)
 
 
 def to_self_loops(heads: Tensor) -> Tensor:

@@ -171,12 +171,8 @@ class Saved:
 
 def models_of(nlp: Language, exclude: Collection[str] = ()) -> dict[str, Model]:
     """Return the models of components, by component name."""
-    models = {name: getattr(pipe, "model", None) for name, pipe in nlp.pipeline}
-    return {
-        name: model
-        for name, model in models.items()
-        if name not in exclude and isinstance(model, Model)
-    }
+    models = ((name, getattr(pipe, "model", None)) for name, pipe in nlp.pipeline)
+    return {k: model for k, model in models if k not in exclude and isinstance(model, Model)}
 
 
 def _layers(nlp: Language, exclude: Collection[str] = ()) -> Iterator[tuple[str, Model]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from timeit import default_timer
 from typing import Any
@@ -62,9 +62,15 @@ def train(
     settings = registry.resolve(config["training"], schema=ConfigSchemaTraining)
     corpora = [settings["train_corpus"], settings["dev_corpus"]]
     train_corpus, dev_corpus = resolve_dot_names(config, corpora)
-    dev_corpus = _named(dev_corpus)
+
+    def dev(nlp: Language) -> Iterator[Example]:
+        try:
+            yield from dev_corpus(nlp)
+        except ValueError as error:  # apart from training's own
+            raise CorpusError(str(error)) from error
+
     before_to_disk = create_before_to_disk_callback(settings["before_to_disk"])
-    evaluate = create_evaluation_callback(nlp, dev_corpus, settings["score_weights"])
+    evaluate = create_evaluation_callback(nlp, dev, settings["score_weights"])
     optimizer: Optimizer = settings["optimizer"]
     frozen = settings["frozen_components"]
     data_random = resume["data_random"] if resume is not None else random_state(gpus=False)
@@ -89,14 +95,10 @@ def train(
         saved.write(output)
     else:
         msg.info(f"Goes on after {resume['progress']['steps']} steps")
-        saved.read(output, resume, batches, lambda: dev_corpus(nlp))
+        saved.read(output, resume, batches, lambda: dev(nlp))
     progress = saved.progress
 
     msg.info(f"Pipeline: {nlp.pipe_names}")
-    if frozen:
-        msg.info(f"Frozen components: {frozen}")
-    if settings["annotating_components"]:
-        msg.info(f"Set annotations on update for: {settings['annotating_components']}")
     msg.info(f"Learn rate: {optimizer.learn_rate}")
     with nlp.select_pipes(disable=frozen):
         log_step, finalize_logger = settings["logger"](nlp, sys.stdout, sys.stderr)
@@ -170,17 +172,3 @@ def _update(
         if getattr(pipe, "is_trainable", False):
             pipe.finish_update(optimizer)
     optimizer.step_schedules()
-
-
-def _named(
-    corpus: Callable[[Language], Iterable[Example]],
-) -> Callable[[Language], Iterator[Example]]:
-    """Return the reader with its ValueErrors as CorpusErrors, apart from training's own."""
-
-    def read(nlp: Language) -> Iterator[Example]:
-        try:
-            yield from corpus(nlp)
-        except ValueError as error:
-            raise CorpusError(str(error)) from error
-
-    return read

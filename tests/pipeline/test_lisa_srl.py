@@ -1110,7 +1110,7 @@ def test_joint_labels_need_not_be_given(nlp: Language) -> None:
     [
         ({"roles": []}, "the labels given to 'lisa_srl' have no roles"),
         ({"tags": ["NN"]}, "the labels given to 'lisa_srl' have no roles"),
-        ({"roles": ["B-V", "O"]}, "the first of the role labels given to 'lisa_srl' must be 'O'"),
+        ({"roles": ["O"], "joint": ["NN/False"]}, "none of the joint labels .* is of a predicate"),
     ],
 )
 def test_useless_labels_are_refused(labels: dict[str, list[str]], message: str) -> None:
