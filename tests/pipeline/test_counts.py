@@ -37,7 +37,11 @@ def annotated() -> Doc:
 def test_one_pass() -> None:
     docs = [annotated(), Doc(VOCAB, words=["Fish"]), Doc(VOCAB)]
     examples = [Example(doc.copy(), doc) for doc in docs]
-    readers = read_words, read_trees("constituents", with_heads=True), partial(read_frames, key="srl")
+    readers = (
+        read_words,
+        read_trees("constituents", with_heads=True),
+        partial(read_frames, key="srl"),
+    )
     counts = count(examples, *readers)
     assert counts.docs == 3
     assert counts.sample == [example.predicted for example in examples[:2]]
