@@ -49,7 +49,7 @@ def train(
     from ..training.checkpoint import CHECKPOINT, CheckpointError, read_state
     from ..training.loop import CorpusError
     from ..training.loop import train as train_pipeline
-    from ..training.same_run import describe_run, differences, other_versions
+    from ..training.same_run import describe_run, differences, unequal
 
     if verbose:
         logger.setLevel(logging.DEBUG)
@@ -71,8 +71,8 @@ def train(
                 raise ValueError(
                     f"{output / CHECKPOINT} is of another training: {'; '.join(found)}"
                 )
-            for package in other_versions(run, state["run"]):
-                msg.warn(f"{package}: the result may differ in the last digits")
+            for name, now, before in unequal(run["versions"], state["run"]["versions"]):
+                msg.warn(f"{name} is {now}, and was {before}: last digits may differ")
             if state["progress"]["finished"] and run["config"] == state["run"]["config"]:
                 msg.good(f"{output}: finished after {state['progress']['steps']} steps")
                 return

@@ -41,8 +41,17 @@ from .frame_decoding import (
     decode_frames,
     make_role_decoder,
 )
-from .gold_frames import OUTSIDE, LisaGold, gold_frames, read_frames
-from .lisa_losses import joint_label, joint_loss, parse_loss, role_loss, split_joint_label
+from .gold_frames import (
+    OUTSIDE,
+    LisaGold,
+    gold_frames,
+    joint_label,
+    joint_loss,
+    parse_loss,
+    read_frames,
+    role_loss,
+    split_joint_label,
+)
 from .network import (
     NAMES,
     LisaBatch,
@@ -217,9 +226,6 @@ class LisaSRL(ParserPipe):
         ]
         return labels if syntax else {**labels, "relations": []}
 
-    def _sample(self, docs: list[Doc]) -> LisaInput:
-        return LisaInput(docs)
-
     def update(
         self,
         examples: Iterable[Example],
@@ -237,13 +243,12 @@ class LisaSRL(ParserPipe):
         if not any(len(example.predicted) for example in examples):
             return losses
         set_dropout_rate(self.model, drop)
-        inputs = LisaInput([example.predicted for example in examples])
-        if self.relations:  # without, arcs are not trained
-            inputs = inputs._replace(heads=[gold_heads(example).heads for example in examples])
-        if self._has_indicator:
-            frames = [gold_frames(example, self.spans_key) or [] for example in examples]
-            predicates = [{frame.predicate for frame in doc_frames} for doc_frames in frames]
-            inputs = inputs._replace(predicates=predicates)
+        # without relations, arcs are not trained
+        heads = [gold_heads(example).heads for example in examples] if self.relations else None
+        with_frames = examples if self._has_indicator else []
+        frames = [gold_frames(example, self.spans_key) or [] for example in with_frames]
+        predicates = [{frame.predicate for frame in doc_frames} for doc_frames in frames]
+        inputs = LisaInput([example.predicted for example in examples], heads, predicates)
         scores, backprop = self.model.begin_update(inputs)
         loss, d_scores = self.get_loss(examples, scores)
         backprop(d_scores)

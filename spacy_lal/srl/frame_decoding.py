@@ -25,7 +25,7 @@ from ..structure.sequence import (
     unique_viterbi,
 )
 from ..trees.tree import LabelledSpan
-from .lisa_losses import allowed_joint_labels
+from .gold_frames import allowed_joint_labels
 from .network import LisaBatch, LisaScores, from_self_loops, to_self_loops
 
 RoleDecoding = Literal["probabilities", "viterbi", "valid", "greedy"]

@@ -254,8 +254,8 @@ def lisa_settings(model: Model) -> LisaSettings:
     return cast(LisaSettings, model.attrs["settings"])
 
 
-def _init(model: Model, X: LisaInput | None = None, Y: Any = None) -> None:
-    width = initialize_tok2vec(model, X.docs if X is not None else None)
+def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
+    width = initialize_tok2vec(model, X)
     names = {name: model.attrs[name] for name in NAMES}
     settings = lisa_settings(model).to_json()
     torch_shim(model).initialize({"d_in": width, **names, "settings": settings})

@@ -22,10 +22,8 @@ MAY_CHANGE = ("training.max_steps", "training.patience", "training.logger")
 MISSING = "not there"
 """Value of missing settings."""
 
-Described = dict[str, Any]
 
-
-def describe_run(config: Config, files: Iterable[Path], output: Path) -> Described:
+def describe_run(config: Config, files: Iterable[Path], output: Path) -> dict[str, Any]:
     """Describe the config and files of a training, before the pipeline is made.
     config: interpolated. files: further input. output: never read. Files and folders named in
         [corpora] and [initialize] are described by their contents."""
@@ -64,27 +62,20 @@ def describe_pipeline(nlp: Language, frozen: Collection[str]) -> dict[str, str]:
     return digests
 
 
-def differences(here: Described, there: Described) -> list[str]:
+def differences(here: dict[str, Any], there: dict[str, Any]) -> list[str]:
     """Return the fixed settings, and files, that differ between two `describe_run`."""
     found = []
-    for key, now, before in _unequal(here["config"], there["config"]):
+    for key, now, before in unequal(here["config"], there["config"]):
         if not any(key == name or key.startswith(f"{name}.") for name in MAY_CHANGE):
             found.append(f"{key} is {now}, and was {before}")
-    for path, now, before in _unequal(here["files"], there["files"]):
+    for path, now, before in unequal(here["files"], there["files"]):
         what = "is" if now == MISSING else "was" if before == MISSING else None
         found.append(f"{path} {what} {MISSING}" if what else f"{path} has changed")
     return found
 
 
-def other_versions(here: Described, there: Described) -> list[str]:
-    """Return the packages with other versions than before."""
-    return [
-        f"{name} is {now}, and was {before}"
-        for name, now, before in _unequal(here["versions"], there["versions"])
-    ]
-
-
-def _unequal(here: dict[str, Any], there: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+def unequal(here: dict[str, Any], there: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the keys whose values differ, with both values."""
     for key in sorted(here.keys() | there.keys()):
         now, before = here.get(key, MISSING), there.get(key, MISSING)
         if now != before:

@@ -57,16 +57,12 @@ class Plateau(Iterator[float]):
     evaluations: int = 1
 
     def __post_init__(self) -> None:
-        possible = {
-            "warmup_steps": self.warmup_steps >= 0,
-            "patience": self.patience >= 0,
-            "factor": 0 < self.factor < 1,
-            "evaluations": self.evaluations >= 1,
-        }
-        for name, is_possible in possible.items():
-            if not is_possible:
-                value = getattr(self, name)
-                raise ValueError(f"{name} of spacy-lal.plateau.v1 can't be {value}")
+        least = min(self.warmup_steps, self.patience, self.evaluations - 1)
+        if least < 0 or not 0 < self.factor < 1:
+            raise ValueError(
+                "spacy-lal.plateau.v1 needs a factor between 0 and 1, evaluations from 1 on, and "
+                f"other numbers from 0 on, not {self}"
+            )
         self.updates = 0
         self.falls: int | None = None
         _MADE.add(self)

@@ -19,7 +19,7 @@ from spacy_lal.bridge.warm_start import take_weights
 from spacy_lal.embeddings.forms import build_word_affix_embed_v1
 from spacy_lal.embeddings.vocabulary import learn_vocabulary
 from spacy_lal.encoders.network import build_pretrained_encoder_v1
-from spacy_lal.ged.encoder_layers import (
+from spacy_lal.ged.network import (
     WordLayer,
     build_encoder_layers_v1,
     build_transformer_layers_v1,
