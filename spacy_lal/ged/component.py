@@ -127,10 +127,8 @@ class ErrorDetector(WeightsPipe):
         validate_examples(examples, f"{self.name}.get_loss")
         index = {label: k for k, label in enumerate([CORRECT, *self.labels])}
         labels = [gold_errors(example, self.spans_key) for example in examples]
-        self._warn_unknown(
-            "labels",
-            Counter(name for found in labels for name in found if name and name != CORRECT),
-        )
+        # "", a correct token's, is no name
+        self._warn_unknown("labels", Counter(name for of in labels for name in of if name))
         gold = [
             index.get(label, -1) if label is not None and not token.is_space else -1
             for example, doc_labels in zip(examples, labels, strict=True)
@@ -144,8 +142,7 @@ class ErrorDetector(WeightsPipe):
             logits, targets, weights, ignore_index=-1, reduction="sum"
         ) / max(1, int((targets >= 0).sum()))
         loss.backward()
-        gradient = cast(Floats2d, torch2xp(cast(torch.Tensor, logits.grad)))
-        return float(loss.detach()), gradient
+        return float(loss.detach()), cast(Floats2d, torch2xp(cast(torch.Tensor, logits.grad)))
 
     def predict(self, docs: Iterable[Doc]) -> Probabilities:
         """Return the probabilities of each token's labels, "correct" first: [tokens, labels]."""

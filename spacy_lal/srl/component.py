@@ -181,15 +181,12 @@ class LisaSRL(ParserPipe):
                 raise ValueError(f"a transition from {before} to {after}, and {n} role labels")
 
     def _check_indicator(self) -> None:
-        if self._has_indicator and self.predicate_source == "model":
+        width = lisa_settings(self.model).indicator_width
+        if width is not None and self.predicate_source == "model":
             raise ValueError(
                 f"the model of {self.name!r} encodes a sentence for each of its predicates, and "
                 'does not find them: set predicate_source = "doc" and give it some'
             )
-
-    @property
-    def _has_indicator(self) -> bool:
-        return lisa_settings(self.model).indicator_width is not None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -201,8 +198,7 @@ class LisaSRL(ParserPipe):
         return [partial(read_frames, key=self.spans_key)]
 
     def _settle(self, counts: Counts, labels: Names | None) -> Names | None:
-        frames = f"frames in doc.spans[{self.spans_key!r}]"
-        counts.require(self.name, labels, "roles", frames, "roles")
+        counts.require(self.name, labels, "roles", f"frames in {self._gold}", "roles")
         syntax = lisa_settings(self.model).syntax_layer is not None
         if syntax:
             counts.tell_lacking(self.name, "heads", "have no heads")
@@ -245,7 +241,7 @@ class LisaSRL(ParserPipe):
         set_dropout_rate(self.model, drop)
         # without relations, arcs are not trained
         heads = [gold_heads(example).heads for example in examples] if self.relations else None
-        with_frames = examples if self._has_indicator else []
+        with_frames = examples if lisa_settings(self.model).indicator_width is not None else []
         frames = [gold_frames(example, self.spans_key) or [] for example in with_frames]
         predicates = [{frame.predicate for frame in doc_frames} for doc_frames in frames]
         inputs = LisaInput([example.predicted for example in examples], heads, predicates)
@@ -311,7 +307,13 @@ class LisaSRL(ParserPipe):
         self._check_initialised()
         self._check_indicator()
         heads = [token_heads(doc) for doc in docs] if self.parse_source == "doc" else None
-        predicates = [self._given_predicates(doc) for doc in docs]
+        by_doc = self.predicate_source == "doc"
+        predicates = [
+            {frame.predicate.i for frame in get_frames(doc, self.spans_key)}
+            if by_doc and self.spans_key in doc.spans
+            else None
+            for doc in docs
+        ]
         known = [doc_predicates or set() for doc_predicates in predicates]
         scores = self.model.predict(LisaInput(docs, heads, known))
         have_heads = all(doc.has_annotation("DEP") for doc in docs)
@@ -327,11 +329,6 @@ class LisaSRL(ParserPipe):
             root=self._root,
         )
         return scores.sentences, dict(parses)
-
-    def _given_predicates(self, doc: Doc) -> set[int] | None:
-        if self.predicate_source == "model" or self.spans_key not in doc.spans:
-            return None
-        return {frame.predicate.i for frame in get_frames(doc, self.spans_key)}
 
     def _given(
         self, docs: list[Doc], sentences: list[Sentence], predicates: list[set[int] | None]

@@ -169,8 +169,7 @@ def make_role_decoder(
     counts = torch.zeros(len(labels) + 1, len(labels))
     for before, after, count in transitions:
         counts[before, after] = count
-    between: Tensor | float = 0.0
-    start: Tensor | float = 0.0
+    between = start = torch.tensor(0.0)
     if how == "probabilities":
         between = transition_probs(counts[:-1])
     elif how == "viterbi":

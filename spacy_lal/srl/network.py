@@ -297,13 +297,12 @@ def _by_predicate(
     sentences: list[Sentence], predicates: Sequence[Collection[int]]
 ) -> tuple[list[int], Tensor]:
     """Return the sentence of each row, and the row's predicate word, -1 for none."""
-    rows, words = [], []
-    for row, sentence in enumerate(sentences):
-        doc_predicates = predicates[sentence.doc] if predicates else ()
-        found = places(doc_predicates, sentence) or [-1]
-        rows += [row] * len(found)
-        words += found
-    return rows, torch.tensor(words)
+    found = [
+        (row, word)
+        for row, sentence in enumerate(sentences)
+        for word in places(predicates[sentence.doc] if predicates else (), sentence) or [-1]
+    ]
+    return [row for row, _ in found], torch.tensor([word for _, word in found])
 
 
 def places(tokens: Collection[int], sentence: Sentence) -> list[int]:

@@ -83,11 +83,9 @@ def _prf_score(counts: Counts) -> PRFScore:
     return PRFScore(tp=counts.correct, fp=counts.excess, fn=counts.missed)
 
 
-# Rolesets stay empty; predicates with different ones would count as different.
-
-
 def _gold(example: Example, key: str) -> Iterator[FrameSpans]:
-    """Gold frames: predicates by token, arguments in words, that is tokens without whitespace."""
+    """Gold frames: predicates by token, arguments in words, that is tokens without whitespace.
+    Rolesets stay empty; predicates with different ones would count as different."""
     doc = example.reference
     index = WordIndex(doc)
     for frame in get_frames(doc, key):

@@ -30,8 +30,6 @@ from torch import Tensor, nn
 from ..formats.whole_files import whole_file
 
 T = TypeVar("T")
-Batches = Iterator[tuple[int, list[Example]]]
-"""Batches with their epoch numbers."""
 RandomState = dict[str, Any]
 """States of the random generators of Python, NumPy (global) and PyTorch by name; "cuda": PyTorch's
 of every GPU in use. CuPy doesn't expose its generator's state."""
@@ -133,12 +131,12 @@ class Saved:
         self,
         output: Path,
         state: dict[str, Any],
-        batches: Batches,
+        batches: Iterator[tuple[int, list[Example]]],
         dev: Callable[[], Iterable[Example]],
     ) -> None:
         """Undo `write`. Raises CheckpointError if the state doesn't fit the pipeline or the data.
-        state: of the checkpoint. batches: from the first; trained ones are skipped. dev: examples
-            of an evaluation, read as often as there were evaluations."""
+        state: of the checkpoint. batches: with epoch numbers, from the first; trained ones are
+            skipped. dev: examples of an evaluation, read as often as there were evaluations."""
         for name, digest in self.begins.items():
             if state["begins"].get(name) != digest:
                 raise CheckpointError(

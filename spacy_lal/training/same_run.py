@@ -42,11 +42,12 @@ def describe_run(config: Config, files: Iterable[Path], output: Path) -> dict[st
         for path in _files(start)
         if output.resolve() not in path.resolve().parents
     }
-    packages = ("spacy", "thinc", "torch", "numpy", "spacy-lal")
     return {
         "config": json.loads(json.dumps(settings)),
         "files": contents,
-        "versions": {name: version(name) for name in packages},
+        "versions": {
+            name: version(name) for name in ("spacy", "thinc", "torch", "numpy", "spacy-lal")
+        },
     }
 
 
