@@ -50,31 +50,13 @@ from spacy_lal.annotate.texts import Texts, pieces
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 NOUNS = [
-    "cat",
-    "dog",
-    "bridge",
-    "letter",
-    "teacher",
-    "engine",
-    "garden",
-    "question",
-    "river",
-    "house",
-    "student",
-    "answer",
+    *("cat", "dog", "bridge", "letter", "teacher", "engine", "garden", "question"),
+    *("river", "house", "student", "answer"),
 ]
 ADJECTIVES = ["old", "small", "green", "careful", "empty", "long"]
 VERBS = [
-    "saw",
-    "closed",
-    "wrote",
-    "found",
-    "left",
-    "carried",
-    "painted",
-    "asked",
-    "bought",
-    "moved",
+    *("saw", "closed", "wrote", "found", "left", "carried", "painted", "asked"),
+    *("bought", "moved"),
 ]
 PREPOSITIONS = ["in", "near", "with", "under", "behind"]
 JOINS = ("and", "because", "while", "although", ", but")

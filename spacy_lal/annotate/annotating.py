@@ -27,11 +27,11 @@ BATCH_TOKENS = 10_000
 
 
 def load(model: str, threads: int = 0, gpu: int = -1) -> Language:
-    """Load a pipeline on this GPU or the CPU (-1), with so many threads (0: torch's default).
+    """Load a pipeline on this GPU or the CPU (-1), with this number of threads (0: torch's
+    default).
 
     oneDNN keeps 64 operations, compiled for a batch's shape, instead of 1,024, since shapes hardly
-    recur. The environment variable has precedence; oneDNN reads it at its first use in a process.
-    """
+    recur. `PRIMITIVES`, if set, has precedence; oneDNN reads it at its first use in a process."""
     os.environ.setdefault(PRIMITIVES, KEPT)
     import spacy
     import torch
@@ -46,7 +46,7 @@ def load(model: str, threads: int = 0, gpu: int = -1) -> Language:
 
 
 class Found(NamedTuple, Generic[T]):
-    """Record with a value read from its Doc, or with the type and message of an error."""
+    """Record with the value read from its Doc, or with the type and message of the error."""
 
     record: Record
     value: T | None
@@ -139,10 +139,9 @@ def annotate_batch(
 ) -> list[Record]:
     """Return annotated records (see `doc_record`) for those with a "text", in order.
 
-    model: a pipeline, or its name or folder, which is loaded once a process.
+    model: a pipeline, or its name or folder, which is loaded once per process.
     A text of more than `max_chars` characters becomes several records (see `pieces`). Other fields
-    are kept; failed records and those without text return with the "error". Threads of a process
-    take turns.
+    are kept; failed records and those without text get an "error". Threads of a process take turns.
     """
     with _ONE_AT_A_TIME:
         nlp = model if isinstance(model, Language) else _load(str(model))

@@ -25,7 +25,7 @@ Counts = dict[str, Any]
 
 def check_same(folder: Path, name: str, settings: Mapping[str, Any]) -> None:
     """Write `settings` to this file of the folder, or compare them with the file. Raises
-    ValueError, naming the setting, for a different one, or if the file has no settings;
+    ValueError, naming the setting, if a value differs, or if the file holds no settings;
     FileExistsError if the folder has other files under the names of output files."""
     path = folder / name
     plain = json.loads(json.dumps(settings))
@@ -74,7 +74,7 @@ def describe(nlp: Language) -> str:
 
 
 class Manifest:
-    """Log of the complete shards, a line each, in order of completion."""
+    """Log of the complete shards, one line per shard, in order of completion."""
 
     def __init__(self, folder: Path) -> None:
         """Read the log. Raises ValueError, naming the file and the line, if it is malformed."""

@@ -34,7 +34,7 @@ from .texts import Texts, told
 
 
 class Done(NamedTuple):
-    """Shard, whether it was `there` before, and the end of its input, in bytes."""
+    """Counts of a shard, whether an earlier run wrote it, and the end of its input, in bytes."""
 
     counts: Counts
     there: bool
@@ -45,7 +45,7 @@ def annotate_texts(
     model: str, texts: Texts, output: Path, settings: AnnotateSettings, workers: Workers
 ) -> Iterator[Done]:
     """Annotate the texts into files of `output`; yield each shard's counts on completion. Complete
-    shards are kept. Raises ValueError if they are of another pipeline, settings or texts,
+    shards are kept. Raises ValueError if they have another pipeline, settings or texts,
     BlockingIOError if another run is writing there, ChildProcessError if a process ends."""
     # actors' GPUs are elsewhere
     nlp = load(model, workers.threads, workers.gpu if workers.engine == "processes" else -1)
@@ -124,7 +124,7 @@ def in_processes(
 ) -> Iterator[tuple[Shard, Counts]]:
     """Annotate each shard; yield shards with their counts, in order of completion. Every process
     loads the model, and one shard per process is in memory. Raises ChildProcessError, with the
-    reason, if a process ends or fails. The processes end with this one."""
+    reason, if a process ends or fails. All end with this process."""
     context = multiprocessing.get_context("spawn")  # torch's threads don't survive a fork
     left = iter(shards)
     first = list(islice(left, workers.processes))

@@ -94,7 +94,7 @@ class DocsWriter:
 
 
 class ParquetWriter:
-    """Writer of `doc_record`'s records in columns; kept fields become text, in JSON if need be."""
+    """Writer of `doc_record`'s records in columns; kept fields become text or JSON."""
 
     def __init__(self, keep: Sequence[str]) -> None:
         self._keep = [name for name in keep if name != "id"]
@@ -184,10 +184,10 @@ class AnnotateSettings:
 class Workers:
     """Settings of the annotating processes, without effect on the results.
 
-    processes: number of processes; 1 for this one.
-    threads: of torch in each; 0 for torch's default, and for an even share of the cores with
-        several processes.
-    gpu: its number, -1 for none.
+    processes: number of processes; with 1, this process annotates.
+    threads: torch's threads in each process; 0 for torch's default or, with several processes, for
+        an equal share of the cores.
+    gpu: number of the GPU, -1 for none.
     engine: "processes" of this machine, or "ray", with actors of one thread by default and a GPU
         each, chosen by Ray, unless `gpu` is -1.
     """
@@ -215,7 +215,7 @@ class Shard(NamedTuple):
 
 
 def cut_shards(texts: Texts, settings: AnnotateSettings) -> Iterator[Shard]:
-    """Yield the input as shards, always cut alike, with one in memory at a time."""
+    """Yield the input as shards, one in memory at a time. The cuts are the same in every run."""
     number, chars = 0, 0
     records: list[Record] = []
     for text in texts:
@@ -242,7 +242,7 @@ def shard_name(number: int, settings: AnnotateSettings) -> str:
 
 
 def make_shard(nlp: Language, shard: Shard, output: Path, settings: AnnotateSettings) -> Counts:
-    """Write the shard's file, after that of failed texts, if any."""
+    """Write the file of the shard's failed texts, if any, then the shard's file."""
     writer = WRITERS[settings.format](settings.keep)
     counts: Counter[str] = Counter()
 

@@ -39,7 +39,7 @@ _AT_ONCE = 1000
 class Texts:
     """Records of the input: "id" (default "FILE:LINE"), "text" and the fields to keep. A malformed
     line becomes a record with an "error" and its readable fields. position, size: bytes read so
-    far, and of all files (None for stdin)."""
+    far, bytes of all files (None for stdin)."""
 
     input: str
     kind: str | None = None
@@ -201,13 +201,13 @@ def pyarrow() -> Any:
 
 
 def told(error: Exception) -> str:
-    """Return an error in one line."""
+    """Return type and message of an error in one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def pieces(record: Record, max_chars: int = MAX_CHARS) -> Iterator[Record]:
     """Yield the record, or records of the pieces of a text longer than `max_chars`. Pieces have all
-    its fields; "offset" is the piece's. Raises ValueError for less than one character."""
+    fields of the record; "offset" is a piece's place. Raises ValueError for max_chars < 1."""
     if max_chars < 1:
         raise ValueError(f"max_chars must be at least 1, got {max_chars}")
     text, offset = record["text"], record.get("offset", 0)

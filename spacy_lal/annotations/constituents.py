@@ -54,7 +54,7 @@ def set_constituents(
 
 
 def get_constituents(doc: Doc, key: str = CONSTITUENTS_KEY) -> list[LabelledSpan]:
-    """Return the phrases in `doc.spans[key]` as (start, end, label) in preorder, [] without it."""
+    """Return the phrases in `doc.spans[key]` as (start, end, label) in preorder, or []."""
     return _in_preorder(doc.spans[key]) if key in doc.spans else []
 
 
@@ -69,9 +69,9 @@ def project_constituents(
 ) -> Iterator[tuple[int, int, str, bool]]:
     """Yield phrases as (start, end, label, exact) over the tokens of another tokenisation.
 
-    there, back: from `Example.alignment`, to the other tokens and from them.
-    exact: whether both borders are token borders there. Phrases without counterpart are left out.
-    Line breaks between tokens do no harm, unlike in `Example.get_aligned_spans_y2x`.
+    there, back: alignments of an `Example`, to the other tokens and from them.
+    exact: whether both borders are borders of other tokens. Phrases over no other token are left
+    out. Line breaks between tokens do no harm, unlike in `Example.get_aligned_spans_y2x`.
     """
     for start, end, label in spans:
         tokens = there[start:end]
@@ -88,9 +88,9 @@ def constituent_tree(span: Span, key: str = CONSTITUENTS_KEY) -> ConstituentTree
     several children, or only words where nothing was annotated. A shorter span's tree is the
     topmost phrase over exactly these tokens, or None. Words are tagged with `token.tag_`, else
     `pos_`, else "XX". Whitespace tokens are ignored.
-    `log_prob` is the parser's, unless the sentence has changed since. `parsed` is False without the
-    group, and for a skipped sentence. A loop over spans from left to right reads the Doc's phrases
-    once (see `LoopIndex`). Raises ValueError if phrases cross.
+    `log_prob` is the parser's; None if the sentence has changed since. `parsed` is False without
+    the group, and for a sentence that the parser skipped. A loop over spans from left to right
+    reads the Doc's phrases once (see `LoopIndex`). Raises ValueError if phrases cross.
     """
     doc = span.doc
     phrases = _PHRASES.at(doc, key, span.start) or _Phrases(doc)

@@ -16,8 +16,8 @@ def set_dependencies(doc: Doc, heads: Sequence[int], relations: Sequence[str]) -
 
     heads: token indices, a root is its own head. relations: "" for "not annotated".
     The first word of some long, extremely non-projective trees is attached to the root, since spaCy
-    loses their beginning. Raises ValueError unless every token has both, and for a head outside the
-    Doc.
+    loses their beginning. Raises ValueError unless every token has a head and a relation, and for a
+    head outside the Doc.
     """
     if not len(heads) == len(relations) == len(doc):
         raise ValueError(

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
-from ..drawing.html import text_style
-from ..drawing.marked_text import roles_html
+from ..drawing.html import roles_html, text_style
 from ..drawing.sentence import Phrase, RoleFrame, Sentence
 from ..trees.tree import LabelledSpan
 from .span_groups import span_scores
@@ -33,7 +32,7 @@ _SENSE = re.compile(r"(?<=.)\.(?:\d+|[A-Z]+)$")
 
 
 class FrameSpans(NamedTuple):
-    """Frame in tokens: (start, end, label) of V and the arguments. `predicate` has the roleset."""
+    """Frame by token indices: spans of V and the arguments. `predicate` is the roleset's token."""
 
     predicate: int
     roleset: str
@@ -41,7 +40,7 @@ class FrameSpans(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """Semantic role with all its pieces in text order; mostly there is one."""
+    """Semantic role with its pieces in text order; mostly it has one piece."""
 
     label: str
     spans: tuple[Span, ...]
@@ -51,11 +50,11 @@ class Argument(NamedTuple):
 class Frame:
     """Predicate with its arguments, as read from a Doc.
 
-    predicate: token that has the roleset; mostly the first one of `verb`.
+    predicate: token that has the roleset; mostly the first token of `verb`.
     arguments: in text order where `set_frames` wrote them, with R-X, the continuations C-X, and
         `C-V`, the second part of a predicate in two pieces.
     verb: span labelled V, whatever its part of speech.
-    scores: of each argument, None without one. verb_score: of `verb`.
+    scores: score of each argument, or None. verb_score: score of `verb`.
     """
 
     predicate: Token
@@ -76,7 +75,7 @@ class Frame:
         return tuple(sorted((self.verb, *self.arguments), key=lambda span: (span.start, -span.end)))
 
     def merged(self) -> tuple[Argument, ...]:
-        """Return V and the arguments in text order, with continuations joined; R-X is its own."""
+        """Return V and the arguments in text order, with continuations joined; R-X stays apart."""
         spans = self.spans
         return tuple(
             Argument(label, tuple(spans[i] for i in pieces))
@@ -177,9 +176,9 @@ def set_frames(
 
 
 def get_frames(doc: Doc, key: str = FRAMES_KEY) -> list[Frame]:
-    """Return the frames in `doc.spans[key]`, in its order, [] without it. A span labelled V opens a
-    frame, so that frames with equal ids, as after `Doc.from_docs`, stay apart. All scores are None
-    unless the group has one for each span."""
+    """Return the frames in `doc.spans[key]`, in the group's order; [] without the group. A span
+    labelled V opens a frame, so that frames with equal ids, as after `Doc.from_docs`, stay apart.
+    All scores are None unless the group has one for each span."""
     if key not in doc.spans:
         return []
     spans, scores = list(doc.spans[key]), span_scores(doc.spans[key])
@@ -189,7 +188,7 @@ def get_frames(doc: Doc, key: str = FRAMES_KEY) -> list[Frame]:
 
 
 def frame_positions(group: SpanGroup) -> dict[int, list[int]]:
-    """Return positions in the group of each predicate's first frame's spans, V first."""
+    """Return each predicate's first frame, as indices of its spans in the group, V first."""
     spans = list(group)
     found: dict[int, list[int]] = {}
     for frame in _group(spans):

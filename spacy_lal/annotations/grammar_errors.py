@@ -30,7 +30,7 @@ def set_errors(
 
     labels: of every token, `CORRECT` or an error's type (`ERROR` where types are unknown).
     scores: error probability of every token, kept in `attrs["token_scores"]`; `attrs["scores"]` has
-        the greatest of each span, None without scores.
+        the greatest one in each span, or None.
     Raises ValueError unless every token has a label and, with scores, a score.
     """
     if len(labels) != len(doc) or (scores is not None and len(scores) != len(doc)):
@@ -60,7 +60,7 @@ def _runs(labels: Sequence[str]) -> Iterator[tuple[int, int, str]]:
 
 
 class GrammarError(NamedTuple):
-    """Run of wrong tokens, its error type, and the greatest probability of a token, or None."""
+    """Run of wrong tokens, its error type, and its greatest error probability, or None."""
 
     span: Span
     label: str
@@ -68,7 +68,7 @@ class GrammarError(NamedTuple):
 
 
 def grammar_errors(doc: Doc, key: str = ERRORS_KEY) -> list[GrammarError]:
-    """Return the errors in `doc.spans[key]`, in its order, [] without it."""
+    """Return the errors in `doc.spans[key]`, in the order of the group; [] without the group."""
     if key not in doc.spans:
         return []
     group = doc.spans[key]
@@ -89,7 +89,7 @@ def get_errors(doc: Doc, key: str = ERRORS_KEY) -> list[str]:
 
 
 def error_scores(doc: Doc, key: str = ERRORS_KEY) -> list[float] | None:
-    """Return the error probability of every token; None without, or if tokens have changed."""
+    """Return each token's error probability; None if it is unknown or the tokens have changed."""
     if key not in doc.spans:
         return None
     scores = doc.spans[key].attrs.get("token_scores")

@@ -24,7 +24,7 @@ _LINKS = frozenset("-–/")
 
 
 class Piece(NamedTuple):
-    """Token of the new text; sources: old tokens with its characters, counted through all Docs."""
+    """Token of the new text. sources: the old tokens that it comes from, counted over all Docs."""
 
     text: str
     space: bool
@@ -32,7 +32,7 @@ class Piece(NamedTuple):
 
 
 def paragraphs(docs: Iterable[Doc]) -> Iterator[list[Doc]]:
-    """Yield runs of Docs with the same paragraph name; Docs without a name are alone."""
+    """Yield runs of Docs with the same paragraph name; each Doc without a name is a run."""
     keyed = ((doc.user_data.get(PARAGRAPH) or number, doc) for number, doc in enumerate(docs))
     for _, group in groupby(keyed, key=lambda pair: pair[0]):
         yield [doc for _, doc in group]
@@ -67,7 +67,7 @@ def rewritten(docs: Sequence[Doc], pieces: Sequence[Piece], vocab: Vocab) -> Doc
     depends on the token before it. The dependents of a removed token move to its head; removing a
     root raises ValueError. Constituents and roles without characters are removed.
     Heads, tags and frames are kept if all Docs have them. Where some Docs have constituents,
-    sentences of the others are "unparsed" (see `set_constituents`).
+    sentences of the other Docs are "unparsed" (see `set_constituents`).
     """
     old = _Old(docs)
     new = _New(old, pieces)

@@ -21,11 +21,11 @@ class WordIndex:
         self.before = list(accumulate((not is_blank for is_blank in blank), initial=0))
 
     def range(self, start: int, end: int) -> tuple[int, int]:
-        """Convert tokens `start` to `end` to words."""
+        """Convert the tokens `start` to `end` to a range of words."""
         return self.before[start], self.before[end]
 
     def spans(self, spans: Iterable[LabelledSpan]) -> list[LabelledSpan]:
-        """Convert spans of tokens to words, without those of whitespace alone."""
+        """Convert spans of tokens to spans of words; spans of whitespace alone are left out."""
         in_words = [(*self.range(start, end), label) for start, end, label in spans]
         return [span for span in in_words if span[0] < span[1]]
 
@@ -38,7 +38,7 @@ def bare_doc(
     one_sentence: bool = False,
 ) -> Doc:
     """Return a Doc of the same words and whitespace, without annotation. sentence_starts: whether
-    annotated sentence starts are kept. one_sentence: whether the first token alone starts one."""
+    annotated sentence starts are kept. one_sentence: whether the Doc is one sentence."""
     starts: list[bool | int | None] | None = None
     if one_sentence:
         starts = [i == 0 for i in range(len(tokens))]

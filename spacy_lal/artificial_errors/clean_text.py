@@ -110,9 +110,9 @@ def suffix_alternations(
     """Return pairs of suffixes that alternate, with their numbers of stems.
 
     words: in lower case. Two suffixes of at most four letters, in alphabetical order, alternate if
-    at least `least` stems, and 1 % of the stems of the most frequent alternation, have both. A stem
-    is all that two words share; stems below `stem` letters are ignored, as they share suffixes by
-    chance ("plan", "plane").
+    at least `least` stems, and 1 % of the stems of the most frequent alternation, have both
+    suffixes. A stem is the common beginning of two words; stems below `stem` letters are ignored,
+    as they share suffixes by chance ("plan", "plane").
     """
     found = Counter(pair for _, pair in _alternating(words, stem))
     enough = max(least, 0.01 * max(found.values(), default=0))
@@ -174,9 +174,9 @@ def families_of(counts: TextCounts, closed: Collection[str], least: int = 3) -> 
 def neighbour_insertions(sample: Sample, inserted: Collection[str]) -> dict[str, Insertion]:
     """Return where words are plausible: between words that they often follow and often precede.
 
-    A weight is the square root of the share of a neighbour's occurrences with the word there: an
-    error is seldom where the word nearly always stands. The 300 most frequent neighbours count that
-    occur with the word three times.
+    A weight is the square root of the share of a neighbour's occurrences beside the word: an error
+    is seldom where the word nearly always stands. Only the 300 most frequent neighbours that occur
+    with the word three times count.
     """
     words: Counter[str] = Counter()
     after: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -226,8 +226,8 @@ def similar_words(sample: Sample, words: Collection[str], most: int = 5) -> Fami
 
 
 def spacing_errors(counts: TextCounts, least: int = 20) -> Families:
-    """Return words to be split in two, and pairs to be joined, where all three are words. Parts
-    have at least two letters, those of a split word three, and `least` occurrences."""
+    """Return words to be split in two, and pairs to be joined, where all three are words. A part
+    has at least two letters, three in a split word, and `least` occurrences."""
     known = {word for word, count in counts.counts.items() if count >= least and len(word) >= 2}
     found: Families = {}
     for word in sorted(known):
@@ -244,8 +244,8 @@ def spacing_errors(counts: TextCounts, least: int = 20) -> Families:
 def model_from_text(counts: TextCounts, lang: str) -> ErrorModel:
     """Return a model of errors that learners of any language make, from clean text alone.
 
-    Function words, guessed by frequency, are deleted, inserted, or replaced by those that share
-    their following words. Other words change their form, by suffix or by lemma. Misspellings,
+    Function words, guessed by frequency, are deleted, inserted, or replaced by function words with
+    the same following words. Other words change their form, by suffix or by lemma. Misspellings,
     commas, spacing, capitals and word order follow `SHARES`. Raises ValueError if the text has no
     words.
     """
@@ -288,7 +288,7 @@ def calibrated(model: ErrorModel, sample: Sample, shares: Weights, most: int = 2
     Kinds without a share or a place there get 0. Where places are few, the share isn't met: an
     error at a kind's places is on average at most 1.5 times as probable as at a token of the text.
     Otherwise most occurrences of rare correct phrases would be wrong.
-    sample: `most` of its sentences are used, evenly spaced.
+    sample: the text; `most` evenly spaced sentences of it are used.
     """
     every = max(1, -(-len(sample) // most))
     chosen = sample[::every]

@@ -95,7 +95,7 @@ class CorrectionCounts:
             self._noise[Noise.LOWER if right[0][:1].isupper() else Noise.CAPITAL] += 1
 
     def model(self, lang: str, text: TextCounts | None = None) -> ErrorModel:
-        """Return a model of the corrected errors, and of others of the same sorts.
+        """Return a model of the corrected errors and of similar ones.
 
         text: clean text with more words. Misspellings and changes of form of its words are as
         frequent as in the corrections. Raises ValueError if there are no corrections.

@@ -73,7 +73,7 @@ def apply_changes(
     *,
     types: bool = False,
 ) -> tuple[list[str], list[bool], list[str]]:
-    """Return the sentence after ordered changes that don't overlap, like `corrupt_words`."""
+    """Apply ordered changes that don't overlap; return the results of `corrupt_words`."""
     built = _Builder(words, spaces)
     for change in changes:
         built.change(_trimmed(change, words))
@@ -150,8 +150,8 @@ def corrupt_doc(
     types: bool = False,
 ) -> Doc:
     """Return a new Doc with errors, labelled in `doc.spans["errors"]`. Each sentence has its own
-    `sentence_random`; a Doc without boundaries is one. Only sentence boundaries and whitespace are
-    kept of the annotation."""
+    `sentence_random`; a Doc without boundaries is one sentence. Of the annotation, only sentence
+    boundaries and whitespace are kept."""
     words: list[str] = []
     spaces: list[bool] = []
     labels: list[str] = []

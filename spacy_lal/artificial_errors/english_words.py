@@ -57,8 +57,8 @@ def verbs_of(
 
     sample: words and spaces of sentences. counts: all words of the text, in lower case.
     irregular: forms of a verb, base and third person first; groups without a gerund are no verbs.
-    before_base: words before a verb's base ("to", "will"). A regular verb follows one, and its
-    other forms occur `least` times, as "to" precedes nouns, too.
+    before_base: words before a verb's base ("to", "will"). A regular verb follows one of these, and
+    its other forms occur `least` times, as "to" precedes nouns, too.
     closed: words that are no verbs ("be", "not", which explain "bed" and "noted").
     """
     known = {group[0]: verb for group in irregular if (verb := _irregular(group))}
@@ -85,7 +85,7 @@ def _irregular(forms: Sequence[str]) -> Verb | None:
 
 
 def regular(base: str, doubled: bool = False) -> Verb:
-    """Return the regular forms. doubled: whether the last consonant doubles before a vowel."""
+    """Return a verb's regular forms. doubled: whether the last consonant doubles before a vowel."""
     stem = base + base[-1:] if doubled else base
     past = base + "d" if base.endswith("e") else _with_y(base, "ed") or stem + "ed"
     if base.endswith("ie"):
@@ -96,7 +96,7 @@ def regular(base: str, doubled: bool = False) -> Verb:
 
 
 def plural(word: str) -> str:
-    """Return the form with the ending of noun plurals and of the third person."""
+    """Return the form with the ending of plural nouns and of verbs' third person."""
     if word.endswith(("s", "x", "z", "ch", "sh", "o")):
         return word + "es"
     return _with_y(word, "es") or word + "s"

@@ -56,8 +56,8 @@ Choice = tuple[tuple[str, ...], tuple[float, ...], float]
 @dataclass(frozen=True)
 class Insertion:
     """An unnecessary word, with the weights of its neighbours. Its weight is `after` of the
-    preceding word times `before` of the following. Words outside of a table have the weight of
-    `ANY` there, or 0."""
+    preceding word times `before` of the following. Words outside of a table have the table's weight
+    of `ANY`, or 0."""
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid", strict=True)
     after: Weights
@@ -116,7 +116,7 @@ class ErrorModel:
 
     @cached_property
     def phrases_after(self) -> dict[str, list[tuple[Weights, Choice]]]:
-        """Replacements of phrases that are possible after some words, with these words."""
+        """Replacements of phrases that are possible only after certain words, with these words."""
         found: dict[str, list[tuple[Weights, Choice]]] = {}
         for kind in self.kinds.values():
             for phrase, choice in _choices([kind]).items() if kind.after else ():
@@ -134,7 +134,7 @@ class ErrorModel:
 
     @cached_property
     def longest(self) -> dict[str, int]:
-        """The most words of a phrase, by its first word."""
+        """The greatest number of words in a phrase, by the phrase's first word."""
         longest: dict[str, int] = {}
         for phrase in (*self.phrases, *self.phrases_after):
             first, *more = phrase.split(" ")
@@ -143,7 +143,7 @@ class ErrorModel:
 
     @cached_property
     def insertions_before(self) -> dict[str, list[tuple[str, float, Insertion]]]:
-        """Insertions before a word, with the kind's rate; `ANY`: before all words."""
+        """Insertions before a word, with the rate of their kind; `ANY`: before any word."""
         found: dict[str, list[tuple[str, float, Insertion]]] = {}
         for kind in self.kinds.values():
             for inserted, insertion in kind.insertions.items():
@@ -152,7 +152,7 @@ class ErrorModel:
         return found
 
     def with_rates(self, rates: Weights) -> ErrorModel:
-        """Return the model with other rates of kinds and weights of noise; the rest stays."""
+        """Return the model with other rates of kinds and other weights of noise."""
         kinds = {
             name: replace(kind, rate=rates.get(name, kind.rate))
             for name, kind in self.kinds.items()
@@ -167,7 +167,7 @@ class ErrorModel:
 
     @classmethod
     def load(cls, path: str | Path) -> ErrorModel:
-        """Load a model. Raises ValueError, with file and key, if it is malformed."""
+        """Load a model. Raises ValueError, naming file and key, if it is malformed."""
         try:
             return TypeAdapter(ErrorModel).validate_json(Path(path).read_bytes())
         except ValidationError as error:
@@ -179,7 +179,7 @@ class ErrorModel:
 
 
 def key_of(word: str) -> str:
-    """Return a word as tables have it."""
+    """Return a word in the form that tables have."""
     return "I" if word == "I" else word.lower().replace("’", "'")
 
 

@@ -29,9 +29,9 @@ SHORTEST = 4
 class Site(NamedTuple):
     """A place where an error is possible.
 
-    weight: relative probability. how: REPLACE, INSERT or a `Noise`. start, end: the tokens it
-    changes, none for INSERT. text: the replaced phrase in the model's form, or the inserted word,
-    "" for noise. choice: replacements of the phrase.
+    weight: relative probability. how: REPLACE, INSERT or a `Noise`. start, end: the tokens that
+    change, none for INSERT. text: the replaced phrase in the model's form, or the inserted word, ""
+    for noise. choice: replacements of the phrase.
     """
 
     weight: float

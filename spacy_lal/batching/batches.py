@@ -43,7 +43,7 @@ class SentenceBatch(Generic[S]):
 @dataclass
 class ParserScores(Generic[S]):
     """The scores of a batch of Docs; their gradient has the same shape. batches: a list in
-    training; from `predict` a lazy iterator, for one use."""
+    training; from `predict` an iterator, for one use."""
 
     sentences: list[Sentence]
     batches: Iterable[SentenceBatch[S]]
@@ -74,8 +74,8 @@ def batch_by_spans(
     """Returns batches of indices of sentences of similar length.
 
     A batch's padded charts hold at most `max_spans` spans, where each word or padding counts as at
-    least `spans_a_word`; a larger sentence is alone. A batch of at least `least_words` words takes
-    no sentence that would make it more than `most_padding` times as large as its words.
+    least `spans_a_word`; a larger sentence is a batch of its own. A batch of at least `least_words`
+    words takes no sentence that would make it more than `most_padding` times as large as its words.
     """
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     batches: list[list[int]] = []
@@ -123,7 +123,7 @@ def check_listeners(model: Model, docs: list[Doc]) -> None:
 def padded_batches(
     docs: list[Doc], sentences: list[Sentence], flat: Tensor, max_spans: int
 ) -> Iterator[tuple[list[int], Tensor, Tensor]]:
-    """Yields batches of similar length of the sentences to parse.
+    """Yields batches of the sentences to parse, each of similar length.
 
     flat: the vectors of all tokens [tokens, d_in]. A batch is the index of each sentence in
     `sentences`, their lengths in words [B], and the words' vectors [B, n, d_in].
@@ -135,7 +135,7 @@ def padded_batches(
 def token_batches(
     docs: list[Doc], sentences: list[Sentence], max_spans: int
 ) -> Iterator[tuple[list[int], Tensor, Tensor]]:
-    """Yields `padded_batches` with the words' numbers among all Docs' tokens [B, n] for vectors."""
+    """Yields `padded_batches` with indices over all Docs' tokens [B, n] in place of vectors."""
     first_token = numpy.cumsum([0, *map(len, docs)])
     parsed = [k for k, sentence in enumerate(sentences) if sentence.parsed]
     lengths = [len(sentences[k].words) for k in parsed]
@@ -171,7 +171,7 @@ def walk_back(scores: ParserScores, d_scores: ParserScores) -> None:
 
 
 def d_vectors(scores: ParserScores, d_scores: ParserScores, flat: Tensor) -> Tensor:
-    """Backpropagates the scores' gradients, through the parameters, and returns that of `flat`."""
+    """Backpropagates the scores' gradients, through the parameters, and returns `flat`'s."""
     walk_back(scores, d_scores)
     return flat.grad if flat.grad is not None else torch.zeros_like(flat)
 

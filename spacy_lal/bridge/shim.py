@@ -47,7 +47,7 @@ class TorchShim(Shim):
     """Owner of one `nn.Module`, which `build` makes from the header.
 
     make_reader: function from the header to the module's reader of Docs, such as a tokenizer. Both
-    are functions of a module, so that a pickle may name them.
+    functions are defined in modules, so that a pickle can name them.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class TorchShim(Shim):
         self.from_bytes(weights)
 
     def copy(self) -> Self:
-        """Returns a copy with its own id, by which an optimizer tells the two apart."""
+        """Returns a copy with its own id, which makes it another one for an optimizer."""
         copied = copy.deepcopy(self)
         with Shim.global_id_lock:
             Shim.global_id += 1
@@ -186,7 +186,7 @@ class TorchShim(Shim):
 
     def load(self, header: Header, tensors: dict[str, Tensor]) -> None:
         """Builds the module from its header with these parameters. Raises ValueError if they do not
-        fit or are not finite, before memory is taken for them."""
+        fit or are not finite, before the module takes memory."""
         try:
             _check_sizes(header, max(LEAST, sum(t.numel() for t in tensors.values())))
             with torch.device("meta"), WithoutFirstValues(), _at_most(len(tensors)):
@@ -243,8 +243,8 @@ def _restore_buffers(
 
 
 class WithoutFirstValues(TorchFunctionMode):
-    """Modules without random values, which are useless where there is no memory. To draw them
-    there, PyTorch would import its compiler, which takes longer than all else."""
+    """Modules without random values. Without memory for parameters such values are useless, and to
+    draw them PyTorch would import its compiler, which takes longer than all else."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None

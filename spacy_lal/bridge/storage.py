@@ -53,7 +53,7 @@ def save_weights(model: Model, path: Path) -> None:
 
 
 def load_weights(model: Model, path: Path) -> None:
-    """Undoes `save_weights`. Raises ValueError, naming the file, if it is damaged or unfit."""
+    """Undoes `save_weights`. Raises ValueError, naming the file, if it is damaged or unsuitable."""
     shims = [shim for _, shim in torch_shims(model)]
     try:
         headers, tensors = read_weights(path.read_bytes())
@@ -79,7 +79,7 @@ def load_weights(model: Model, path: Path) -> None:
 
 def store_half(component: Path) -> None:
     """Stores the weights in a component's folder as float16; loading makes them float32 again.
-    Raises ValueError if a value is too large for that, OSError if there are no weights."""
+    Raises ValueError if a value is too large for float16, OSError if there are no weights."""
     _store(component, _half)
 
 

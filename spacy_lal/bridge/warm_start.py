@@ -52,8 +52,8 @@ OVER_SENTENCES = {"label_attention_parser", "lisa"}
 def adopt_vocabulary(model: Model, source: Model) -> None:
     """Gives word embeddings in `model` the vocabulary of those in `source`, before it is built.
 
-    Both need one. Further words of the training data follow, so rows keep their numbers. A language
-    model keeps exactly the words that it predicts in `source`.
+    Both embeddings need a vocabulary. New words of the training data follow, so rows keep their
+    numbers. A language model keeps exactly the words that it predicts in `source`.
     """
     for mine, theirs in _pairs(model, source):
         # without one on either side, as for a language model of weight 0, there is none to share
@@ -70,9 +70,9 @@ def take_weights(model: Model, source: Model) -> tuple[int, int]:
 
     Rows of labels, tags or relations are matched by name, rows of words by the vocabulary from
     `adopt_vocabulary`. Where only one model has vectors behind the same embedding, the embedding's
-    columns are copied and the others begin as zero. Static vectors stay. Returns the number of
-    values copied, and of all values of `model`.
-    """
+    columns are copied and the other columns begin as zero. Static vectors stay. Returns two numbers
+    of
+    values: copied ones, and all of `model`."""
     taken = total = 0
     embedded = max(_embedding_widths(model) & _embedding_widths(source), default=0)
     for mine, theirs in _pairs(model, source):

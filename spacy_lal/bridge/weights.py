@@ -31,7 +31,7 @@ def metadata(data: bytes) -> dict[str, str]:
 
 
 def is_weights(data: Any) -> bool:
-    """Whether these are weights of this package."""
+    """Whether the data are weights of this package."""
     try:
         return isinstance(data, bytes) and "headers" in metadata(data)
     except (ValueError, AttributeError, RecursionError):

@@ -55,10 +55,10 @@ def annotate(
     ] = 500_000,
     batch_tokens: Annotated[int, typer.Option(min=1, help="Tokens per batch.")] = 10_000,
 ) -> None:
-    """Annotate the texts of INPUT with MODEL, and write files of even size.
+    """Annotate the texts of INPUT with MODEL, and write files of about equal size.
 
-    If it is stopped, the same command continues. Texts that fail are written to OUTPUT/failed, as
-    JSON lines with their errors, and the exit status is 3.
+    If the run is stopped, the same command continues it. Texts that fail are written to
+    OUTPUT/failed, as JSON lines with their errors, and the exit status is 3.
     """
     with clear_errors("annotate"):
         from ..annotate.run import annotate_texts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -82,7 +83,7 @@ def _print_heads(found: TopHeads, k: int) -> None:
 
     rows = []
     if found.categories:
-        rows.append(row("all", int(found.counts.sum()), found.top_overall(k), found.firsts.sum(0)))
+        rows.append(row("all", int(found.counts.sum()), found.top(None, k), found.firsts.sum(0)))
     for c, category in enumerate(found.categories):
         rows.append(row(category, int(found.counts[c]), found.top(category, k), found.firsts[c]))
     header = ["category", "spans", "top heads: contribution", "most often first"]
@@ -90,8 +91,6 @@ def _print_heads(found: TopHeads, k: int) -> None:
 
 
 def _print_errors(analysis: ErrorAnalysis, most: int = 15) -> None:
-    from ..interpret.head_analysis import attended_words
-
     msg.divider("Errors")
     print(
         f"{analysis.docs:,} Docs with trees. Predicted constituents: {analysis.correct:,} correct, "
@@ -108,7 +107,8 @@ def _print_errors(analysis: ErrorAnalysis, most: int = 15) -> None:
     rows = []
     for predicted, gold, errors in analysis.confusions()[:most]:
         heads = "  ".join(f"{head}: {count}" for head, count in analysis.first_heads(errors)[:3])
-        words = "  ".join(word for word, _ in attended_words(errors).most_common(3))
+        attended = Counter(error.heads[0].words[0][0] for error in errors)
+        words = "  ".join(word for word, _ in attended.most_common(3))
         rows.append([predicted, gold or "(none)", str(len(errors)), heads, words])
     header = ["predicted", "gold", "errors", "first heads", "which attend most to"]
     msg.table(rows, header=header, divider=True, max_col=60, aligns=list("llrll"))

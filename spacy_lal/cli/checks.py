@@ -23,7 +23,7 @@ ThreadsOption = Annotated[int, typer.Option(min=0, help="Threads of torch; 0 for
 def clear_errors(command: str, source: Path | None = None) -> Iterator[None]:
     """End the command with one line that names the place of bad input, without a traceback.
 
-    source: a place to name in errors that don't name it.
+    source: a place to add to errors that don't name it.
     """
     try:
         yield
@@ -91,7 +91,7 @@ def _identity(path: Path) -> tuple[int, int]:
 def input_files(inputs: Iterable[Path], pattern: str) -> Iterator[Path]:
     """Yield the files among the inputs, and those in the folders whose names match.
 
-    Raises FileNotFoundError for a folder that has none.
+    Raises FileNotFoundError for a folder without such files.
     """
     for path in inputs:
         yield from files_in(path, pattern)

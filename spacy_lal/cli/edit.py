@@ -30,8 +30,8 @@ def edit(
     """Write MODEL to OUTPUT with other settings (--set) or other weights (--mean-with).
 
     The mean of a training's final and initial weights (Wortsman et al. 2022, Model soups) forgets
-    less. The initial weights of parts that only MODEL has, such as further words, are those of
-    `warm_start`.
+    less of earlier training. The initial weights of parts that only MODEL has, such as further
+    words, are those of `warm_start`.
     """
     from ..bridge.warm_start import mean_weights
     from ..pipeline.loading import load_pipeline
@@ -103,9 +103,9 @@ def find_threshold(
 ) -> None:
     """Write MODEL, which has a `gec_detector`, to OUTPUT with a threshold for its users' texts.
 
-    It is the lowest that is high enough for each of CORRECT, and not below that with the best F0.5
-    on another file. A learner's text has an error every tenth token, other text has none.
-    """
+    It is the lowest threshold that is high enough for each of CORRECT, and not below the one with
+    the best F0.5 on --tune. Learners' texts have an error every tenth token, other texts almost
+    none."""
     from ..evaluation.detection_scores import choose_threshold, detector_of
     from ..pipeline.loading import load_pipeline
 

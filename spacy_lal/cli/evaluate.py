@@ -71,17 +71,17 @@ def evaluate(
 ) -> None:
     """Show scores of MODEL on CORPORA, of each layer that both have, and its speed.
 
-    MODEL reads the words of CORPORA, one sentence a Doc, and predicts the rest: trees (EVALB),
+    MODEL reads the words of CORPORA, one sentence per Doc, and predicts the rest: trees (EVALB),
     heads (three conventions), tags, roles (srl-eval.pl, for each combination of --parses,
     --predicates and --decoders) and errors (precision, recall and F0.5 of tokens).
 
     With --raw, it also finds words and sentences. Words are compared by their characters;
     boundaries by their places, without the first of a paragraph; heads as in CoNLL 2018; brackets
-    without punctuation. Further rows have the scores with gold sentences, gold tokens or both.
+    without punctuation. Further rows have the scores with gold sentences, with gold tokens, and
+    with both.
 
-    With --pairs, scores are the share of wrong sentences whose error is found, and of right ones
-    with a mark.
-    """
+    With --pairs, scores are the share of wrong sentences whose error is found, and of right
+    sentences with a mark."""
     paths = corpora or []
     with clear_errors("evaluate"):
         if sum(map(bool, (pairs, raw, calibrate))) > 1:

@@ -61,8 +61,8 @@ def corrupt(
 
     Corrections are two files of tokenised sentences, one per line, or M2. They give the errors and
     their frequencies; correct text, if given, adds words. From correct text alone, --learn makes a
-    model of errors that are usual in any language, and for English of those that are typical of its
-    learners.
+    model of errors that are usual in any language, and for English of errors that are typical of
+    its learners.
     """
     with clear_errors("corrupt"):
         paths, files = texts or [], [*(corrections or ()), *(m2 or ())]

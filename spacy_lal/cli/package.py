@@ -75,9 +75,9 @@ def package(
 
     Absolute paths in the config's [paths] are shortened to their last part. Parts that only
     training reads are left out: a language model that a detector learned beside errors, and the
-    words of the training data. 8-bit numbers are row by row; tok2vec has some, too, if it holds a
-    pretrained encoder. Vectors can only be left out if no component reads those of the vocabulary.
-    """
+    words of the training data. 8-bit numbers have a scale for each row; tok2vec is stored so, too,
+    if it holds a pretrained encoder. Vectors can only be left out if no component reads the
+    vocabulary's vectors."""
     from ..bridge.storage import has_weights, store_bytes, store_half
 
     with clear_errors("package"):
@@ -225,7 +225,7 @@ def _check_replaced(target: Path) -> None:
 
 
 def forget_words(pipeline: Path) -> None:
-    """Keep only those strings of a pipeline that loading it adds, and its word vectors' keys.
+    """Keep only the strings that loading the pipeline adds, and the keys of its word vectors.
 
     Words of the training data in the vocabulary take megabytes on disk and several times as much
     memory. A pipeline keeps all strings if a component may need them.

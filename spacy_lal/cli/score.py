@@ -46,7 +46,7 @@ def score_trees(
         int | None, typer.Option("--max-errors", "-e", help="Stop after more sentence errors.")
     ] = None,
 ) -> None:
-    """Print labelled recall, precision and F1 of bracketed trees, one a line, as EVALB does.
+    """Print labelled recall, precision and F1 of bracketed trees, one per line, as EVALB does.
 
     Messages about sentences that can't be compared go to standard error; after too many of them
     there is no summary and the exit status is 1.
@@ -82,9 +82,9 @@ def score_roles(
     """Print precision, recall and F1 of semantic roles, as srl-eval.pl of CoNLL-2005 does.
 
     Predicates are taken as given: predicted ones that aren't gold are skipped, unless --end-to-end.
-    As in the program, a predicate with another lemma is another one, all of whose arguments are
-    missed; their number goes to standard error.
-    Both files have the same sentences, a blank line after each; a row a token: the lemma of a
+    As in the program, a predicate with another lemma counts as another predicate, and all arguments
+    of the gold one as missed; their number goes to standard error.
+    Both files have the same sentences, a blank line after each; one row per token: the lemma of a
     predicate or "-", then a column for each predicate of the sentence. Files may be compressed
     (.gz, .bz2, .xz).
     """

@@ -27,7 +27,7 @@ def serve(
     ] = None,
     max_chars: Annotated[int, typer.Option(min=1, help="Longest text, in characters.")] = 2000,
     waiting: Annotated[int, typer.Option(min=1, help="Texts that may wait their turn.")] = 32,
-    seconds: Annotated[float, typer.Option(help="How long one text may take.")] = 30.0,
+    seconds: Annotated[float, typer.Option(min=0.1, help="How long one text may take.")] = 30.0,
 ) -> None:
     """Serve a page that shows the annotation of typed text, and POST /parse for programs.
 
@@ -37,13 +37,12 @@ def serve(
         try:
             import uvicorn
 
-            from ..page.app import LOOPBACK, make_app
+            from ..page.app import LOOPBACK, Limits, make_app
         except ImportError:
             raise ImportError("needs a web server: pip install 'spacy-lal[demo]'") from None
         from spacy.util import get_installed_models
 
         from ..annotate.annotating import load
-        from ..page.worker import Limits
 
         listening = _listen(host, port)
         names = models or sorted(name for name in get_installed_models() if "_lal_" in name)

@@ -41,8 +41,8 @@ def silver(
     """Annotate TEXT with MODEL and write the sentences, with the layers that MODEL is sure of.
 
     Other layers are written as missing, and sentences with only tags are left out. `evaluate
-    --calibrate` shows how accurate a threshold is. If it is stopped, the same command continues
-    after the last complete file.
+    --calibrate` shows the accuracy above each threshold. If the run is stopped, the same command
+    continues it after the last complete file.
     """
     with clear_errors("silver"):
         from ..annotate.annotating import load

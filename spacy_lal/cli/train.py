@@ -33,7 +33,7 @@ def train(
 
     The result is the same as if training had never stopped. All other options are settings of the
     config, such as --training.max_steps 1000. OUTPUT keeps the checkpoint after training, so you
-    can continue with a larger max_steps; otherwise delete it.
+    can continue with a larger max_steps; else delete the checkpoint.
     """
     from spacy.cli._util import (
         import_code,

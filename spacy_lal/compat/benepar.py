@@ -31,7 +31,7 @@ class NonConstituentException(ValueError):
 
 
 class Constituent(NamedTuple):
-    """Tokens of a constituent and the labels of its unary chain from the top, () for most words."""
+    """Tokens of a constituent, and labels of its unary chain from the top; most words have ()."""
 
     start: int
     end: int
@@ -39,7 +39,7 @@ class Constituent(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Constituent's `number` in the preorder of its sentence, and the numbers below each one."""
+    """A constituent's `number` in preorder, and the numbers below each constituent."""
 
     doc: Doc
     found: list[Constituent]
@@ -51,7 +51,7 @@ class Place(NamedTuple):
         return self.doc[start:end]
 
     def within(self) -> range:
-        """Return the numbers of the constituent and of all inside of it."""
+        """Return the numbers of this constituent and of all constituents within it."""
         end = self.found[self.number].end
         last = next((k for k, c in enumerate(self.found) if c.start >= end), len(self.found))
         return range(self.number, last)
@@ -60,7 +60,7 @@ class Place(NamedTuple):
 def place_of(span: Span | Token) -> Place:
     """Return the constituent over exactly the words of a span, or over a token.
 
-    As in benepar, the sentence and every word are constituents, with labels or without. Whitespace
+    As in benepar, the sentence and every word are constituents, with or without labels. Whitespace
     tokens are ignored. Raises ValueError if the Doc has no trees, NonConstituentException if the
     span is no constituent.
     """
@@ -119,7 +119,7 @@ def get_parse_string(span: Span | Token) -> str:
 
 
 def get_constituents(span: Span) -> Iterator[Span]:
-    """Yield the span and all constituents inside of it, in preorder."""
+    """Yield the span and all constituents within the span, in preorder."""
     place = place_of(span)
     return map(place.span, place.within())
 
@@ -160,7 +160,7 @@ def install_extensions() -> None:
 
 
 class BeneparPipe(ConstituencyPipe):
-    """`lal_constituency` that writes tags as benepar does: over existing ones, or none."""
+    """`lal_constituency` that, as benepar, overwrites existing tags or writes no tags."""
 
     disable_tagger = False
 

@@ -35,8 +35,8 @@ class WordAffixSettings(EmbeddingSettings):
     values seen less often in the training data share the row "unknown". word_dropout,
     feature_dropout: probability of an unknown word or other feature in training. plain_signs: read
     typographic quotes, apostrophes, dashes and dots as those of keyboards, for training data that
-    has one kind alone. compounds: read the first and the last part of words, too, for treebanks
-    that join the parts of a word by "_", as the Vietnamese ones.
+    has only one kind. compounds: read the first and the last part of words, too, for treebanks that
+    join the parts of a word by "_", as Vietnamese ones do.
     """
 
     name: ClassVar[str] = "spacy-lal.WordAffixEmbed.v1"
@@ -82,9 +82,9 @@ class WordAffixSettings(EmbeddingSettings):
 class WordAffixEmbedding(WordEmbedding):
     """Rows of one table per feature, side by side.
 
-    which [N], ids [U, F] -> [N, word_width + (F-1) * affix_width]. Training replaces features by
-    "unknown", so that affixes learn to stand in for unseen words.
-    """
+    which [N]: row of `ids` for each token; ids [U, F]: F features of U distinct words; returns [N,
+    word_width + (F-1) * affix_width]. Training replaces features by "unknown", so that affixes
+    learn to stand in for unseen words."""
 
     def __init__(self, vocabulary: list[list[str]], settings: WordAffixSettings) -> None:
         super().__init__(vocabulary)

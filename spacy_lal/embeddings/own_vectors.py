@@ -29,8 +29,8 @@ class OwnVectors(nn.Module):
     """A table of 8-bit numbers, and a linear projection of the vectors of words.
 
     table [rows, d] times scale [rows, 1] are the untrained vectors. floret: settings that map words
-    to rows. Without, a word has one row or none: keys [K] (`short_keys`), ascending, and their
-    rows. Forward: distinct word of each token [N], their vectors [U, d] -> [N, width].
+    to rows. Without these, a word has one row or none: keys [K] (`short_keys`), ascending, and
+    their rows. Forward: distinct word of each token [N], their vectors [U, d] -> [N, width].
     """
 
     table: Tensor
@@ -70,7 +70,7 @@ class OwnVectors(nn.Module):
             self.rows.copy_(torch.from_numpy(rows[order]))
 
     def lookup(self, words: list[str]) -> Tensor:
-        """Returns the vectors of words [U, d], zero for one that has none."""
+        """Returns the vectors of words [U, d], zero for a word without a vector."""
         if not any(words):
             return torch.zeros(len(words), self.table.shape[1])
         if self.floret is None:
@@ -94,8 +94,8 @@ class OwnVectors(nn.Module):
 
 
 def short_keys(keys: list[int]) -> NDArray[numpy.int32]:
-    """Returns 32 bits of each 64-bit hash, which halves the memory. Of words without a vector one
-    in ten thousand shares its number with one of 400,000 that have."""
+    """Returns 32 bits of each 64-bit hash, which halves the memory. One in ten thousand words
+    without a vector shares its number with one of 400,000 words with a vector."""
     return numpy.asarray(keys, dtype="uint64").astype("uint32").view("int32")
 
 
@@ -128,7 +128,7 @@ def build_with_own_vectors_v1(
 
 def take_vectors(model: Model, vectors: Vectors) -> None:
     """Builds the layer's module around these vectors. Raises ValueError if there are none, or if
-    they are of anything but words as written."""
+    they aren't vectors of words as written."""
     if 0 in vectors.shape or (vectors.mode != "floret" and not vectors.key2row):
         raise ValueError(
             "spacy-lal.WithOwnVectors.v1 needs word vectors, but the pipeline has none: set "

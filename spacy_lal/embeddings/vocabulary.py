@@ -69,8 +69,8 @@ class WordEmbedding(nn.Module):
 
 
 class VocabularyShim(TorchShim):
-    """Owner of a module built from words of the training data. vocabulary: function from the counts
-    of all words to the header's "vocabulary", kept in `cfg` until initialisation."""
+    """Owner of a module that is built from words of the training data. vocabulary: function from
+    the counts of all words to the header's "vocabulary", kept in `cfg` until initialisation."""
 
     def __init__(
         self, build: Callable[[Header], nn.Module], vocabulary: Callable[[Counter[str]], list]
@@ -102,7 +102,7 @@ def word_form(text: str) -> str:
 
 
 def learn_vocabulary(model: Model, docs: Iterable[Doc]) -> bool:
-    """Gives training words to all layers of `model` with a vocabulary; returns whether any has."""
+    """Gives training words to the layers of `model` with a vocabulary; returns if there are any."""
     shims = [shim for _, shim in torch_shims(model) if isinstance(shim, VocabularyShim)]
     if shims:
         words = Counter(token.text for doc in docs for token in doc if not token.is_space)

@@ -29,8 +29,8 @@ PADDING = {"bert": 0, "electra": 0, "roberta": 1, "xlm-roberta": 1}
 class HuggingFace(nn.Module):
     """A transformer of Hugging Face's library with the interface of `Bert`.
 
-    With a decoder (T5), outputs are the decoder's, over the same pieces behind the one that begins
-    a text there [B, l + 1, d].
+    With a decoder (T5), outputs are the decoder's, over the same pieces after the piece that begins
+    its texts [B, l + 1, d].
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
@@ -119,8 +119,8 @@ def is_bert(config: dict[str, Any]) -> bool:
 
 
 def first_position(config: dict[str, Any]) -> int:
-    """Returns the position of a text's first piece in BERT and its kin. RoBERTa's and XLM-R's
-    follow the position of padding."""
+    """Returns the position of a text's first piece in BERT and its kin. In RoBERTa and XLM-R it
+    follows the position of padding."""
     return padding_of(config) + 1 if config["model_type"] in ("roberta", "xlm-roberta") else 0
 
 
@@ -140,9 +140,9 @@ def read_transformer(
 ) -> tuple[dict[str, Any], str, dict[str, Tensor]]:
     """Reads a model's configuration, its tokenizer's JSON and its parameters from a folder.
 
-    The folder holds config.json, tokenizer.json and model.safetensors. sha256: hash of the last.
-    Raises ValueError, naming the file, if one is missing or wrong. Nothing is downloaded.
-    """
+    The folder holds config.json, tokenizer.json and model.safetensors. sha256: hash of
+    model.safetensors. Raises ValueError, naming the file, if one is missing or wrong. Nothing is
+    downloaded."""
     folder = Path(folder)
     for name in ("config.json", "tokenizer.json", WEIGHTS):
         if not (folder / name).is_file():

@@ -42,9 +42,9 @@ class PretrainedSettings(Settings):
     pooling: a token's vector is that of its "first" piece, of its "last" piece, or the "mean" of
     all its pieces.
     window: number of pieces that are read together, special ones such as [CLS] included. A Doc is
-    cut into windows at its sentence boundaries, or at blank lines if it has none; each window gets
-    as many sentences as fit. A longer sentence is read in overlapping windows, and a token's vector
-    comes from the window in which it is farthest from the edges.
+    cut into windows at its sentence boundaries, or at blank lines if it has no boundaries; each
+    window gets as many sentences as fit. A longer sentence is read in overlapping windows, and a
+    token's vector comes from the window in which it is farthest from the edges.
     trained_from: the lowest layer that is trained; 0, the default, is the embeddings.
     mixed_precision: train with bfloat16 products, where the processor has them.
     prediction: "float32", or "bfloat16" to predict with such products, too; vectors then differ in
@@ -85,7 +85,7 @@ class LayerMix(nn.Module):
 
 
 class PretrainedNetwork(nn.Module):
-    """Batches of pieces -> the vectors of all tokens [tokens, width]; zeros for one without pieces.
+    """Batches of pieces -> the vectors of all tokens [tokens, width]; zeros without pieces.
     transformer: the contents of its config.json."""
 
     def __init__(self, transformer: dict[str, Any], settings: PretrainedSettings) -> None:
@@ -103,7 +103,7 @@ class PretrainedNetwork(nn.Module):
         _freeze(self.transformer, settings.trained_from)
 
     def forward(self, batches: list[PieceBatch], n_tokens: int, lower_precision: bool) -> Tensor:
-        """Computes the vectors; lower_precision: with bfloat16 products, where possible."""
+        """Computes the vectors; lower_precision: whether with bfloat16 products, where possible."""
         if not batches:
             return next(self.transformer.parameters()).new_zeros(n_tokens, self.output_dim)
         tokens = torch.cat([batch.tokens for batch in batches])

@@ -24,8 +24,8 @@ def build_with_encoder_v1(
     when the component is initialised. encoder: `spacy-lal.PretrainedEncoder.v1`, or a listener to a
     shared one. gradient: factor of the encoder's gradient; with 0 only other components train it.
     Components of this package send the mean gradient over a batch's words. spaCy's tagger and
-    senter send the sum, which would outweigh the others in a shared encoder; for these, 0.001 turns
-    the sum into about a mean.
+    senter send the sum, which would outweigh other components in a shared encoder; for these, 0.001
+    turns the sum into about a mean.
     """
     if not gradient >= 0:
         raise ValueError(f"gradient must be at least 0, got {gradient}")

@@ -27,7 +27,7 @@ class Window(NamedTuple):
 
 
 def cut(docs: list[Doc], counts: Numbers, room: int) -> list[Window]:
-    """Returns windows of at most `room` pieces over all tokens that have some, in order.
+    """Returns windows of at most `room` pieces over all tokens that have pieces, in order.
 
     counts: pieces of each token [tokens], each at most room // 2. A Doc is cut at its sentence
     boundaries, with as many sentences in a window as fit, or else at blank lines. Longer parts are
@@ -95,7 +95,7 @@ def deepest(windows: list[Window], n_tokens: int) -> Numbers:
 
 
 def alike(sizes: list[int], most: int = MOST_PIECES) -> Iterator[list[int]]:
-    """Yields batches of at most so many padded pieces, as numbers of windows of similar size."""
+    """Yields batches of windows of similar size, as indices, of at most so many padded pieces."""
     batch: list[int] = []
     total = 0
     for number in sorted(range(len(sizes)), key=sizes.__getitem__):

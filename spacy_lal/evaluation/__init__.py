@@ -39,10 +39,10 @@ def evaluate(
     """Return scores, as fractions, of each layer that the pipeline predicts and a corpus has.
 
     `results` has a dict for each corpus. prm: EVALB's parameters, a name or a file. batch_size:
-    Docs a batch, None for the pipeline's. roles: arguments of `measure_roles`. tune: a corpus whose
-    best threshold the detector gets. join: sentences a Doc for the detector. Raises OSError, or
-    ValueError if there is nothing to compare, or for roles or tune without such a component.
-    """
+    Docs per batch, None for the pipeline's size. roles: arguments of `measure_roles`. tune: a
+    corpus whose best threshold the detector gets. join: sentences per Doc for the detector. Raises
+    OSError, or ValueError if there is nothing to compare, or for roles or tune if the pipeline
+    lacks the component."""
     EvalbParameters.load(prm)  # raises its error before a corpus is parsed
     if roles:
         only_pipe(nlp, LisaSRL, "component lisa_srl")

@@ -49,8 +49,8 @@ def measure_errors(
 ) -> dict[str, Any]:
     """Return scores on a corpus, at a threshold (None: the detector's own) and at the best one.
 
-    join: sentences a Doc; several are without boundaries. Raises ValueError as `score_words` does.
-    """
+    join: sentences per Doc; several are joined without boundaries. Raises ValueError as
+        `score_words` does."""
     pipe = detector_of(nlp)
     threshold = pipe.cfg["threshold"] if threshold is None else threshold
     gold, scores, speed = score_words(nlp, corpus, join)
@@ -72,8 +72,8 @@ def measure_errors(
 
 
 def score_words(nlp: Language, corpus: Corpus, join: int = 1) -> tuple[Bools, Reals, float]:
-    """Return whether each word is an error, its probability, and the detector's words a second.
-    Docs without a span group of errors don't count. Raises ValueError if none has one."""
+    """Return whether each word is an error, its probability, and the detector's speed in words a
+    second. Docs without a span group of errors don't count. Raises ValueError if none has one."""
     pipe = detector_of(nlp)
     examples = [e for e in corpus(nlp) if pipe.spans_key in e.reference.spans]
     if not examples:
@@ -131,8 +131,8 @@ def best_threshold(gold: Bools, scores: Reals) -> float:
 
 
 def lowest_threshold(scores: Reals, most: float) -> float:
-    """Return the lowest threshold, in nine decimals, that at most a share `most` reaches. Raises
-    ValueError if more have the highest probability."""
+    """Return the lowest threshold, in nine decimals, that at most a share `most` of the
+    probabilities reaches. Raises ValueError if there is none."""
     allowed = math.floor(most * len(scores) + 1e-9)  # 0.29 * 100 is less than 29
     if allowed >= len(scores):
         return 0.0
@@ -148,10 +148,10 @@ def choose_threshold(
 ) -> tuple[float, list[dict[str, Any]]]:
     """Return the lowest threshold that is high enough for each file, and a row for each file.
 
-    correct: files without errors, of whose words at most a share `most` may be marked. tune: a file
-    with errors, whose best threshold is a lower bound. A row has the file, its words, its lowest
-    threshold, and the share of words that the chosen one marks. Raises ValueError for a file of the
-    other kind, or without any file.
+    correct: files without errors, in which at most a share `most` of the words may be marked. tune:
+    a file with errors, whose best threshold is a lower bound. A row has the file, its words, its
+    lowest threshold, and the share of words marked at the chosen threshold. Raises ValueError for a
+    file of the other kind, or without files.
     """
     if not correct and tune is None:
         raise ValueError("no files to choose a threshold by")
@@ -272,7 +272,7 @@ def evaluate_pairs(nlp: Language, path: Path) -> dict[str, Any]:
 def outcomes(
     nlp: Language, pairs: Sequence[Pair], threshold: float, key: str = "errors"
 ) -> Iterator[Outcome]:
-    """Yield the marks of each pair, of which the pipeline reads each sentence by itself."""
+    """Yield the marks of each pair; the pipeline reads each sentence by itself."""
     wrong = nlp.pipe(pair.wrong for pair in pairs)
     right = nlp.pipe(pair.right for pair in pairs)
     for pair, one, other in zip(pairs, wrong, right, strict=True):

@@ -94,7 +94,7 @@ def evaluate_raw(nlp: Language, corpus: Path, trees: Path | None = None) -> dict
 
 def measure_raw(nlp: Language, gold: Iterable[Doc], given: Given = "nothing") -> RawTextScores:
     """Return scores of the pipeline on the texts of Docs with gold annotation. given: gold
-    annotation it may use. Sentence starts within one of its tokens get lost."""
+    annotation that the pipeline may use. Sentence starts within a token get lost."""
     gold = list(gold)
     scores = RawTextScores()
     for doc, found in zip(gold, nlp.pipe(_inputs(nlp, gold, given)), strict=True):
@@ -116,10 +116,10 @@ def _inputs(nlp: Language, gold: Iterable[Doc], given: Given) -> Iterator[Doc]:
 
 
 def read_paragraphs(nlp: Language, corpus: Path, trees: Path | None = None) -> list[Doc]:
-    """Return the paragraphs of a corpus with one sentence a Doc.
+    """Return the paragraphs of a corpus with one sentence per Doc.
 
     trees: a corpus with some of the same sentences, by sent_id, whose constituents and tags count.
-    Raises ValueError if a sentence there has other words, or none is there.
+    Raises ValueError if such a sentence has other words, or if there is none.
     """
     annotated = {}
     if trees is not None:

@@ -61,8 +61,8 @@ def measure_roles(
     decoders: Sequence[str] | None = None,
     unique: bool | None = None,
 ) -> dict[str, Any]:
-    """Return scores of the first and (`roles`) of each combination of parses, predicates and
-    decoder.
+    """Return scores of each combination (`roles`) of parses, predicates and decoder, and of the
+    first one.
 
     parses: "model", "gold", or pipelines with heads. predicates: "model", "gold". decoders, unique
     (whether a frame may have a core role only once): None for the component's. Raises ValueError

@@ -94,7 +94,7 @@ def token_edits(text: str, places: Sequence[tuple[int, int]], edits: Sequence[Ed
     places: start and end of each token in characters.
     An edit covers all tokens that it overlaps; their remaining characters become part of the
     correction. An edit that overlaps no token inserts before the first token at or after its start.
-    An edit that only removes whitespace joins two tokens, or is dropped where they stay apart.
+    An edit that only removes whitespace joins two tokens, or is dropped if they don't join.
     """
     starts = [start for start, _ in places]
     ends = [end for _, end in places]

@@ -54,7 +54,7 @@ class Conllu(Files):
         return True
 
     def sentence(self, found: ConlluSentence) -> tuple[TreebankSentence, str]:
-        """Return the sentence, and why its heads were left out ("" if they weren't)."""
+        """Return the sentence, and the reason why its heads are left out ("" if they aren't)."""
         return to_sentence(found, self.tags)
 
     def write(self, doc: Doc) -> str:
@@ -65,7 +65,7 @@ class Conllu(Files):
 class ConlluSentence:
     """The syntactic words of a sentence, without multiword tokens and empty nodes.
 
-    heads: from 1, 0 for a root; None if any word has none. A column's "_" becomes "", except for
+    heads: from 1, 0 for a root; None if any word has no head. A column's "_" becomes "", except for
     words and lemmas that are underscores themselves.
     spaces: whether whitespace follows; there is none within a multiword token.
     multiword: first and last word of each multiword token, from 0, and its form.
@@ -92,7 +92,7 @@ class ConlluSentence:
     multiword: list[tuple[int, int, str]] = field(default_factory=list)
 
     def tags(self, column: TagColumn) -> list[str]:
-        """Return the words' tags, "" for a word without one."""
+        """Return the words' tags, "" for a word without a tag."""
         none = [""] * len(self.words)
         return {TagColumn.xpos: self.xpos, TagColumn.upos: self.upos}.get(column, none)
 
@@ -232,9 +232,9 @@ def _if_any(values: list[str]) -> list[str] | None:
 def format_conllu(doc: Doc, doc_id: str = "", comments: Mapping[str, Any] | None = None) -> str:
     """Return the sentences of a Doc as CoNLL-U; a Doc without boundaries is one sentence.
 
-    doc_id: value of `# newdoc id`, part of the sentences' ids. comments: further ones, at the first
-    sentence. Whitespace tokens aren't words; their dependents hang on their heads. The last column
-    has the words' offsets in the Doc's text, in characters.
+    doc_id: value of `# newdoc id`, part of the sentences' ids. comments: further comments, at the
+    first sentence. Whitespace tokens aren't words; their dependents depend on their heads. The last
+    column has the words' offsets in the Doc's text, in characters.
     """
     blocks: list[str] = []
     sentences = list(doc.sents) if doc.has_annotation("SENT_START") else [doc[:]]

@@ -21,7 +21,7 @@ _LOCK = Lock()
 
 
 def read_spacy(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
-    """Yield the Docs of a `.spacy` file. Raises ValueError, which names the file, if it is none."""
+    """Yield the Docs of a `.spacy` file. Raises ValueError, naming the file, if it isn't one."""
     read = 0
     try:
         docs = DocBin().from_disk(path).get_docs(vocab)

@@ -65,8 +65,8 @@ def decoded(raw: bytes, source: str, encoding: str = "utf-8-sig") -> str:
 
 
 def read_text_as(path: str | Path, encodings: Sequence[str]) -> tuple[str, str]:
-    """Return the text of a file, and the first of `encodings` that fits it. Raises the last one's
-    FormatError if none does."""
+    """Return the text of a file, and the first of `encodings` that fits it. Raises the FormatError
+    of the last encoding if none fits."""
     *others, last = encodings
     for encoding in others:
         try:
@@ -77,13 +77,13 @@ def read_text_as(path: str | Path, encodings: Sequence[str]) -> tuple[str, str]:
 
 
 def is_number(text: str) -> bool:
-    """Return whether the text is a number of at most nine digits; int() has a limit, too."""
+    """Return whether the text is a whole number of at most nine digits."""
     return text.isdecimal() and len(text) < 10
 
 
 @contextmanager
 def undamaged(path: Path, place: Callable[[], str]) -> Iterator[None]:
-    """Raise ValueError for damage in a compressed file, with its name and `place()`."""
+    """Raise ValueError for damage in a compressed file, with the file's name and `place()`."""
     try:
         yield
     except DAMAGE as error:

@@ -86,7 +86,7 @@ _PREDICATE_LABELS = frozenset().union(*(clause.labels for clause in _PREDICATES[
 
 def heads_by_rules(tree: ConstituentTree, rules: str = "collins") -> list[int]:
     """Return the head of each word, from 0; the root is its own head. rules: "collins", "semantic"
-    or "ctb". Function tags are ignored. Raises ValueError for others."""
+    or "ctb". Function tags are ignored. Raises ValueError for other rules."""
     if rules not in _TABLES:
         raise ValueError(f"unknown head rules {rules!r}: choose one of {', '.join(_TABLES)}")
     heads = list(range(len(tree.leaves)))

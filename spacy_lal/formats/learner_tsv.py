@@ -62,10 +62,10 @@ class LearnerTsv(Files):
     def write(self, doc: Doc) -> str:
         r"""Return the errors in `doc.spans["errors"]`.
 
-        Sentences end where the Doc says so, and at its end. Tokens of whitespace have no rows.
-        Double quotes are escaped twice in the task's files for Italian.
+        Sentences are those of the Doc; the last one ends with the Doc. Tokens of whitespace have no
+        rows. Double quotes are escaped twice in the task's files for Italian.
         Raises ValueError if the group isn't set, for a token with a tab or a line end, and for a
-        type that isn't one column, or is a label with another meaning.
+        type that isn't one column or means something else.
         """
         if ERRORS_KEY not in doc.spans:
             raise ValueError(f"doc.spans[{ERRORS_KEY!r}] isn't set")

@@ -48,7 +48,7 @@ _SPAN = re.compile(r"(-?\d{1,9}) (-?\d{1,9})")
 class Edit(NamedTuple):
     """A correction of the words [start, end), or an insertion before the word `start`.
 
-    type: as in the corpus, "" if it has none. correction: words with spaces between them, "" for a
+    type: as in the corpus, "" without a type. correction: words with spaces between them, "" for a
     deletion, None for an error that was not corrected.
     """
 
@@ -72,7 +72,7 @@ class Edit(NamedTuple):
 class M2Sentence:
     """A sentence and the edits of all its annotators, in file order.
 
-    annotators: all who read it, also those without edits.
+    annotators: all who read the sentence, also those without edits.
     spaces: whether whitespace follows each word, None if unknown.
     """
 
@@ -86,7 +86,7 @@ class M2Sentence:
 
 @dataclass(frozen=True, kw_only=True)
 class Corrections(Files):
-    """A format of sentences with edits. A word is wrong if any of their annotators says so."""
+    """A format of sentences with edits. A word is wrong if any annotator marks it."""
 
     types: Annotated[ErrorTypes, "Labels: only ERROR; M, U and R; or the file's own types."] = (
         ErrorTypes.none
@@ -182,8 +182,8 @@ def _edit(line: str, length: int, source: str, number: int) -> Edit:
 
 def labels_of(sentence: M2Sentence, types: ErrorTypes = ErrorTypes.none) -> list[str]:
     """Return the label of every word. A word is an error if an edit covers it, or something is
-    missing before it. A word missing at the end of the sentence marks none, as in MultiGED's files.
-    The first edit in the file decides."""
+    missing before it. A word missing at the end of the sentence marks no word, as in MultiGED's
+    files. The first edit in the file decides."""
     labels = [CORRECT] * len(sentence.words)
     for edit in reversed(sentence.edits) if labels else ():
         end = min(max(edit.end, edit.start + 1), len(labels))

@@ -23,7 +23,7 @@ SWAP = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class ParallelSentences(Corrections):
-    """Learners' sentences, one a line, and --corrected files with the same lines."""
+    """Learners' sentences, one per line, and --corrected files with corrections of these lines."""
 
     corrected: Annotated[list[Path], "A file of corrected sentences; repeat it for several."]
 
@@ -41,8 +41,8 @@ class ParallelSentences(Corrections):
 
 
 def read_parallel(original: str | Path, corrected: Sequence[str | Path]) -> Iterator[M2Sentence]:
-    """Yield the sentences of one file, with edits from each corrected one, its annotators from 0.
-    The files may be compressed. Raises FormatError for files with different numbers of lines."""
+    """Yield the sentences of one file, with edits from each corrected file; annotators count from
+    0. The files may be compressed. Raises FormatError for files with different numbers of lines."""
     ours = _lines(original)
     theirs = [_lines(path) for path in corrected]
     for path, lines in zip(corrected, theirs, strict=True):
@@ -71,8 +71,8 @@ def _lines(path: str | Path) -> list[list[str]]:
 @lru_cache(maxsize=100_000)
 def substitution(word: str, other: str) -> int:
     """Return the cost of a substitution: 0 for the same word, otherwise 500 to 1500. It falls with
-    the share of common letters at both ends, regardless of case, and is always less than a deletion
-    and an insertion."""
+    the share of common letters at both ends, regardless of case, and is always less than the cost
+    of a deletion and an insertion."""
     if word == other:
         return 0
     word, other = word.lower(), other.lower()

@@ -54,7 +54,7 @@ class Brackets(Files):
 
 
 class Bracketing(NamedTuple):
-    """One sentence of a treebank: its place, and its tree or fault."""
+    """One sentence of a treebank: its place, and its tree or the fault in its text."""
 
     place: str
     tree: ConstituentTree | None
@@ -116,7 +116,7 @@ def clean_label(label: str, *, functions: bool = False) -> str:
 
 
 def fold(tree: ConstituentTree, make: Callable[[ConstituentTree, list[T]], T]) -> T:
-    """Return make(node, its children's results) of the root. Nodes come from the right."""
+    """Return make(node, results of its children) for the root; nodes come from right to left."""
     built: list[T] = []
     for node in reversed(list(tree.preorder())):
         first = len(built) - len(node.children)
@@ -162,7 +162,7 @@ def clean_sentences(
     spaces: bool = True,
     drop_malformed: bool = False,
 ) -> Iterator[TreebankSentence]:
-    """Yield the sentences of the trees that have words. Those left out go to `losses`.
+    """Yield the sentences of the trees that have words. Sentences left out go to `losses`.
 
     clean: `clean_tree` with its options. spaces: whether whitespace follows words.
     drop_malformed: whether to leave out malformed trees. Otherwise raises ValueError.

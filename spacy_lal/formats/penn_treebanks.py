@@ -195,8 +195,8 @@ def merge(
     losses: Losses,
     unescape: Callable[[str], str] = str,
 ) -> list[TreebankSentence]:
-    """Return the sentences with the layers of a CoNLL-X file; those without heads go to `losses`.
-    Raises FormatError at the first place where the words differ."""
+    """Return the sentences with the layers of a CoNLL-X file; sentences without heads go to
+    `losses`. Raises FormatError at the first place where the words differ."""
     merged: list[TreebankSentence] = []
     for row in conllu.read_conllu(path):
         number = len(merged) + 1

@@ -31,15 +31,15 @@ _ROLE = re.compile(r"[^()*\s]+")
 
 
 class NestedRoles(FormatError):
-    """A role of a predicate within another, in a well-formed column, which frames can't have."""
+    """Raised where one role of a well-formed column lies inside another; no frame allows this."""
 
 
 @dataclass(frozen=True)
 class PropsSentence:
     """The propositions of one sentence.
 
-    length: number of tokens. frames: in order of their predicates, column 0 as rolesets, spans in
-    text order. line: line of its first row.
+    length: number of tokens. frames: in order of their predicates; column 0 gives rolesets; spans
+    in text order. line: line of the first row.
     """
 
     length: int
@@ -50,8 +50,8 @@ class PropsSentence:
 @dataclass(frozen=True, kw_only=True)
 class Props(Format):
     """Roles in CoNLL-2005's columns: written only, as conll05 reads them beside their words. Every
-    sentence is a block of rows, a row for each token other than whitespace; in a Doc without
-    sentence boundaries, all of it is one block."""
+    sentence is a block of rows, a row for each token other than whitespace; a Doc without sentence
+    boundaries is one block."""
 
     def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
         raise ValueError(f"{inputs[0]} is no .spacy file: conll05 reads props, beside their words")
@@ -89,7 +89,7 @@ def format_props(sentences: Iterable[PropsSentence]) -> str:
 
     Raises ValueError, with the sentence (from 1) and the frame, for roles that overlap, two frames
     of one predicate, a lemma that isn't one word or is "-", or a label with brackets, asterisks or
-    whitespace, which the format can't express.
+    whitespace.
     """
     blocks = []
     for number, sentence in enumerate(sentences, start=1):
@@ -111,7 +111,7 @@ def format_props(sentences: Iterable[PropsSentence]) -> str:
 
 
 def doc_props(doc: Doc, key: str = FRAMES_KEY) -> Iterator[PropsSentence]:
-    """Yield the propositions in `doc.spans[key]` of each sentence; without boundaries, of the Doc.
+    """Yield each sentence's propositions in `doc.spans[key]`; without boundaries, the Doc's.
 
     Whitespace tokens have no rows. Column 0 has lemmas: "give" for the roleset "give.01"; without a
     roleset the token's `lemma_`, or else its text in lower case.
@@ -218,9 +218,9 @@ def _bracketed(cells: Sequence[str], kind: str, source: str, line: int) -> list[
 def sentence_frames(
     rows: Sequence[Sequence[str]], rolesets: Sequence[str], *, source: str, line: int
 ) -> tuple[list[FrameSpans] | None, list[Drop]]:
-    """Return the frames, and those that a Doc can't hold with reasons.
+    """Return the frames, and left-out frames, which a Doc can't hold, with reasons.
 
-    With any such frame the frames are None, as its predicate would count as none otherwise.
+    If any is left out, the frames are None; else its predicate would count as no predicate.
     rows: each token's role columns. rolesets: each token's, "" for no predicate.
     Left out are columns with nested roles, without exactly one V, or with a V (or C-V) away from
     their predicate. Raises FormatError for a malformed column.

@@ -53,7 +53,7 @@ class Format:
 
     @property
     def gives_heads(self) -> bool:
-        """True if the format reads heads, with which head rules would mix two schemes."""
+        """True if the format reads heads; then head rules, another scheme, aren't allowed."""
         return False
 
     def sources(self, inputs: Sequence[Path]) -> Iterable[Path]:
@@ -61,8 +61,8 @@ class Format:
         raise NotImplementedError
 
     def read_parts(self, inputs: Sequence[Path]) -> dict[str, Part]:
-        """Return the parts by name, "" for a single one; other names are reported, not written.
-        Raises ValueError, with the input, for a part without sentences."""
+        """Return the parts by name, "" for a single part; parts of other names are reported, not
+        written. Raises ValueError, with the input, for a part without sentences."""
         raise NotImplementedError
 
     def read(self, path: Path, losses: Losses) -> Iterable[TreebankSentence]:
@@ -76,7 +76,7 @@ class Format:
 
 @dataclass(frozen=True, kw_only=True)
 class Files(Format):
-    """A format of single files: all inputs become one output."""
+    """A format of independent files; all input files become one output file."""
 
     pattern: Pattern = "*"
 
@@ -150,7 +150,7 @@ def files_in(path: Path, pattern: str) -> list[Path]:
 def with_drops(
     read: Iterable[tuple[TreebankSentence, list[Drop]]], losses: Losses
 ) -> Iterator[TreebankSentence]:
-    """Yield the sentences; the frames that are left out of them go to `losses`."""
+    """Yield the sentences; frames that are left out go to `losses`."""
     for sentence, drops in read:
         losses.left_out["frames left out"] += drops
         yield sentence

@@ -27,7 +27,7 @@ class TreebankSentence:
     constituents: phrases in preorder, without the root node.
     frames: predicates with their arguments.
     errors: each word's `grammar_errors.CORRECT` or type of error.
-    paragraph: the paragraph's name; neighbours with the same one are running text.
+    paragraph: the paragraph's name; neighbours with the same name are running text.
     """
 
     words: Sequence[str]
@@ -85,7 +85,7 @@ def to_doc(sentence: TreebankSentence, vocab: Vocab) -> Doc:
 
 
 def tree_fault(heads: Sequence[int]) -> str:
-    """Return why `heads` (the root is its own) aren't one tree with one root; "" if they are."""
+    """Return why `heads` (the root is its own head) aren't one tree with one root, or ""."""
     roots = [word for word, head in enumerate(heads) if head == word]
     if len(roots) != 1:
         return f"{len(roots)} roots in the dependency tree"

@@ -14,7 +14,7 @@ from typing import Any
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """Yield the path to write to; it replaces `path` when the block ends, atomically and synced. A
-    link stays one; its target is written. A pipe or a device is written directly."""
+    link stays a link; its target is written. A pipe or a device is written directly."""
     path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
         yield path
@@ -40,7 +40,7 @@ def remove_unfinished(folder: Path) -> None:
 def alone_in(folder: Path) -> Iterator[None]:
     """Raise BlockingIOError if another process is in this block with the same folder. The folder
     must exist. The end of the process ends the block. There is no check on systems or disks without
-    such locks."""
+    file locks."""
     try:
         import fcntl
     except ImportError:  # Windows
@@ -59,7 +59,7 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 
 def replace_folder(folder: Path, write: Callable[[Path], Any]) -> None:
-    """Write a folder atomically in place of the one of that name. write: function that writes to a
+    """Write a folder atomically, in place of an existing one. write: function that writes to a
     given new path beside the folder."""
     # hidden, as a visible `folder.old` may be the user's own
     new, old = (folder.with_name(f".{folder.name}.{which}") for which in ("new", "old"))

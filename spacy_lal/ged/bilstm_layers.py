@@ -33,7 +33,7 @@ class BiLSTMLayersSettings(Settings):
     embeddings: whether the projected word vectors are layer 0.
     language_weight: weight of a language model's loss in training, the gamma of Rei (2017), added
         to the component's loss if that is a mean over words. 0: no language model.
-    language_words: size of its vocabulary, the most frequent words.
+    language_words: size of the language model's vocabulary, the most frequent words.
     mixed_precision: train with bfloat16 products, where the processor has them.
     sentences: "split", "existing" or "doc"; see `lal_constituency`.
     max_batch_spans: limit of the padded batch: the sum of n(n+1)/2 over its sentences, n the words
@@ -51,7 +51,7 @@ class BiLSTMLayersSettings(Settings):
     max_batch_spans: int = 400_000
 
     def vocabulary(self, words: Counter[str]) -> list[str]:
-        """Return the language model's words, most frequent first; none without one."""
+        """Return the language model's words, most frequent first; none without a language model."""
         forms = Counter[str]()
         for word, count in words.items():
             forms[word_form(word)] += count

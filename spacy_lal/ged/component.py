@@ -44,12 +44,12 @@ class ErrorDetector(WeightsPipe):
     spans_key: the span group of the errors. `Token._.is_error` and the other extension attributes
         read only "errors"; `grammar_errors(doc, key)` reads any group.
     threshold: a token is marked if it is an error with at least this probability. Stored as
-        `cfg["threshold"]`, which `spacy find-threshold` sets; a trained component's takes
-        precedence over its config's.
+        `cfg["threshold"]`, which `spacy lal find-threshold` sets; a trained component ignores the
+        config's threshold.
     error_weight: weight of the loss of an erroneous token; that of a correct token is 1. A higher
         weight finds more errors, with lower precision.
-    error_cooccurrence: how much the surest error of a sentence raises the probability of the other
-        tokens (see `with_cooccurrence`); 0: the model's own probabilities.
+    error_cooccurrence: how much the most probable error of a sentence raises the probability of its
+        other tokens (see `with_cooccurrence`); 0: the model's own probabilities.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class ErrorDetector(WeightsPipe):
         labels: list[str] | None = None,
         warm_start: str | None = None,
     ) -> None:
-        """Read the types of errors from the training data, or labels, and set up the model.
+        """Read the types of errors from labels or else the training data, and set up the model.
         warm_start: a trained pipeline; its detector's weights are copied where they fit.
         Raises ValueError if no example has errors."""
         validate_get_examples(get_examples, f"{self.name}.initialize")
@@ -153,7 +153,7 @@ class ErrorDetector(WeightsPipe):
         return numpy.split(flat, numpy.cumsum([len(doc) for doc in docs]))[:-1]
 
     def set_annotations(self, docs: Iterable[Doc], scores: Probabilities) -> None:
-        """Write the errors, and each token's probability of error; whitespace has none."""
+        """Write the errors, and each token's error probability, 0 for whitespace."""
         threshold = _checked_threshold(self.cfg["threshold"])
         for doc, doc_probabilities in zip(docs, scores, strict=True):
             spaces = numpy.fromiter((token.is_space for token in doc), bool, len(doc))
@@ -173,7 +173,7 @@ class ErrorDetector(WeightsPipe):
 
 
 def read_errors(doc: Doc, counts: Counts, key: str) -> None:
-    """Count the types of errors."""
+    """Count the types of errors in a Doc."""
     if key not in doc.spans:
         counts.lacking["errors"] += 1
         return
@@ -182,7 +182,7 @@ def read_errors(doc: Doc, counts: Counts, key: str) -> None:
 
 
 def gold_errors(example: Example, key: str) -> list[str | None]:
-    """Return labels of predicted tokens, None without gold; one wrong gold token suffices."""
+    """Return gold labels of predicted tokens, or None; one wrong gold token makes a token wrong."""
     if key not in example.reference.spans:
         return [None] * len(example.predicted)
     labels = get_errors(example.reference, key)
@@ -196,11 +196,11 @@ def gold_errors(example: Example, key: str) -> list[str | None]:
 def with_cooccurrence(
     probabilities: NDArray[numpy.float64], starts: Sequence[int], weight: float
 ) -> NDArray[numpy.float64]:
-    """Raise the odds of every token by those of the surest other token of its sentence.
+    """Raise each token's odds by those of the most probable other token of its sentence.
 
     probabilities: error probabilities of a Doc's tokens [tokens]. starts: where sentences begin.
         With odds o = p / (1 - p): o_i' = o_i * max(1, o_j / o(DOUBT))^weight, where j is the most
-        probable other token in the sentence. Zero stays zero, and nothing falls.
+        probable other token in the sentence. Zero stays zero, and no probability falls.
     """
     found = probabilities.copy()
     for start, end in pairwise([*starts, len(probabilities)]):

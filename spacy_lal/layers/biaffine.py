@@ -38,7 +38,7 @@ class Biaffine(nn.Module):
         return torch.cat([upper, lower.unsqueeze(1)], 1)
 
     def position_by_position(self, left: Tensor, right: Tensor) -> Tensor:
-        """Returns scores of x_k with y_k alone: [B,n,d] twice -> [B,n,n_outputs]."""
+        """Returns scores of pairs x_k, y_k alone: [B,n,d], [B,n,d] -> [B,n,n_outputs]."""
         n_outputs, d_left, d_right = self.bilinear.shape
         weight = self.bilinear.transpose(0, 1).reshape(d_left, -1)
         projected = (left @ weight).unflatten(-1, (n_outputs, d_right)) + self.right

@@ -32,7 +32,7 @@ class BiaffineSpanSettings(Settings):
 
 
 class SpanViews(nn.Module):
-    """A fencepost as the left and as the right end of a span: LeakyReLU(W x + b), twice."""
+    """A fencepost as a span's left and as its right end: for each end, LeakyReLU(W x + b)."""
 
     def __init__(self, d_in: int, d_out: int) -> None:
         super().__init__()

@@ -22,14 +22,14 @@ class EncoderSettings(Settings):
     feed_forward_width. partition_width: width of the position half where content and position are
     partitioned; label_partitioned: in label attention too. label_feed_forward: a position-wise
     feed-forward layer after label attention, residual_dropout: dropout in its heads' residual
-    (table 1). query: one query vector a head, or a query matrix; combine: concatenate the heads, or
-    project them to the model's width as self-attention does (table 2).
+    (table 1). query: one query vector per head, or a query matrix; combine: concatenate the heads,
+    or project them to the model's width as self-attention does (table 2).
     arrangement: annotate with label attention's output ("stack", Mrini et al. 2020) or with the
-    rows and it side by side ("concatenate"). The latter is for rows whose halves are two
+    rows and it side by side ("concatenate"). "concatenate" is for rows whose halves are two
     directions, not content and position; with `spacy-lal.BranchRows.v1` the other branch stands
     beside it. halves: fenceposts take half of every head's output, or half of the heads (Vu-Tran et
     al., figure 2 and eqs. 13-15). scale: divide attention scores by the root of the key's width
-    (the paper) or of the model's (its released code).
+    (the paper) or of the model's width (its code).
     """
 
     name: ClassVar[str] = "spacy-lal.LabelAttentionEncoder.v1"

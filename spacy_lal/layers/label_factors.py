@@ -27,7 +27,7 @@ class LabelFactors(NamedTuple):
 def label_factors(
     product: Biaffine | FactorisedBiaffine, left: Tensor, right: Tensor
 ) -> LabelFactors:
-    """Returns the factors of a product of left [B,n,a] and right [B,n,b] vectors."""
+    """Returns the factors of a biaffine product of left [B,n,a] and right [B,n,b] vectors."""
     if isinstance(product, Biaffine):
         return LabelFactors(left, right, product.matrices())
     mixture = product.mixture

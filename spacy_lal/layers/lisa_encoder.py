@@ -27,7 +27,7 @@ class LisaEncoderSettings(Settings):
     syntactic_head: "biaffine", the head itself is the parser (the paper); "copied", the head copies
     the scores of a parser on the layer below (the released code). arc_width, relation_width: width
     of the parser's views of a word (500, 100). layer_dropout: dropout rate of self-attention and
-    feed-forward layers (0.1); null: the training's, which all else has.
+    feed-forward layers (0.1); null: the rate of the training, as everywhere else.
     """
 
     layers: int = 4
@@ -113,8 +113,8 @@ def attend_to_heads(arcs: Tensor, mask: Tensor, governors: Tensor | None = None)
 class SyntacticAttention(nn.Module):
     """Multi-head self-attention (eqs. 2 and 3) [B,n,d] -> [B,n,d].
 
-    With `syntactic`, the last head receives its attention weights and has values only. mask [B,n]
-    is True at words: padding receives no attention.
+    With `syntactic`, the last head receives its attention weights from outside and computes only
+    values. mask [B,n] is True at words: padding receives no attention.
     """
 
     def __init__(self, settings: LisaEncoderSettings, *, syntactic: bool = False) -> None:
@@ -175,7 +175,7 @@ class Encoded(NamedTuple):
     """Vectors of n words for the tasks, each normalised.
 
     `tagged` [B,n,d] after the layer of tags, `encoded` [B,n,d] after the last; arcs [B,n,n] and the
-    factors of relations, None without syntax.
+    factors of relations; None without syntax.
     """
 
     tagged: Tensor

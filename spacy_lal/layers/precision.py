@@ -8,10 +8,10 @@ import torch
 
 
 def bfloat16_products(device_type: str, wanted: bool) -> torch.autocast:
-    """Returns a context with products in bfloat16 if they are wanted and the device has them.
+    """Returns a context with bfloat16 products if they are wanted and the device has instructions.
 
-    device_type: "cpu", "cuda": `torch.device.type`. Without such instructions they take twice as
-    long, and PyTorch's LSTM fails.
+    device_type: "cpu", "cuda": `torch.device.type`. Without instructions for bfloat16, products
+    take twice as long, and PyTorch's LSTM fails.
     """
     return torch.autocast(device_type, torch.bfloat16, enabled=wanted and has_bfloat16(device_type))
 

@@ -34,7 +34,7 @@ class RolePaths(nn.Module):
 
 class PathTable(NamedTuple):
     """Views of a table: shapes [2*DOWNS*UPS,d], branches [2*DOWNS,R+1,d], predicates [DOWNS,R,d].
-    Branch R stands for none."""
+    Branch R stands for "no branch"."""
 
     shapes: Tensor
     branches: Tensor
@@ -42,7 +42,7 @@ class PathTable(NamedTuple):
 
 
 def path_table(table: Tensor, n_relations: int) -> PathTable:
-    """Returns the parts of the table of `RolePaths` with so many relations."""
+    """Returns the parts of the table of `RolePaths` for this number of relations."""
     shapes, branches, predicates = table.split(
         [2 * DOWNS * UPS, 2 * DOWNS * (n_relations + 1), DOWNS * n_relations]
     )
@@ -63,10 +63,10 @@ def path_vectors(
 ) -> Tensor:
     """Returns the sum of three rows of `table` for every predicate and word [P,n,d].
 
-    The rows are for the path's steps and the word's side of the predicate, for the relation of its
-    branch, its steps down and the side, and for the predicate's relation and the steps down.
-    relations [B,n]: relation of each word to its head.
-    """
+    One row is for the path's steps and the word's side of the predicate, one for the relation of
+    the word's branch, the steps down and the side, one for the predicate's relation and the steps
+    down.
+    relations [B,n]: relation of each word to its head."""
     up, down, branch = paths
     n = up.shape[1]
     n_relations = (len(table) - 2 * DOWNS * UPS - 2 * DOWNS) // (3 * DOWNS)

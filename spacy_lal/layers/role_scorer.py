@@ -16,8 +16,8 @@ class RoleScorerSettings(Settings):
     """Settings of `RoleScorer`. The numbers in brackets are the paper's.
 
     predicate_width, role_width: width of the perceptron's views of a word (200, 200). role_rank:
-    number of rank-one matrices that the roles share; null: a full matrix each, as in the paper.
-    """
+    number of rank-one matrices that the roles share; null: each role has a full matrix, as in the
+    paper."""
 
     predicate_width: int = 200
     role_width: int = 200
@@ -30,7 +30,7 @@ def role_scores(
     """Returns label scores [P,n,L] of all n words for P predicates (eq. 6).
 
     The k-th predicate is word predicates[k] of sentence sentences[k]. added [P,n,b], as wide as
-    factors.right: vectors added to the words' for each predicate.
+    factors.right: vectors to add to the words' vectors by predicate.
     """
     predicate_vectors = factors.left[sentences, predicates]
     word_vectors = factors.right[sentences]
@@ -54,7 +54,7 @@ class RoleScorer(nn.Module):
     """x [B,n,d_in] -> the factors of role scores, s(f, t) = [p_f;1]^T U_l [r_t;1] (eq. 6).
 
     One perceptron with a leaky ReLU gives a word's views as a predicate and as an argument. Full
-    matrices begin as zero: large scores of random ones would take a while to unlearn.
+    matrices begin as zero: random ones give large scores, which take a while to unlearn.
     """
 
     def __init__(self, settings: RoleScorerSettings, d_in: int, n_labels: int) -> None:

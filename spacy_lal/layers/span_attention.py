@@ -19,7 +19,7 @@ Normalise = Literal["head", "concatenation"]
 
 @dataclass(frozen=True)
 class TransformerSpanSettings(BiaffineSpanSettings):
-    """SpanFormer's scores of spans, and biaffine ones of labels (`spacy-lal.TransformerSpans.v1`).
+    """SpanFormer's span scores and biaffine label scores (`spacy-lal.TransformerSpans.v1`).
 
     Floquet et al., sections 2.2 and 3.1. span_width: width of the perceptrons over fenceposts.
     biaffine_width: width of a span's vector; biaffine_rank: number of rank-one matrices that its
@@ -54,14 +54,14 @@ CHUNK_SIZE = 1 << 16
 
 def rows_at_once(x: Tensor, width: int) -> int:
     """Returns how many rows of `width` values of x to process in one step, at least one. All rows
-    where gradients are wanted, which keep everything anyway, and on an accelerator."""
+    on an accelerator, and where gradients are wanted, since they keep everything anyway."""
     everything = torch.is_grad_enabled() or not x.is_cpu
     return max(1, (1 << 40 if everything else CHUNK_SIZE) // width)
 
 
 def joined(pieces: Iterator[Tensor], n: int) -> Tensor:
-    """Joins pieces [B,k,d] of n rows to one tensor [B,n,d], copying each before the next is made.
-    All pieces thus use the same memory, which stays in the cache."""
+    """Joins pieces [B,k,d] of n rows to one tensor [B,n,d], copying each piece before the next one
+    is made. So all pieces use the same memory, which stays in the cache."""
     first = next(pieces)
     if first.shape[1] == n:
         return first
@@ -76,9 +76,9 @@ def joined(pieces: Iterator[Tensor], n: int) -> Tensor:
 class LinearSpanAttention(nn.Module):
     """O = LayerNorm(Q (K^T V)), Q = H W_q, K = H W_k, V = H W_v (Floquet et al., section 2.2).
 
-    W_q and K^T V are all that the spans of a sentence share: `mixture` [B,d,d]. Given that, spans
-    are independent: x [B,S,d], mixture -> [B,S,d]. Only the layer normalisation bounds the sums.
-    """
+    W_q and K^T V are all that the spans of a sentence share: `mixture` [B,d,d]. Given the mixture,
+    spans are independent: x [B,S,d], mixture -> [B,S,d]. Only the layer normalisation bounds the
+    sums."""
 
     def __init__(self, d: int, n_heads: int, *, normalise: Normalise = "head") -> None:
         super().__init__()

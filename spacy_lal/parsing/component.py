@@ -65,12 +65,12 @@ class ParserPipe(WeightsPipe):
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The part-of-speech tags that the parser predicts for itself."""
+        """The part-of-speech tags that the parser predicts."""
         return tuple(self.cfg["tags"])
 
     @property
     def relations(self) -> tuple[str, ...]:
-        """The dependency relations; none without dependencies."""
+        """The dependency relations; none if the model has no `dependencies`."""
         return tuple(self.cfg.get("relations", ()))
 
     @property
@@ -168,7 +168,7 @@ class ParserPipe(WeightsPipe):
         return lambda members, scores, lengths: scores.tags.new_zeros(())
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
-        """Write tags, sentence starts and heads to tokens that have none; see `overwrite_heads`."""
+        """Write tags, sentence starts and heads where they are missing; see `overwrite_heads`."""
         docs = list(docs)
         whole_docs = self.reading.sentences == "doc"
         tags, heads = self.overwritten(docs)
@@ -179,7 +179,7 @@ class ParserPipe(WeightsPipe):
             write_heads(docs, scores, self.relations, whole_docs=whole_docs, overwrite=heads)
 
     def overwritten(self, docs: Sequence[Doc]) -> tuple[list[bool], list[bool]]:
-        """Return for each Doc whether its tags, and whether its heads, are overwritten."""
+        """Return whether to overwrite each Doc's tags, and whether to overwrite its heads."""
         return [False] * len(docs), [self.overwrite_heads] * len(docs)
 
     def _write_tags(self, docs: list[Doc], scores: Parses, overwrite: list[bool]) -> None:

@@ -193,7 +193,7 @@ class ConstituencyPipe(ParserPipe):
         return labels
 
     def trees(self, scores: Scores, lengths: Tensor) -> Trees:
-        """The distribution over the trees of a padded batch."""
+        """Return the distribution over the trees of each sentence in a padded batch."""
         return scores.trees(
             lengths,
             group=self._sub_head,
@@ -202,7 +202,7 @@ class ConstituencyPipe(ParserPipe):
         )
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
-        """Return all sentences and, by sentence index, the parses."""
+        """Return all sentences, and their parses by sentence index."""
         self._check_initialised()
         scores = self.model.predict(list(docs))
 
@@ -212,7 +212,7 @@ class ConstituencyPipe(ParserPipe):
         return scores.sentences, read_parses(scores, find, self._root)
 
     def require_probabilities(self, what: str) -> None:
-        """Raise ValueError for a parser whose scores are margins; what: needs probabilities."""
+        """Raise ValueError if the scores are margins. what: the result that needs probabilities."""
         if not self.objective.probabilistic:
             raise ValueError(
                 f"{what} needs probabilities, and {self.name!r} has none: it was trained with "
@@ -223,10 +223,10 @@ class ConstituencyPipe(ParserPipe):
     def kbest(self, doc: Doc, k: int) -> list[list[ConstituentTree]]:
         """Return the k most probable trees of each sentence, the best first, with `log_prob`.
 
-        One list a sentence, empty for an unparsed one; a sentence parsed in pieces has one list a
-        piece. The Doc is not changed; a listener needs a Doc that its source has processed. Exact
-        in two stages; otherwise the best k of the 2k trees of highest score. Heads are ignored.
-        Raises ValueError for margin scores and for k < 1.
+        Each sentence has a list, empty if it is unparsed; a sentence parsed in pieces has a list
+        for each piece. The Doc is not changed; a listener needs a Doc that its source has
+        processed. Exact in two stages; otherwise the best k of the 2k trees of highest score. Heads
+        are ignored. Raises ValueError for margin scores and for k < 1.
         """
         self._check_initialised()
         self.require_probabilities("kbest")
@@ -258,7 +258,7 @@ class ConstituencyPipe(ParserPipe):
             yield ConstituentTree.from_spans(texts, names, spans, log_prob=log_probs[row])
 
     def set_annotations(self, docs: Iterable[Doc], scores: Parses) -> None:
-        """Write trees, heads, and tags and sentence starts to tokens that have none."""
+        """Write trees, heads, and missing tags and sentence starts."""
         docs = list(docs)
         _, overwritten = self.overwritten(docs)
         wrote = [self._writes(doc, heads) for doc, heads in zip(docs, overwritten, strict=True)]

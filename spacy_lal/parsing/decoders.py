@@ -79,7 +79,7 @@ def read_parses(
     root: int | None = None,
 ) -> dict[int, SentenceParse]:
     """Return the parse of every parsed sentence, by its index in `scores.sentences`.
-    find: chooses trees, heads or both. root: the root relation, never given between words."""
+    find: chooses trees, heads or both. root: the root relation, which never holds between words."""
     parses: dict[int, SentenceParse] = {}
     for batch in scores.batches:
         found = find(batch.scores, batch.lengths)
@@ -149,7 +149,7 @@ def in_preorder(labels: numpy.ndarray, n: int) -> Iterator[Constituents]:
 
 def best_relations(relations: Tensor, heads: Tensor, root: int | None = None) -> Tensor:
     """Return the best relation [B, n] of each word to its head, from [B, n, n+1 or 1, R].
-    root: the root relation, which no word has to another word unless it is the only relation."""
+    root: the root relation; it never holds between words unless it is the only relation."""
     scores = at_heads(relations, heads)
     if root is not None and scores.shape[-1] > 1:
         scores = scores.clone()
@@ -158,7 +158,7 @@ def best_relations(relations: Tensor, heads: Tensor, root: int | None = None) ->
 
 
 def head_probabilities(arcs: Tensor, relations: Tensor, heads: Tensor, names: Tensor) -> Tensor:
-    """P(head | word) P(relation | word, head) [B, n] of chosen heads and relations.
+    """Return P(head | word) P(relation | word, head) [B, n] of chosen heads and relations.
     arcs: [B, n, n+1], padding masked. relations: as in `best_relations`. heads, names: [B, n]."""
     of_head = torch.softmax(arcs, -1).gather(-1, heads.unsqueeze(-1))
     of_relation = torch.softmax(at_heads(relations, heads), -1).gather(-1, names.unsqueeze(-1))
@@ -166,7 +166,7 @@ def head_probabilities(arcs: Tensor, relations: Tensor, heads: Tensor, names: Te
 
 
 def at_heads(relations: Tensor, heads: Tensor) -> Tensor:
-    """Relation scores [B, n, R] of each word to its head, from [B, n, n+1 or 1, R]."""
+    """Return relation scores [B, n, R] of words to their heads, from [B, n, n+1 or 1, R]."""
     if relations.shape[2] == 1:
         return relations.squeeze(2)
     index = heads[..., None, None].expand(*heads.shape, 1, relations.shape[-1])

@@ -29,7 +29,7 @@ class LabelAttentionDependency(ParserPipe):
 
     model: maps Docs to `ParserScores` with arcs. decoder: "nonprojective", the best tree;
         "projective", the best without crossing arcs; "greedy", every word's best head, corrected if
-        these make no tree. All trees have one root.
+        these heads make no tree. All trees have one root.
     arc_weight, relation_weight, tag_weight: weights of the losses. overwrite_heads: overwrite heads
         that another parser has set; sentence boundaries then follow the new heads.
     sentences, max_sentence_length, long_sentences: see `Reading`; all words of a "flat" sentence
@@ -92,7 +92,7 @@ class LabelAttentionDependency(ParserPipe):
         return labels
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
-        """Return all sentences and, by sentence index, the parses."""
+        """Return all sentences, and their parses by sentence index."""
         self._check_initialised()
         scores = self.model.predict(list(docs))
 

@@ -33,7 +33,7 @@ from .settings import ParserSettings
 
 
 class OneStageScores(NamedTuple):
-    """Scores of padded sentences; None where the network has no such scorer.
+    """Scores of padded sentences; those without a scorer in the network are None.
 
     tags: [B, n, T].
     labels: packed charts [B, S, L], label 0 "no constituent".
@@ -57,7 +57,7 @@ class TwoStageScores(NamedTuple):
 
     tags: [B, n, T]. spans: packed charts [B, S].
     left, right, weight: factors [B, n+1, .] of label scores (`LabelFactors`). The weight, a
-        parameter, is an output so that its gradient returns as that of all outputs.
+        parameter, is an output so that its gradient returns with those of other outputs.
     """
 
     tags: Tensor

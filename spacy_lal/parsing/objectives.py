@@ -20,7 +20,7 @@ class Objective(Protocol):
 
     @property
     def labels_root(self) -> bool:
-        """Whether all trees, in training too, have the whole sentence as a constituent."""
+        """Whether the whole sentence is a constituent of all trees, also in training."""
 
     def __call__(self, trees: Trees, gold: Tensor) -> Tensor:
         """Return the loss of each sentence [B]; gold labels of all spans [B, S], 0 for none."""

@@ -48,7 +48,7 @@ class Abilities:
 
     @property
     def free_relations(self) -> bool:
-        """Whether the root relation may also hold between words."""
+        """Whether the relation "root" may also hold between words."""
         return False
 
 

@@ -30,7 +30,7 @@ Self = TypeVar("Self", bound="WeightsPipe")
 
 
 class WeightsPipe(TrainablePipe):
-    """Base class of components: storage, and a clear error where there are no weights yet."""
+    """Base class of components: it stores weights, and raises a clear error if there are none."""
 
     spans_key = ""
     """The span group that the component writes; "" for none."""

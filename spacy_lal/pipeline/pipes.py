@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 
 def only_pipe(nlp: Language | Any, kind: type | tuple[type, ...], what: str) -> Any:
     """Return the only component of a kind in a pipeline, or `nlp` if it is that component itself.
-    Raises ValueError, naming the kind `what`, for none or several."""
+    Raises ValueError, naming the kind `what`, if there is none or several."""
     if not isinstance(nlp, Language):
         if isinstance(nlp, kind):
             return nlp
@@ -39,7 +39,7 @@ def pipes_before(nlp: Language | Any, pipe: Any) -> list[Any]:
 
 
 def run_pipes(pipes: Iterable[Any], docs: Iterable[Doc], batch_size: int = 128) -> Iterable[Doc]:
-    """Return Docs after components or functions, without effect on other threads."""
+    """Apply components or functions to Docs, without effect on other threads; return the Docs."""
     for pipe in pipes:
         if hasattr(pipe, "pipe"):
             docs = pipe.pipe(docs, batch_size=batch_size)
@@ -49,6 +49,6 @@ def run_pipes(pipes: Iterable[Any], docs: Iterable[Doc], batch_size: int = 128) 
 
 
 def through_earlier_pipes(nlp: Language | Any, pipe: Any, docs: list[Doc]) -> list[Doc]:
-    """Return copies of Docs after the components before `pipe`, the Docs themselves without any."""
+    """Return copies of Docs, annotated by the components before `pipe`; without such, the Docs."""
     earlier = pipes_before(nlp, pipe)
     return list(run_pipes(earlier, [doc.copy() for doc in docs])) if earlier else docs

@@ -87,7 +87,7 @@ def biaffine(ours: str, whole: Tensor) -> dict[str, Tensor]:
 
 @contextmanager
 def converting(program: str, checkpoint: Path, encoder: Path | None) -> Iterator[None]:
-    """Turn errors of a file's contents into ValueErrors that name the file, if they don't."""
+    """Turn errors of a file's contents into ValueErrors that name the file."""
     try:
         yield
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:

@@ -32,7 +32,7 @@ class PublishedInput(Settings):
 
     width: width of rows. parts: inputs of a row, in order. shapes: shapes of parameters, by name.
     side_by_side: concatenate parts instead of adding them. transformer: contents of config.json.
-    pooling: which piece represents a row. unknown: number for words without own vectors.
+    pooling: which piece represents a row. unknown: number for words without vectors.
     stop: there is a row STOP. partitioned: concatenate positions to content instead of adding them.
     cyclic: positions repeat. unbiased: normalise by the unbiased deviation (LAL parser).
     """

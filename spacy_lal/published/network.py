@@ -53,7 +53,7 @@ class ReleasedAbilities(Abilities):
 
 @dataclass(frozen=True)
 class ReleasedSettings(ParserSettings):
-    """Settings of a published parser's network. tag_width: the tag scorer's; None for none."""
+    """Settings of a published parser's network. tag_width: that of the tag scorer, or None."""
 
     name: ClassVar[str] = "released"
     input_encoder: PublishedInput  # type: ignore[assignment]
@@ -112,12 +112,12 @@ def build_released_parser_v1(
 
     Sizes, encoder, tokenizer and vocabularies are stored with the weights.
     format: "benepar" or "supar-constituency" (`lal_constituency`), "lal-parser" (the same, with
-        heads), or "supar-dependency" (`lal_dependency`). benepar's can be trained further, but not
-        from scratch; the others only predict, and read `token.tag_` if they were trained with tags.
+        heads), or "supar-dependency" (`lal_dependency`). Parsers of benepar can be trained further,
+        but not from scratch; other parsers only predict, and read `token.tag_` if they were trained
+        with tags.
     escaped: for benepar, whether tokens are written as in English treebanks ("-LRB-", "``");
         otherwise single typographic quotes and dashes are read as the plain ones of treebanks.
-    max_batch_spans: as in `spacy-lal.LabelAttentionParser.v1`.
-    """
+    max_batch_spans: as in `spacy-lal.LabelAttentionParser.v1`."""
     if format not in get_args(Format):
         raise ValueError(f"format must be one of {get_args(Format)}, not {format!r}")
     return Model(

@@ -26,7 +26,7 @@ words, tags: [B, N]. characters, lengths: [W, C] and [W] of different words. spe
 
 
 class SentenceNumbers(NamedTuple):
-    """A sentence of N rows; empty for inputs that are not in use."""
+    """A sentence of N rows; arrays of unused inputs are empty."""
 
     words: list[int]
     tags: list[int]
@@ -45,11 +45,11 @@ class SentenceNumbers(NamedTuple):
 class Table:
     """Numbers of words, tags or characters.
 
-    values: by number; None for one in no text. unknown: number for other values.
-    start, stop: numbers around a sentence; stop None for nothing behind it. lower: read lower case.
+    values: by number; None for a number in no text. unknown: number of other values.
+    start, stop: numbers around a sentence; stop is None if nothing follows. lower: read lower case.
     escape: brackets are read as `BRACKETS`.
     around: numbers before and after each word's characters. boundary: repetitions of start and stop
-        in their rows of characters. most: most characters of a word; None for all.
+        in their rows of characters. most: greatest number of characters of a word; None for all.
     """
 
     values: Sequence[str | None]

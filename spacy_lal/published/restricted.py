@@ -49,7 +49,7 @@ KEYS = {"supar": {"transform", "args"}, "lal-parser": {"spec"}, "benepar": {"con
 
 def looks_like(path: Path) -> str:
     """Return the program of a checkpoint file or release folder, by the strings in its pickle.
-    Raises ValueError, naming the file, if the keys of no program in `KEYS` are there."""
+    Raises ValueError, naming the file, for a program that isn't in `KEYS`."""
     if path.is_dir():
         return "benepar"
     strings = set[Any]()
@@ -127,7 +127,7 @@ class _Refused(pickle.UnpicklingError):
 def read_checkpoint(
     path: str | Path, classes: Collection[str] = (), absent: Collection[str] = ()
 ) -> Any:
-    """Return the contents of a .pt file in the zip format or that before PyTorch 1.6.
+    """Return the contents of a .pt file in the zip format or in the format before PyTorch 1.6.
 
     classes: full names whose objects become `Inert` data. absent: names of functions, or prefixes
         that end in a dot, that become `Absent`.

@@ -28,16 +28,16 @@ class PieceSettings:
 
     running: read a sentence as running text (benepar), each word as the last piece that it
         overlaps; otherwise words are cut one by one.
-    padding: number of the padding piece. window: most pieces read at once, special ones included;
+    padding: number of the padding piece. window: most pieces read at once, with special pieces;
         None for no limit.
     shift: number of states before the first piece's (T5's decoder: 1).
 
     For words one by one:
     before, behind: special pieces with a row each. unknown: piece of a word without pieces.
     most: pieces of a word; None for all. plain: words are read as `lal_words`.
-    space: read every word after a space. commas: a comma after a digit is a piece of its own, as in
-        XLNet's own tokenizer, unlike its tokenizer.json. literal: words never match special pieces.
-    """
+    space: whether a space precedes every word. commas: a comma after a digit is a piece of its own,
+        as in XLNet's own tokenizer, unlike its tokenizer.json. literal: words never match special
+        pieces."""
 
     padding: int
     running: bool = False
@@ -55,7 +55,7 @@ class PieceSettings:
 
 class Pieces(NamedTuple):
     """Pieces of a sentence, and the range of states of each row: starts, ends [N]. Running text
-    also has states of the special pieces before and behind ids."""
+    also has states of the special pieces before and after `ids`."""
 
     ids: list[int]
     starts: Numbers

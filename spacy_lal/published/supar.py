@@ -68,7 +68,7 @@ POSITIONS = 2
 
 
 def read_supar(checkpoint: Path, encoder: Path | None = None, lang: str = "en") -> Imported:
-    """Return a pipeline with `lal_constituency` or `lal_dependency`, from a file of supar's.
+    """Return a pipeline with `lal_constituency` or `lal_dependency`, from a file of supar.
     encoder: folder with config.json and tokenizer.json of the model's transformer, if any.
     Raises ValueError, naming the file, for another format or an unsupported model."""
     with converting("supar 1.1", checkpoint, encoder):

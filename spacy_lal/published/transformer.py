@@ -62,7 +62,7 @@ def read_json(path: Path) -> Json:
 
 
 def read_encoder(checkpoint: Path, folder: Path | None) -> EncoderFolder:
-    """Return config and tokenizer of a checkpoint; ValueError or OSError without usable files."""
+    """Return config and tokenizer of a checkpoint. Raises ValueError or OSError for bad files."""
     if folder is None:
         raise ValueError(
             f"{checkpoint}: it has the parameters of a transformer, and neither its configuration "
@@ -78,8 +78,8 @@ def read_encoder(checkpoint: Path, folder: Path | None) -> EncoderFolder:
 
 
 def read_tokenizer(folder: Path) -> str:
-    """Return a folder's tokenizer.json, or one converted from its older files. The conversion needs
-    transformers; of sentence pieces, also sentencepiece and protobuf. Raises ImportError if one is
+    """Return a folder's tokenizer.json, or one converted from older files. The conversion needs
+    transformers and, for sentence pieces, sentencepiece and protobuf. Raises ImportError if one is
     missing, ValueError without any files, both naming the file."""
     path = folder / FAST
     if path.is_file():

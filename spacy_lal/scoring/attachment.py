@@ -83,8 +83,8 @@ def score_attachment(examples: Iterable[Example], **cfg: Any) -> dict[str, Any]:
 
     Words without gold head and whitespace don't count. Without any gold head all of these are None
     except `sents_{p,r,f}`. In `conll18` and `ptb`, a predicted word without head is wrong. Both
-    give F1 over words that are the same on both sides (accuracy if all are); other words are wrong
-    on their side. Relations are compared regardless of case, as spaCy has "ROOT".
+    give F1 over words that are the same in gold and prediction (accuracy if all are); other words
+    are wrong on their side. Relations are compared regardless of case, as spaCy has "ROOT".
     """
     examples = list(examples)
     totals: dict[str, PRFScore] = defaultdict(PRFScore)

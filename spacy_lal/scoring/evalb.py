@@ -41,12 +41,12 @@ class EvalbReadError(ValueError):
 
 @dataclass(frozen=True)
 class EvalbParameters:
-    """Contents of a parameter file (.prm); the defaults are EVALB's without one.
+    """Contents of a parameter file (.prm); the defaults are those of EVALB without such a file.
 
     delete_labels: labels of ignored brackets and tags of removed words. delete_labels_for_length:
-    tags of words that do not count for `cutoff_length`. quote_labels: tags between which a quote
-    may be confused. equal_labels, equal_words: pairs that count as the same. max_errors: evaluation
-    stops at error number max_errors + 2, as in EVALB.
+    tags of words that do not count for `cutoff_length`. quote_labels: tags of quotes; a quote that
+    only one side's tag deletes is put back. equal_labels, equal_words: pairs that count as the
+    same. max_errors: evaluation stops at error number max_errors + 2, as in EVALB.
     """
 
     delete_labels: frozenset[str] = frozenset()
@@ -60,8 +60,8 @@ class EvalbParameters:
 
     @classmethod
     def load(cls, prm: str | Path) -> EvalbParameters:
-        """Load one of `NAMED`, in any case, or else a .prm file. Raises FileNotFoundError, or
-        ValueError for a malformed number or pair."""
+        """Load one of `NAMED`, in upper or lower case, or else a .prm file. Raises
+        FileNotFoundError, or ValueError for a malformed number or pair."""
         name = str(prm).lower()
         return _named(name) if name in NAMED else cls.from_lines(_prm_lines(Path(prm)), str(prm))
 
@@ -110,7 +110,7 @@ class EvalbParameters:
         return self.delete_labels | equal
 
     def counted(self, brackets: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-        """Return brackets over words whose label, cut at `-` or `=`, is not ignored."""
+        """Return the brackets over words whose label, cut at `-` or `=`, isn't ignored."""
         ignored = self.ignored_brackets
         cut = ((start, end, _cut(label)) for start, end, label in brackets if start != end)
         return [bracket for bracket in cut if bracket[2] not in ignored]
@@ -310,7 +310,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class EvalbReport:
-    """The results of a file: a row a sentence, and sums over all and over those up to the cut-off.
+    """The results of a file: a row per sentence, and sums over all and over short sentences.
 
     errors: EVALB's messages, `line : text`. aborted: stopped after too many errors or at an
     unreadable line; EVALB then prints no summary and exits with 1.
@@ -430,8 +430,8 @@ def count_crossing(
     gold: Iterable[tuple[int, int, str]], test: Iterable[tuple[int, int, str]]
 ) -> int:
     """Return the number of test brackets that cross a gold bracket. At every inner fencepost, only
-    the gold brackets that end first and that start last are needed, so the time is O(n) a gold
-    bracket."""
+    the gold brackets that end first and that start last are needed, so each gold bracket takes O(n)
+    time."""
     spans = {(start, end) for start, end, _ in gold if start < end}
     others = [(start, end) for start, end, _ in test if start < end]
     n = max((end for _, end in (*spans, *others)), default=0)
@@ -462,10 +462,10 @@ def evaluate(
     test_lines: Iterable[object],
     params: EvalbParameters | None = None,
 ) -> EvalbReport:
-    """Compare two files of trees, one a line (or trees whose `str()` is the bracketing).
+    """Compare two files of trees, one per line (or trees whose `str()` is the bracketing).
 
     params: `nk` by default. Different numbers of lines are an error of the report, as in EVALB;
-    sentences with a partner are scored.
+    sentences that both files have are scored.
     """
     params = params or EvalbParameters.load("nk")
     sentences: list[SentenceResult] = []

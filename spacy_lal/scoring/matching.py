@@ -12,13 +12,13 @@ UNALIGNED = -1
 
 
 def count_alike(gold: Iterable[Hashable], found: Iterable[Hashable]) -> PRFScore:
-    """Return the counts of items in both of two multisets, and in one alone."""
+    """Return how many items two multisets share, and how many only each of them has."""
     ours, theirs = Counter(gold), Counter(found)
     both = (ours & theirs).total()
     return PRFScore(tp=both, fp=theirs.total() - both, fn=ours.total() - both)
 
 
 def named_scores(name: str, score: PRFScore) -> dict[str, float | None]:
-    """Return `NAME_{p,r,f}`, None where nothing was counted."""
+    """Return `NAME_{p,r,f}`, all None if nothing was counted."""
     values = score.to_dict() if len(score) else dict.fromkeys("prf")
     return {f"{name}_{key}": value for key, value in values.items()}

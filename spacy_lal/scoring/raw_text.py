@@ -25,7 +25,7 @@ class RawTextScores:
     tags: words with the same tag. uas, las: as in CoNLL 2018, words whose heads have the same
     characters; relations are cut at ":". brackets: label, as in EVALB's parameters, and characters,
     without gold punctuation. Found brackets within gold sentences that are "unparsed" don't count,
-    nor do layers that the gold Doc lacks, nor tags and heads of words that have none in gold.
+    nor do layers that the gold Doc lacks, nor tags and heads of words without gold.
     """
 
     parameters: EvalbParameters = field(default_factory=lambda: EvalbParameters.load("nk"))
@@ -82,7 +82,7 @@ class RawTextScores:
         self.brackets += count_alike(*counted)
 
     def as_dict(self) -> dict[str, float | None]:
-        """Return F1; of boundaries and brackets also precision and recall. None: no item."""
+        """Return F1, and precision and recall of boundaries and brackets; None without items."""
         result: dict[str, float | None] = {}
         for name in ("words", "boundaries", "tags", "uas", "las", "brackets"):
             score: PRFScore = getattr(self, name)

@@ -53,10 +53,10 @@ class Counts:
 class SrlReport:
     """Sums over sentences; reports add up from `SrlReport()`.
 
-    propositions: number of gold ones. perfect: those whose arguments other than V are all right.
+    propositions: number of gold ones. perfect: propositions whose arguments other than V are all
+        right.
     pairs: counts of gold and predicted labels on the same tokens, None for no such argument. All
-    counts are sums over these.
-    """
+    counts are sums over `pairs`."""
 
     sentences: int = 0
     propositions: int = 0
@@ -73,7 +73,7 @@ class SrlReport:
 
     @cached_property
     def types(self) -> dict[str, Counts]:
-        """Return the counts of every label that occurs, V included, sorted."""
+        """Return the counts of every label that occurs, including V, sorted by label."""
         correct, excess, missed = Counter[str](), Counter[str](), Counter[str]()
         for (gold, found), count in self.pairs.items():
             if gold is not None and gold == found:
@@ -158,12 +158,12 @@ def score_sentence(
     """Compare the propositions of one sentence, their arguments in any order.
 
     Propositions match if they have the same predicate token and roleset (in props files, the verb's
-    lemma). All arguments of an unmatched gold one are missed. An unmatched predicted one is
+    lemma). All arguments of an unmatched gold proposition are missed. An unmatched predicted one is
     skipped; with `end_to_end` all its arguments are excess, so the measure is symmetric.
 
     C-X continues the argument X that last began before it, or else is an X itself. An argument is
-    right if its label and its pieces are; it counts once. V is left out of the overall counts, and
-    a proposition with a wrong V can be perfect.
+    right if its label and its pieces are right; it counts once. V is left out of the overall
+    counts, and a proposition with a wrong V can be perfect.
     """
     unused: dict[tuple[int, str], list[FrameSpans]] = {}
     for frame in predicted:

@@ -66,7 +66,7 @@ def with_certainty(nlp: Language, docs: Iterable[Doc]) -> Iterator[tuple[Doc, Ce
 
 
 def findable(nlp: Language) -> set[str]:
-    """Return the layers whose certainty the pipeline's components find."""
+    """Return the layers about which the pipeline's components have a certainty."""
     layers: set[str] = set()
     pipes: list[tuple[str, Any]] = nlp.pipeline
     for _, pipe in pipes:
@@ -126,7 +126,7 @@ def _certainty(parse: SentenceParse) -> Certainty:
 
 def tree_certainty(parse: SentenceParse) -> float:
     """Return the mean of two numbers: the constituents' mean probability, which is the expected
-    precision, and the tree's probability per word (geometric mean), which covers missing ones."""
+    precision, and the tree's probability per word (geometric mean), which covers missing spans."""
     assert parse.log_prob is not None
     tree = float(numpy.exp(parse.log_prob / max(1, len(parse.tags))))
     probabilities = parse.probabilities
@@ -136,8 +136,8 @@ def tree_certainty(parse: SentenceParse) -> float:
 
 
 def role_certainty(parse: LisaParse) -> float:
-    """Return the mean score of all spans of frames. Without frames, it is the certainty about the
-    most probable predicate that it is none."""
+    """Return the mean score of all spans of frames. Without frames, it is the certainty that the
+    most probable predicate is no predicate."""
     if scores := [score for frame in parse.frames for score in frame.scores]:
         return sum(scores) / len(scores)
     assert parse.predicate_probabilities is not None
@@ -145,7 +145,7 @@ def role_certainty(parse: LisaParse) -> float:
 
 
 def only_layers(doc: Doc, layers: Collection[str]) -> Doc:
-    """Return a copy of a Doc of one sentence with these layers alone."""
+    """Return a copy of a Doc of one sentence, with only these layers."""
     copy = bare_doc(doc, one_sentence=True)
     if "tags" in layers:
         for token, tagged in zip(copy, doc, strict=True):
@@ -215,9 +215,9 @@ def calibrate(
 ) -> list[dict[str, Any]]:
     """Return the number and accuracy of predictions by layer and threshold.
 
-    examples: one sentence a Doc; words and sentences are input, the rest is gold.
-    Each row has layer, certainty, sentences and words (shares of those with gold), score, and its
-    name. Raises ValueError if there is nothing to compare, or a Doc has several sentences.
+    examples: one sentence per Doc; words and sentences are input, the rest is gold.
+    Each row has layer, certainty, sentences and words (shares of those with gold), score, and the
+    score's name. Raises ValueError if there is nothing to compare, or a Doc has several sentences.
     """
     found = list(with_certainty(nlp, (example.predicted for example in examples)))
     if len(found) != len(examples):

@@ -23,7 +23,7 @@ _DIGIT = re.compile(r"\d")
 def lines(path: Path, part: int, parts: int) -> Iterator[str | None]:
     """Yield the lines of every `parts`-th block from block `part` on, without blank lines. The file
     may be compressed (.xz, .gz, .bz2). None stands for a line that isn't UTF-8. Raises ValueError,
-    naming the file and the line, if it is damaged."""
+    naming file and line, if the file is damaged."""
     number = 0
     opener = OPENERS.get(path.suffix, open)
     with undamaged(path, lambda: f"line {number}"), opener(path, "rb") as file:
@@ -55,7 +55,7 @@ class Seen:
         self.new: list[int] = []
 
     def again(self, text: str, kind: str) -> bool:
-        """Add a text of a kind; return whether it was there before."""
+        """Add a text of a kind; return whether it was added before."""
         letters = _DIGIT.sub("0", letters_and_digits(text))
         digest = blake2b(f"{kind} {letters}".encode(), digest_size=8).digest()
         number = int.from_bytes(digest)
@@ -66,5 +66,5 @@ class Seen:
         return False
 
     def add(self, numbers: NDArray[numpy.uint64]) -> None:
-        """Add numbers that `new` held."""
+        """Add numbers that `new` held earlier."""
         self._known.update(numbers.tolist())

@@ -59,8 +59,8 @@ def write_shards(
 
     Each file is an even sample of the text, so that any number of files will do. Existing files are
     kept, and their counts yielded again. Sentences of a file are shuffled reproducibly.
-    words: number of words to keep before the end, 0 for all.
-    Raises ValueError if no component finds one of the layers, or if `output` is of other settings,
+    words: the run ends once so many words are kept; 0 for no limit.
+    Raises ValueError if no component finds one of the layers, or if `output` has other settings,
     pipelines or texts, and BlockingIOError if another run is writing there.
     """
     if missing := sorted(set(settings.least) - findable(nlp)):

@@ -85,10 +85,11 @@ class LisaSRL(ParserPipe):
 
     model: maps a `LisaInput` to `LisaScores`. spans_key: the span group of the frames.
     parse_source: the heads for syntactic attention: "model", the model's own; "doc", those already
-        in the Doc (parsed or gold), the model's where a word or Doc has none.
+        in the Doc (parsed or gold), or the model's for a word without a head.
     predicate_source: "model" finds predicates; "doc" takes those of the frames already in
-        doc.spans[spans_key], with their rolesets, the model's without such a group. Both are
-        attributes and may change at any time; a saved pipeline keeps those of its config.
+        doc.spans[spans_key], with their rolesets, or the model's without such a group. Both sources
+        are attributes and may change at any time; a saved pipeline keeps the settings of its
+        config.
     decoder: "valid", the best sequence of role labels that is valid BIO; "probabilities", the same
         with the transition probabilities of the training data added to the scores, as in the
         paper's program; "viterbi", with their logarithms added; "greedy", each word's best label.
@@ -100,18 +101,17 @@ class LisaSRL(ParserPipe):
     label_smoothing: label smoothing of the role labels.
     predicted_path_rate: in a model with `role_paths`, the share of training sentences whose paths
         follow predicted instead of gold heads.
-    overwrite_heads: write the model's own heads also to Docs that have some.
+    overwrite_heads: write the model's own heads also to Docs that have heads.
     overwrite_parser: a number: overwrite tags and heads written by `lal_constituency`, but none
-        that the Doc had before. The number weights the logarithms of the probabilities of these
-        heads and of their relations, which are added to the scores.
+        that the Doc had before. The number is added to LISA's scores of these heads, and of their
+        relations where the best tree has such a head.
     nonconstituent_penalty: score lost by an argument of several words that is no constituent of
-        doc.spans["constituents"]; 0, as in the paper, for none. Read by the decoder "valid" where a
-        Doc has constituents.
+        doc.spans["constituents"]; 0, as in the paper, for no loss. Read by the decoder "valid"
+        where a Doc has constituents.
     sentences, max_sentence_length, long_sentences: see `Reading`; a "flat" sentence has no frames.
 
     `cfg["transitions"]` has [previous, following, count] of role labels in the training data, with
-    -1 before the first word.
-    """
+    -1 before the first word."""
 
     kinds = NAMES
 
@@ -230,7 +230,7 @@ class LisaSRL(ParserPipe):
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Train on a batch; the syntactic head attends to gold heads where there are any."""
+        """Train on a batch; syntactic attention follows gold heads where there are any."""
         self._check_initialised()
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
@@ -302,7 +302,7 @@ class LisaSRL(ParserPipe):
         return differentiate(sentences, batches, loss)
 
     def predict(self, docs: Iterable[Doc]) -> Parses:
-        """Return all sentences and, by sentence index, each `LisaParse`."""
+        """Return all sentences, and each `LisaParse` by sentence index."""
         docs = list(docs)
         self._check_initialised()
         self._check_indicator()
@@ -434,8 +434,8 @@ make_lisa_srl = register_factory(
 
 
 def use_heads_of_docs(nlp: Language) -> Language:
-    """Set every `lisa_srl` to `parse_source = "doc"`, also in the config, where `spacy assemble`
-    keeps settings of training pipelines without an earlier parser."""
+    """Set every `lisa_srl` to `parse_source = "doc"`, also in the config: components that `spacy
+    assemble` takes from trained pipelines keep their settings."""
     # also disabled ones, as assembled components are during initialisation
     for name, pipe in nlp.components:
         if isinstance(pipe, LisaSRL):

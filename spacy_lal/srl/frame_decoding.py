@@ -50,7 +50,7 @@ class FoundFrame:
 
 @dataclass
 class LisaParse(SentenceParse):
-    """`SentenceParse` with frames by predicate; predicate_probabilities: [n], of each word."""
+    """`SentenceParse` with frames. predicate_probabilities [n]: of each word to be a predicate."""
 
     frames: list[FoundFrame] = field(default_factory=list)
     predicate_probabilities: numpy.ndarray | None = None
@@ -58,8 +58,8 @@ class LisaParse(SentenceParse):
 
 class Given(NamedTuple):
     """Annotations of a sentence before decoding, by its words; None: not known.
-    predicates: the only words with frames. heads, relations: of an earlier parser, 0 the root and k
-        word k, and relation numbers; -1 not known. constituents: spans."""
+    predicates: the only words with frames. heads, relations: those of an earlier parser; head 0 is
+        the root, k is word k; -1: not known. constituents: spans."""
 
     predicates: Sequence[int] | None = None
     heads: Sequence[int] | None = None
@@ -105,7 +105,7 @@ class RoleDecoder:
         constituents: Tensor | None = None,
     ) -> Tensor:
         """Return labels [P,n] from scores [P,n,L], predicates [P] and sentence lengths [P].
-        constituents: [P,n,n], whether the words i to j are one."""
+        constituents: [P,n,n], whether the words i to j are a constituent."""
         if self.greedy:
             return scores.argmax(-1)
         if not self.elsewhere.all():
@@ -198,9 +198,8 @@ def decode_frames(
     root: int | None = None,
 ) -> dict[int, LisaParse]:
     """Return tags, frames and, with a decoder, heads of every parsed sentence, by its index.
-    given: annotations of each sentence. heads_weight: weight of the log-probabilities
-        added to given heads and to their relations. root: the root relation, never between
-        words."""
+    given: annotations of each sentence. heads_weight: number added to the scores of given heads and
+        of their relations. root: the root relation, which never holds between words."""
     allowed = allowed_joint_labels(joint, tags)
     # [J, T] and [J]: the tag of a joint label, and whether it marks a predicate
     has_tag, is_predicate = allowed[:-1, -1].T.float(), allowed[-1, 1].float()
@@ -294,8 +293,8 @@ def _constituents(known: Sequence[Given], n: int) -> Tensor:
 
 
 def with_one_predicate(spans: list[LabelledSpan], predicate: int) -> list[LabelledSpan]:
-    """Return spans with one V: that at the predicate, or the last before it; others become C-V.
-    Without V, C-V at the predicate becomes V; without both, the predicate does."""
+    """Return spans with one V: the V at the predicate, or the last one before it; others become
+    C-V. Without V, C-V at the predicate becomes V; without both, the predicate becomes V."""
     here = [span for span in spans if span[0] <= predicate < span[1]]
     if not here or here[0][2] not in VERBS:
         rest = [span for span in spans if span not in here and span[2] != PREDICATE]

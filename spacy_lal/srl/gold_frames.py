@@ -51,7 +51,7 @@ def allowed_joint_labels(joint: Sequence[str], tags: Sequence[str]) -> Tensor:
 
 
 def read_frames(doc: Doc, counts: Counts, key: str) -> None:
-    """Count role BIO labels, their transitions, and joint labels of words."""
+    """Count a Doc's BIO role labels, their transitions, and joint labels."""
     if key not in doc.spans:
         counts.lacking["frames"] += 1
         return
@@ -74,14 +74,14 @@ def read_frames(doc: Doc, counts: Counts, key: str) -> None:
 
 
 class GoldFrame(NamedTuple):
-    """predicate: a token. spans: (start, end, label, exact), V and arguments."""
+    """A gold frame. predicate: a token. spans: (start, end, label, exact) of V and arguments."""
 
     predicate: int
     spans: list[tuple[int, int, str, bool]]
 
 
 def gold_frames(example: Example, key: str) -> list[GoldFrame] | None:
-    """Return frames with a predicate in predicted tokens; None without a span group."""
+    """Return the gold frames whose predicate is a predicted token; None without a span group."""
     if key not in example.reference.spans:
         return None
     same = same_tokens(example)
@@ -142,7 +142,7 @@ class LisaGold(WordGold):
     def frames(
         self, members: list[Sentence], like: Tensor, predicates: Tensor | None
     ) -> GoldFrames:
-        """Return gold frames; predicates [B]: the only counted one of each row, None for all."""
+        """Return gold frames. predicates [B]: each row's only predicate that counts, or None."""
         only = None if predicates is None else predicates.tolist()
         found = [
             (row, i, role_labels(known[int(sentence.words[i])], sentence, self.roles))

@@ -49,10 +49,10 @@ class LisaSettings(RoleScorerSettings, LisaEncoderSettings, Abilities):
         self-attention reads its states and the word vectors. null: sinusoids encode positions.
     tag_width: width of the perceptron before tags and predicates (200).
     indicator_width: width of an embedding that marks a given predicate (predicate_source = "doc");
-        a sentence is encoded once a predicate, as with the paper's gold predicates. null: a
+        a sentence is encoded once per predicate, as with the paper's gold predicates. null: a
         sentence is encoded once for all predicates.
     role_paths: let roles also depend on the dependency path from word to predicate (not in the
-        paper; see `RolePaths`), which less data suffices to learn. Needs a syntax_layer.
+        paper; see `RolePaths`), which can be learned from less data. Needs a syntax_layer.
     """
 
     name: ClassVar[str] = "lisa"
@@ -68,13 +68,13 @@ class LisaSettings(RoleScorerSettings, LisaEncoderSettings, Abilities):
 
 
 class LisaScores(NamedTuple):
-    """Scores of n padded words; None where the network has no such scorer.
+    """Scores of n padded words; those without a scorer in the network are None.
 
     joint: [B,n,J], of part-of-speech tag and predicate in one label.
     predicate, role, role_weight: factors of `roles`. tags: [B,n,T] of the lower BiLSTM.
     arcs: [B,n,n]; [i,j] scores word j as head of word i; a root is its own head.
     dependent, head, relation_weight: factors of `relations`. paths: [K,d], see `path_vectors`.
-        Weights are parameters; as outputs, their gradients return as all others do.
+        Weights are parameters, and outputs so that their gradients return with the others.
     """
 
     joint: Tensor
@@ -112,7 +112,7 @@ class LisaScores(NamedTuple):
     def roles_of(
         self, sentences: Tensor, predicates: Tensor, heads: Tensor | None = None
     ) -> Tensor:
-        """Return role scores [P,n,L] of all words (see `role_scores`); heads [B,n]: for paths."""
+        """Return role scores [P,n,L] of all words. heads [B,n]: needed only with `role_paths`."""
         added = None
         if self.paths is not None:
             assert heads is not None
@@ -203,8 +203,8 @@ def build_network(header: Header) -> LisaNetwork:
 
 class LisaInput(NamedTuple):
     """Docs, and heads and predicates given with them.
-    heads: index in the Doc of each token's head, itself for a root, -1 to predict; None for no
-        heads at all. predicates: tokens, read only by a model with an indicator."""
+    heads: index of each token's head in the Doc, its own for a root, -1 to predict; None without
+        heads. predicates: tokens, read only by a model with an indicator."""
 
     docs: list[Doc]
     heads: Sequence[numpy.ndarray] | None = None
@@ -217,7 +217,7 @@ LisaPrediction = ParserScores[LisaScores]
 @dataclass
 class LisaBatch(SentenceBatch[LisaScores]):
     """predicates: word that each row is encoded for [B], -1 for none; with an indicator, a sentence
-    has one row a predicate. heads: given ones [B,n] (see `to_self_loops`), -1 for none."""
+    has one row per predicate. heads: given ones [B,n] (see `to_self_loops`), -1 for none."""
 
     predicates: Tensor | None = None
     heads: Tensor | None = None
@@ -230,7 +230,7 @@ def build_lisa_v1(
     """Linguistically-informed self-attention (Strubell et al. 2018): a Thinc model.
 
     tok2vec: word vectors of the Docs' tokens; a listener or any other Tok2Vec model.
-    max_batch_spans: half the most pairs of words in sentences that are padded together.
+    max_batch_spans: greatest number of pairs of words, halved, in sentences padded together.
     settings: see `LisaSettings`.
     """
     return Model(
@@ -250,7 +250,7 @@ def build_lisa_v1(
 
 
 def lisa_settings(model: Model) -> LisaSettings:
-    """The settings of a model's network."""
+    """Return the settings of a model's network."""
     return cast(LisaSettings, model.attrs["settings"])
 
 
@@ -306,5 +306,5 @@ def _by_predicate(
 
 
 def places(tokens: Collection[int], sentence: Sentence) -> list[int]:
-    """Return the words of a sentence that are among a Doc's tokens."""
+    """Return a sentence's words, as indices in the sentence, whose tokens are in `tokens`."""
     return [i for i, token in enumerate(sentence.words.tolist()) if token in tokens]

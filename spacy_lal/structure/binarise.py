@@ -122,8 +122,8 @@ def log_weight_by_nodes(
 ) -> Tensor:
     """Returns `log_weight` [B] without charts of whole sentences.
 
-    The binarisations of a tree's nodes are independent of each other. The log-sum over those of one
-    node is the inside pass of a chart whose words are the node's children.
+    The binarisations of a tree's nodes are independent of each other. The log-sum over the
+    binarisations of one node is the inside pass of a chart whose words are the node's children.
     """
     n = chart_length(scores)
     starts, ends = packed_spans(n)

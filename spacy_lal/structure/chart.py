@@ -27,7 +27,7 @@ def chart_size(n: int) -> int:
 
 
 def width_offset(n: int, width: int) -> int:
-    """Returns the start of the spans of `width` in a packed chart of an n-word sentence."""
+    """Returns where the spans of `width` begin in a packed chart of an n-word sentence."""
     return (width - 1) * (n + 1) - (width - 1) * width // 2
 
 
@@ -110,7 +110,7 @@ def width_slice(n: int, width: int) -> slice:
 
 
 def spans_of_width(table: Tensor, width: int) -> Tensor:
-    """Views the spans of `width` in both of their places in a square table: [2, B, n-width+1]."""
+    """Views a square table at [i, j] and [j, i] of the spans of `width`: [2, B, n-width+1]."""
     size, side = table.shape[:2]
     strides = width * (side - 1), side * side, side + 1
     return table.as_strided((2, size, side - width), strides, width)

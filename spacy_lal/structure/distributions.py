@@ -41,7 +41,7 @@ WIDER = 2
 class FoundTrees(NamedTuple):
     """The trees chosen for a batch.
 
-    labels [B, S]: labels of the constituents, else 0; None without them. probabilities [B, S] of
+    labels [B, S]: labels of the constituents, else 0; None without labels. probabilities [B, S] of
     the constituents and log_prob [B] of the trees; None where scores are no log-probabilities.
     heads [B, n]: 0 the root, k word k; None without arcs.
     """
@@ -91,7 +91,7 @@ class BinaryTrees:
 
     def mbr(self) -> tuple[Tensor, Tensor]:
         """Returns the tree of highest expected number of correct spans (Goodman 1996). The result
-        is that number [B] and a mask of the tree's spans [B, S]."""
+        is the expected number [B] and a mask of the tree's spans [B, S]."""
         return best_tree(self.marginals, self.lengths)
 
     def log_prob(self, tree: Tensor) -> Tensor:
@@ -121,8 +121,8 @@ class Trees(ABC):
         return self.nodes.marginals
 
     def with_gold_groups(self, unknown: Tensor) -> Trees:
-        """Returns the trees for training, in which groups that are no constituents have labels,
-        too. unknown [B]: sentences without gold groups, which train nothing about groups."""
+        """Returns the trees for training, in which `<H>` groups (`hpsg`) have a label, too. unknown
+        [B]: whether a sentence has no gold groups; its loss then ignores groups."""
         return self
 
     @abstractmethod
@@ -135,13 +135,13 @@ class Trees(ABC):
 
     @abstractmethod
     def argmax(self, share: float = 0.5) -> FoundTrees:
-        """Returns the tree of highest score. share: weight of constituents; arcs have the rest."""
+        """Returns the tree of highest score. share: constituents' weight; arcs have 1 - share."""
 
     @abstractmethod
     def mbr(self, threshold: float | None, arc_weight: float = 1.0) -> FoundTrees:
         """Returns the tree of highest expected gain (minimum Bayes risk).
 
-        threshold: less probable constituents are left out; None, in two stages only: each node has
+        threshold: less probable constituents are left out; None (two stages only): each node has
         its best label. arc_weight: the gain of a right arc relative to that of a constituent.
         """
 
@@ -165,8 +165,8 @@ class LabelledTrees(Trees):
 
     scores: packed charts of label scores [B, S, L]. arcs: in a joint model, scores [B, n, n+1] of
     head h, 0 the root, for word d + 1 at [d, h], outside of trees' probabilities. group: the label
-    of groups that are no constituents. rooted: whole sentences are constituents of trees found.
-    """
+    of groups that are no constituents. rooted: whether whole sentences are constituents of found
+    trees."""
 
     def __init__(
         self,

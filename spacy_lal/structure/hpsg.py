@@ -38,7 +38,7 @@ class HeadedTree(NamedTuple):
     """A head-driven tree. nodes: constituents and `<H>` groups in preorder, each over other words.
 
     conflicts: number of children, after grouping, whose head neither is the head of their node nor
-    depends on it. The two kinds of syntax disagree there.
+    depends on it. For them constituents and dependencies disagree.
     """
 
     nodes: list[HeadedSpan]

@@ -42,9 +42,9 @@ def best_joint(
 ) -> JointTree:
     """Returns the best joint tree of each sentence, in long sentences of probable spans alone.
 
-    `best_joint_tree` takes time by the fourth power of length. Over EXACT_WORDS words the search
-    therefore covers only spans that are probable without heads. probabilities [B, S]: of spans.
-    Without them, or where they are nan, no span is left out.
+    The time of `best_joint_tree` grows with the fourth power of length. Over EXACT_WORDS words the
+    search therefore covers only spans that are probable without heads. probabilities [B, S]: those
+    of spans. Without them, or where they are nan, no span is left out.
     """
     long = lengths > EXACT_WORDS
     if probabilities is not None:

@@ -171,8 +171,8 @@ def unique_viterbi(
 ) -> BestPaths:
     """Returns the best sequences, as `viterbi`, with each label of `unique` [C] at most once.
 
-    The first search is unconstrained, and each next one constrains the labels that the sequence
-    before repeats. A sequence that breaks no constraint is the best of a superset of the allowed
+    The first search is unconstrained, and each next search constrains the labels that the last
+    result repeats. A sequence that breaks no constraint is the best of a superset of the allowed
     ones. Each further search of a sequence costs 2^k times as much, with k its constrained labels.
     """
     labels, score = viterbi(scores, lengths, transitions, start)

@@ -57,7 +57,7 @@ def write_checkpoint(folder: Path, tensors: dict[str, Tensor], state: dict[str, 
 
 
 def read_state(folder: Path) -> dict[str, Any] | None:
-    """Return the state, None without a checkpoint; CheckpointError names a malformed file."""
+    """Return the state, None without a checkpoint. Raises CheckpointError for a malformed file."""
     path = folder / CHECKPOINT
     if not path.exists():
         return None
@@ -72,7 +72,7 @@ def read_state(folder: Path) -> dict[str, Any] | None:
 class Progress:
     """Progress of a training.
 
-    steps: updates made. words: words in their batches. seconds: duration of updates.
+    steps: updates made. words: words in the batches of these updates. seconds: duration of updates.
     losses: by component, since the last evaluation. results: score and step, from 0, of each
         evaluation.
     performance: goes to meta.json. exhausted: all epochs were read. finished: training is over and
@@ -135,7 +135,7 @@ class Saved:
         dev: Callable[[], Iterable[Example]],
     ) -> None:
         """Undo `write`. Raises CheckpointError if the state doesn't fit the pipeline or the data.
-        state: of the checkpoint. batches: with epoch numbers, from the first; trained ones are
+        state: the checkpoint's. batches: with epoch numbers, from the first on; those trained on are
             skipped. dev: examples of an evaluation, read as often as there were evaluations."""
         for name, digest in self.begins.items():
             if state["begins"].get(name) != digest:
@@ -193,8 +193,8 @@ def _modules(nlp: Language, exclude: Collection[str] = ()) -> Iterator[tuple[str
 
 
 def read_weights(nlp: Language, exclude: Collection[str]) -> tuple[dict[str, Tensor], list[str]]:
-    """Return the weights of components not in `exclude`, and the names of those with a gradient,
-    even zero: optimizers move these alone."""
+    """Return the weights of components not in `exclude`, and the names of weights with a gradient,
+    even a zero one: optimizers change only these."""
     tensors, graded = {}, []
     for place, node in _layers(nlp, exclude):
         for name in filter(node.has_param, node.param_names):
@@ -255,7 +255,7 @@ def set_optimizer(nlp: Language, optimizer: Optimizer, tensors: dict[str, Tensor
 
 
 def run_schedules(optimizer: Optimizer, steps: int, results: list[tuple[float, int]]) -> None:
-    """Advance the schedules of a new optimizer by so many steps.
+    """Advance the schedules of a new optimizer by this number of steps.
     results: score and step, from 0, of each evaluation so far, passed to the `set_scores(results)`
         of schedules that have it."""
     with warnings.catch_warnings():
@@ -285,7 +285,7 @@ def _to_array(tensor: Tensor) -> Any:
 
 
 def random_state(gpus: bool = True) -> RandomState:
-    """Return the state of all generators of training; gpus: including GPUs', which is slow."""
+    """Return the state of all generators of training; gpus: also GPUs' states, which is slow."""
     # a query to an unused GPU would take some of its memory
     cuda = torch.cuda.get_rng_state_all() if gpus and torch.cuda.is_initialized() else []
     return {

@@ -39,10 +39,10 @@ class Corpus:
     (constituents, frames) in `Span.as_doc()`, this one keeps Docs whole. The Doc to be predicted
     gets the gold words and sentence starts.
 
-    path: a `.spacy` file or a directory of them. max_length: most tokens of a Doc; longer ones are
+    path: a `.spacy` file or a directory of them. max_length: most tokens of a Doc; longer Docs are
         left out; 0 for no limit.
     limit: most Docs to read, 0 for all. shuffle: in a new order every time.
-    augmenter: makes one or more examples of each, such as `spacy-lal.corrupt.v1`.
+    augmenter: makes one or more examples of each example, such as `spacy-lal.corrupt.v1`.
     Raises ValueError, when read, for a malformed file, and where there are no Docs.
     """
 
@@ -91,8 +91,8 @@ class Mix:
     deterministic. A corpus that ends starts again. Only the readers' own data stays in memory.
 
     corpora: readers by name. shares: proportions of words, by the same names.
-    epoch_words: words of an epoch; the next continues where it stopped. With `max_epochs = -1` all
-        of the corpora are read in turn; otherwise spaCy keeps and repeats the first epoch.
+    epoch_words: words of an epoch; the next epoch continues where it stopped. With `max_epochs =
+        -1` all of the corpora are read in turn; otherwise spaCy keeps and repeats the first epoch.
     Raises ValueError for shares that aren't positive or have other names; when read, if a corpus
     has no words.
     """
@@ -154,9 +154,9 @@ class Paragraphs:
     blank_lines: share of paragraphs that follow another in the same text, after a blank line;
         sentences outside paragraphs stay alone.
     tokenized: share of texts with the pipeline's own tokens instead of the gold ones.
-    max_length: gold tokens of a text, unless one sentence has more.
-    sentence_starts: whether the Docs to be predicted have them; parsers learn with gold sentences,
-        sentence finders are evaluated without.
+    max_length: most gold tokens of a text, unless one sentence has more.
+    sentence_starts: whether the Docs to be predicted have sentence starts; parsers learn with gold
+        sentences, sentence finders are evaluated without.
     shuffle: new order and new texts at every reading; otherwise both are fixed. spaCy reads anew
         for each epoch only with `max_epochs = -1`.
 
@@ -228,7 +228,7 @@ def _layers(doc: Doc) -> tuple[bool, ...]:
 
 
 class CorruptAugmenter:
-    """Examples with errors in `reference.spans["errors"]`, made from those without that group.
+    """Examples with errors in `reference.spans["errors"]`, made of examples without this group.
 
     model: path of an error model's JSON. rate: expected share of tokens that are errors.
     level: share of examples that get errors. The others get an empty group, as correct text, so
@@ -237,8 +237,8 @@ class CorruptAugmenter:
     Examples with the group, even an empty one, stay as they are. A corrupted Doc keeps only words,
     whitespace and sentence starts; the Doc to be predicted has the same words and sentence starts.
     Errors depend on `seed`, on the example's words and on the number of earlier occurrences of
-    these words, not on the order of examples. Every reading makes new ones, but spaCy reads a
-    corpus anew for each epoch only with `max_epochs = -1`, which initialises with 100 examples.
+    these words, not on the order of examples. Every reading makes new errors, but spaCy reads a
+    corpus again for each epoch only with `max_epochs = -1`, which initialises with 100 examples.
     Raises ValueError for a malformed model, and for a rate or level outside 0 to 1.
     """
 

@@ -29,9 +29,9 @@ INNER_MARKS = frozenset({",", ":", ";", "--", "-", '"', "“", "”"})
 class Noise:
     """Shares of texts (0 to 1) with noise that affects sentence boundaries.
 
-    line_breaks: at some width, between sentences, or anywhere now and then.
+    line_breaks: line breaks at some width, between sentences, or now and then.
     lower_case: small letters at the beginning of sentences, or throughout.
-    unstopped: no full stops, or no punctuation.
+    unstopped: missing full stops, or no punctuation.
     spaces: several spaces between sentences, or anywhere now and then.
     """
 
@@ -59,7 +59,7 @@ def running_text(
     vocab: Vocab,
     tokenizer: Tokenizer | None = None,
 ) -> Doc:
-    """Join sentences, one a Doc, to one annotated Doc.
+    """Join Docs of one sentence each to one annotated Doc.
 
     between: whitespace after each Doc but the last. tokenizer: source of the Doc's tokens, unless
         they cut constituents, roles or subtrees of gold tokens; None for the gold tokens.

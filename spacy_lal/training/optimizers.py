@@ -130,9 +130,9 @@ class GroupedAdam(Optimizer):
         `$$`.
 
     All other settings are those of Thinc's `Adam.v1`; any float may be a schedule. grad_clip limits
-    the norm of each parameter's gradient, since an optimizer gets one at a time. use_averages takes
-    as much memory as the trained parameters again, and a sixth of the update's time. Raises
-    ValueError for a group with other settings or values out of range.
+    the norm of each parameter's gradient, since an optimizer gets one parameter at a time.
+    use_averages takes the memory of a second copy of the trained parameters, and a sixth of the
+    update's time. Raises ValueError for a group with other settings or values out of range.
     """
 
     __slots__ = ["_factors", "_unused", "groups"]

@@ -25,8 +25,8 @@ MISSING = "not there"
 
 def describe_run(config: Config, files: Iterable[Path], output: Path) -> dict[str, Any]:
     """Describe the config and files of a training, before the pipeline is made.
-    config: interpolated. files: further input. output: never read. Files and folders named in
-        [corpora] and [initialize] are described by their contents."""
+    config: the interpolated config. files: further input. output: a folder that isn't read. Files
+        and folders named in [corpora] and [initialize] are described by their contents."""
     settings = dict_to_dot(config)
     named = [
         Path(text)
@@ -52,8 +52,7 @@ def describe_run(config: Config, files: Iterable[Path], output: Path) -> dict[st
 
 
 def describe_pipeline(nlp: Language, frozen: Collection[str]) -> dict[str, str]:
-    """Return a digest of each component's labels and vocabulary before the first update, of
-    `frozen` ones also of the weights."""
+    """Return a digest of each component before the first update; with weights if it is `frozen`."""
     digests = {}
     for name, model in models_of(nlp).items():
         exclude = ["vocab"] if name in frozen else ["vocab", "model"]
@@ -64,7 +63,7 @@ def describe_pipeline(nlp: Language, frozen: Collection[str]) -> dict[str, str]:
 
 
 def differences(here: dict[str, Any], there: dict[str, Any]) -> list[str]:
-    """Return the fixed settings, and files, that differ between two `describe_run`."""
+    """Return the fixed settings and the files that differ in two results of `describe_run`."""
     found = []
     for key, now, before in unequal(here["config"], there["config"]):
         if not any(key == name or key.startswith(f"{name}.") for name in MAY_CHANGE):

@@ -38,7 +38,7 @@ class Plateau(Iterator[float]):
 
     The rate rises linearly to learn_rate at update warmup_steps. It is then multiplied with factor
     after more than `patience` evaluations in a row without improvement (with 5, at the sixth), and
-    counting begins anew. A better score is more than a ten-thousandth above the best. Evaluations
+    the count begins again. A better score is more than a ten-thousandth above the best. Evaluations
     in the warm-up don't count, but their scores may be the best.
 
     evaluations: number of evaluations that count as one, with the best score so far. The released
@@ -80,7 +80,7 @@ class Plateau(Iterator[float]):
         return self.learn_rate * rising * self.factor ** (self.falls or 0)
 
     def set_scores(self, checkpoints: list[tuple[float, int]]) -> None:
-        """Count the falls after all evaluations so far, (score, step from 0); repeatable."""
+        """Count the rate's falls after all evaluations so far, as (score, step from 0)."""
         self.falls = 0
         best = highest = -math.inf
         counted = worse = 0

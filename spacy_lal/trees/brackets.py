@@ -66,7 +66,7 @@ def ptb_unescape(word: str) -> str:
 
 
 def ptb_words(tagged: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield words with all escapes of the Penn Treebank from (word, tag) pairs."""
+    """Escape the words of (word, tag) pairs as the Penn Treebank does, and yield them."""
     opening = True
     for word, tag in tagged:
         if word == '"':

@@ -58,7 +58,7 @@ class ConstituentTree:
 
     @classmethod
     def from_string(cls, text: str, *, unescape: Unescape = unescape_brackets) -> ConstituentTree:
-        """Return the one tree in `text`. Raises BracketError unless there is exactly one."""
+        """Return the only tree in `text`. Raises BracketError unless there is exactly one."""
         trees = list(parse_brackets(text, unescape=unescape))
         if len(trees) != 1:
             raise BracketError(f"expected one tree, found {len(trees)}", "<string>", 1, 1)
@@ -76,7 +76,7 @@ class ConstituentTree:
     ) -> ConstituentTree:
         """Build the tree over `words` from the spans of its phrases, in preorder (see `nest`).
 
-        root: label of the root; without one (None) the single outermost span is the root.
+        root: label of the root; if None, the single outermost span is the root.
         Raises ValueError for the errors of `nest`, and without `root` unless one span covers all
         words.
         """
@@ -96,7 +96,7 @@ class ConstituentTree:
         return cls(root, [made[child] for child in below[-1]], None, log_prob, parsed)
 
     def preorder(self) -> Iterator[ConstituentTree]:
-        """Yield this node and all below it: parents before children, left before right."""
+        """Yield this node and all nodes below it: parents before children, left before right."""
         stack = [self]
         while stack:
             node = stack.pop()
