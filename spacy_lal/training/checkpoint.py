@@ -135,7 +135,7 @@ class Saved:
         dev: Callable[[], Iterable[Example]],
     ) -> None:
         """Undo `write`. Raises CheckpointError if the state doesn't fit the pipeline or the data.
-        state: the checkpoint's. batches: with epoch numbers, from the first on; those trained on are
+        state: the checkpoint's. batches: with epoch numbers, from the first; those trained on are
             skipped. dev: examples of an evaluation, read as often as there were evaluations."""
         for name, digest in self.begins.items():
             if state["begins"].get(name) != digest:
