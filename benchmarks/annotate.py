@@ -138,8 +138,7 @@ def clocked(nlp: Language, spent: dict[str, float]) -> None:
     pipe = nlp.pipe
     nlp.make_doc = clock("tokenizer", nlp.make_doc)  # type: ignore[method-assign]
     nlp.pipe = clock("pipeline", lambda *a, **n: list(pipe(*a, **n)))  # type: ignore
-    lines: Any = work.TextWriter
-    lines.add = clock("record", lines.add)
+    work.FORMATS["jsonl"] = work.OutputFormat(clock("record", work.json_line))
 
 
 @app.command()

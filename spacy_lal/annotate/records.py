@@ -10,15 +10,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
-from ..annotations import CONSTITUENTS_KEY, set_constituents, set_dependencies
+from ..annotations import CONSTITUENTS_KEY, set_constituents, set_dependencies, set_errors
 from ..annotations.frames import FRAMES_KEY, FrameSpans, get_frames, set_frames
-from ..annotations.grammar_errors import (
-    CORRECT,
-    ERRORS_KEY,
-    error_scores,
-    grammar_errors,
-    set_errors,
-)
+from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, error_scores, grammar_errors
 from ..annotations.span_groups import span_scores
 
 Record = dict[str, Any]
@@ -149,25 +143,20 @@ def _layers(doc: Doc) -> Iterator[tuple[str, list[Any]]]:
         yield "relations", [token.dep_ for token in doc]
     if CONSTITUENTS_KEY in doc.spans:
         group = doc.spans[CONSTITUENTS_KEY]
-        spans = map(_span, group, span_scores(group))
-        yield "constituents", sorted(spans, key=lambda span: (span["start"], -span["end"]))
+        found = map(_span, group, span_scores(group))
+        yield "constituents", sorted(found, key=lambda span: (span["start"], -span["end"]))
         if unparsed := group.attrs.get("unparsed"):
             yield "unparsed", [{"start": start, "end": end} for start, end in unparsed]
     if FRAMES_KEY in doc.spans:
-        yield (
-            "frames",
-            [
-                {
-                    "predicate": frame.predicate.i,
-                    "roleset": frame.roleset,
-                    "spans": [
-                        _span(frame.verb, frame.verb_score),
-                        *map(_span, frame.arguments, frame.scores),
-                    ],
-                }
-                for frame in get_frames(doc)
-            ],
-        )
+        frames = []
+        for frame in get_frames(doc):
+            spans = [
+                _span(frame.verb, frame.verb_score),
+                *map(_span, frame.arguments, frame.scores),
+            ]
+            place = {"predicate": frame.predicate.i, "roleset": frame.roleset}
+            frames.append(place | {"spans": spans})
+        yield "frames", frames
     if ERRORS_KEY in doc.spans:
         errors = grammar_errors(doc)
         yield "errors", [_span(e.span, e.score) | {"label": e.label} for e in errors]

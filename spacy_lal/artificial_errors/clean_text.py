@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, permutations
 from math import sqrt
 
 from .error_model import (
@@ -146,25 +146,15 @@ def _alternating(words: Iterable[str], shortest: int) -> Iterator[tuple[str, Alt
                 yield stem, pair
 
 
-def lemma_families(lemmas: Mapping[str, Mapping[str, int]], least: int = 2) -> Families:
-    """Return for each form of a lemma its other forms, irregular ones included, with weight 0.5.
-    least: the least occurrences of a form."""
-    families: Families = {}
-    for forms in lemmas.values():
-        frequent = [form for form, count in forms.items() if count >= least]
-        for one in frequent if len(frequent) > 1 else ():
-            families.setdefault(one, {}).update((two, 0.5) for two in frequent if two != one)
-    return families
-
-
 def families_of(counts: TextCounts, closed: Collection[str], least: int = 3) -> Families:
-    """Return other forms of the words not in `closed`, by suffix and, if known, by lemma."""
+    """Return other forms of the words not in `closed`, by suffix and, if known, by lemma, irregular
+    ones included."""
     frequent = {word for word, count in counts.counts.items() if count >= least} - set(closed)
     families = word_families(frequent, suffix_alternations(frequent))
-    for word, others in lemma_families(counts.lemmas).items():
-        kept = {other: weight for other, weight in others.items() if other in frequent}
-        if word in frequent and kept:
-            families[word] = {**kept, **families.get(word, {})}
+    for forms in counts.lemmas.values():
+        for one, two in permutations(sorted(frequent & forms.keys()), 2):
+            # of forms by the rules, the weight is known better
+            families.setdefault(one, {}).setdefault(two, 0.5)
     return {
         word: {other: round(weight, 3) for other, weight in others.items()}
         for word, others in families.items()
@@ -308,4 +298,5 @@ def calibrated(model: ErrorModel, sample: Sample, shares: Weights, most: int = 2
         if total := sum(weights):
             rate = min(shares[name] * tokens / 100, _MOST_WEIGHT * len(weights)) / total
             rates[name] = float(f"{rate:.4g}")
-    return model.with_rates(rates)
+    kinds = {name: replace(kind, rate=rates[name]) for name, kind in model.kinds.items()}
+    return replace(model, kinds=kinds, noise={name: rates[name] for name in model.noise})

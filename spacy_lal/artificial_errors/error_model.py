@@ -7,8 +7,8 @@ relative frequencies of errors at their possible places, before scaling to a rat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
@@ -110,17 +110,15 @@ class ErrorModel:
     format: Literal["spacy-lal.error-model.v1"] = "spacy-lal.error-model.v1"
 
     @cached_property
-    def phrases(self) -> dict[str, Choice]:
-        """Replacements of phrases that are possible after any word."""
-        return _choices(kind for kind in self.kinds.values() if not kind.after)
-
-    @cached_property
-    def phrases_after(self) -> dict[str, list[tuple[Weights, Choice]]]:
-        """Replacements of phrases that are possible only after certain words, with these words."""
+    def phrases(self) -> dict[str, list[tuple[Weights, Choice]]]:
+        """Replacements of phrases, and the words that must precede them; empty for any word."""
         found: dict[str, list[tuple[Weights, Choice]]] = {}
         for kind in self.kinds.values():
-            for phrase, choice in _choices([kind]).items() if kind.after else ():
-                found.setdefault(phrase, []).append((kind.after, choice))
+            for phrase, table in kind.replacements.items():
+                weights = {other: kind.rate * weight for other, weight in table.items()}
+                if total := sum(weights.values()):
+                    choice = tuple(weights), tuple(weights.values()), total
+                    found.setdefault(phrase, []).append((kind.after, choice))
         return found
 
     @cached_property
@@ -136,7 +134,7 @@ class ErrorModel:
     def longest(self) -> dict[str, int]:
         """The greatest number of words in a phrase, by the phrase's first word."""
         longest: dict[str, int] = {}
-        for phrase in (*self.phrases, *self.phrases_after):
+        for phrase in self.phrases:
             first, *more = phrase.split(" ")
             longest[first] = max(longest.get(first, 1), len(more) + 1)
         return longest
@@ -150,15 +148,6 @@ class ErrorModel:
                 for word in [ANY] if ANY in insertion.before else insertion.before:
                     found.setdefault(word, []).append((inserted, kind.rate, insertion))
         return found
-
-    def with_rates(self, rates: Weights) -> ErrorModel:
-        """Return the model with other rates of kinds and other weights of noise."""
-        kinds = {
-            name: replace(kind, rate=rates.get(name, kind.rate))
-            for name, kind in self.kinds.items()
-        }
-        noise = {name: rates.get(name, weight) for name, weight in self.noise.items()}
-        return replace(self, kinds=kinds, noise=noise)
 
     def save(self, path: str | Path) -> None:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -181,18 +170,3 @@ class ErrorModel:
 def key_of(word: str) -> str:
     """Return a word in the form that tables have."""
     return "I" if word == "I" else word.lower().replace("’", "'")
-
-
-def _choices(kinds: Iterable[ErrorKind]) -> dict[str, Choice]:
-    merged: dict[str, dict[str, float]] = {}
-    for kind in kinds:
-        for phrase, weights in kind.replacements.items():
-            phrase_weights = merged.setdefault(phrase, {})
-            for other, weight in weights.items():
-                if kind.rate * weight > 0:
-                    phrase_weights[other] = phrase_weights.get(other, 0.0) + kind.rate * weight
-    return {
-        phrase: (tuple(weights), tuple(weights.values()), sum(weights.values()))
-        for phrase, weights in merged.items()
-        if weights
-    }

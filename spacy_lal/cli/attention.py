@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import srsly
 import typer
@@ -15,7 +15,6 @@ from .checks import ModelArgument, check_outputs, clear_errors
 
 if TYPE_CHECKING:
     from ..interpret import ErrorAnalysis, TopHeads
-    from ..interpret.contributions import Normalisation
 
 
 def attention(
@@ -24,12 +23,6 @@ def attention(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Folder for JSON and SVG files.")
     ] = None,
-    method: Annotated[
-        str, typer.Option("--method", "-m", help="normalised (paper) or softmax (released code).")
-    ] = "normalised",
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=0, help="Read at most this many Docs; 0 for all.")
-    ] = 0,
     top: Annotated[int, typer.Option("--top", "-k", min=1, help="Heads to show per category.")] = 5,
     errors: Annotated[
         bool, typer.Option("--errors", help="Also analyse wrong constituents by their heads.")
@@ -52,23 +45,18 @@ def attention(
             data.rglob("*.spacy") if data.is_dir() else [data],
         )
         nlp = load_pipeline(model)
-        examples = list(Corpus(data, limit=limit)(nlp))
-        how = cast("Normalisation", method)
-        found = top_heads(nlp, (example.predicted for example in examples), method=how)
-        analysis = error_analysis(nlp, examples, k=top, method=how) if errors else None
+        examples = list(Corpus(data)(nlp))
+        found = top_heads(nlp, (example.predicted for example in examples))
+        analysis = error_analysis(nlp, examples, k=top) if errors else None
         if analysis is not None and not analysis.docs:
             raise ValueError(f"--errors: none of the {len(examples)} Docs in {data} has a tree")
-    files = {
-        "heads.json": srsly.json_dumps(found.to_dict(top), indent=2),
-        "heads.svg": found.svg(),
-    }
+    contents = [srsly.json_dumps(found.to_dict(top), indent=2), found.svg()]
     _print_heads(found, top)
     if analysis is not None:
-        files["errors.json"] = srsly.json_dumps(analysis.to_dict(), indent=2)
+        contents.append(srsly.json_dumps(analysis.to_dict(), indent=2))
         _print_errors(analysis)
     if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
+        for name, content in zip(names, contents, strict=True):
             with whole_file(output / name) as unfinished:
                 unfinished.write_text(content, encoding="utf8")
 

@@ -44,7 +44,9 @@ def serve(
 
         from ..annotate.annotating import load
 
-        listening = _listen(host, port)
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        # before pipelines are loaded; requests before the server runs are queued
+        listening = socket.create_server((host, port), family=family)
         names = models or sorted(name for name in get_installed_models() if "_lal_" in name)
         if not names:
             raise ValueError("no pipeline is installed: name one, or a folder")
@@ -69,10 +71,7 @@ def serve(
             limit_concurrency=8 * waiting,
             timeout_keep_alive=5,
         )
-        # requests before the server runs are queued
-        listening.listen()
-        address = f"http://{shown}:{where[1]}"
-        msg.good(f"{address} shows {', '.join(pipelines)}; Ctrl-C stops it")
+        msg.good(f"http://{shown}:{where[1]} shows {', '.join(pipelines)}; Ctrl-C stops it")
         sys.stdout.flush()
         uvicorn.Server(config).run(sockets=[listening])
 
@@ -80,16 +79,3 @@ def serve(
 def _in_address(host: str) -> str:
     """Return a host as in addresses and the header Host: IPv6 in brackets."""
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """Return a socket, bound before pipelines are loaded. Raises OSError with advice."""
-    listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((host, port))
-    except OSError as error:
-        listening.close()
-        said = f"can't listen on {host}, port {port}: {error.strerror}"
-        raise OSError(f"{said}; --port names another port, 0 a free one") from None
-    return listening

@@ -59,18 +59,14 @@ def train(
         raw = load_config(config, overrides=overrides, interpolate=False)
     with clear_errors("train"):
         run = describe_run(raw.interpolate(), [code] if code else [], output)
-        state = read_state(output)
+        state, place = read_state(output), output / CHECKPOINT
         if state and not state["progress"]["steps"] and differences(run, state["run"]):
             state = None  # nothing is lost before the first step
         if state and not resume:
-            raise ValueError(
-                f"{output / CHECKPOINT} exists: continue from it with --resume, or delete it"
-            )
+            raise ValueError(f"{place} exists: continue from it with --resume, or delete it")
         if state:
             if found := differences(run, state["run"]):
-                raise ValueError(
-                    f"{output / CHECKPOINT} is of another training: {'; '.join(found)}"
-                )
+                raise ValueError(f"{place} is of another training: {'; '.join(found)}")
             for name, now, before in unequal(run["versions"], state["run"]["versions"]):
                 msg.warn(f"{name} is {now}, and was {before}: last digits may differ")
             if state["progress"]["finished"] and run["config"] == state["run"]["config"]:
@@ -79,10 +75,7 @@ def train(
         elif resume:
             for name in (DIR_MODEL_BEST, DIR_MODEL_LAST):
                 if (output / name).exists():
-                    raise ValueError(
-                        f"{output} has a {name} but no {CHECKPOINT} to go on from; without "
-                        "--resume, training begins anew and replaces it"
-                    )
+                    raise ValueError(f"{name} is there, but no {place}: train without --resume")
             msg.info(f"no {CHECKPOINT} in {output} yet: training begins")
         output.mkdir(parents=True, exist_ok=True)
         alone = ExitStack()

@@ -192,7 +192,7 @@ def make_benepar(
         )
     _say()
     install_extensions()
-    own = spacy.load(folder) if (folder / "meta.json").exists() else read_benepar(folder).nlp
+    own = spacy.load(folder) if (folder / "meta.json").exists() else read_benepar(folder)
     pipes = [pipe for _, pipe in own.pipeline if isinstance(pipe, ConstituencyPipe)]
     if not pipes:
         raise ValueError(f"{model}: this pipeline has no parser of constituents")

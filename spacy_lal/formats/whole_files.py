@@ -14,11 +14,13 @@ from typing import Any
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """Yield the path to write to; it replaces `path` when the block ends, atomically and synced. A
-    link stays a link; its target is written. A pipe or a device is written directly."""
+    missing folder is made. A link stays one; its target is written. A pipe or a device is written
+    directly."""
     path = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
         yield path
         return
+    path.parent.mkdir(parents=True, exist_ok=True)
     # hidden, so that no `*.jsonl` matches it; with the process's id, as several may try at once
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:

@@ -14,8 +14,8 @@ from spacy.training import Example
 
 from ..annotations.constituents import CONSTITUENTS_KEY, get_constituents, project_constituents
 from ..annotations.words import WordIndex
+from ..scoring import UNALIGNED, named_scores
 from ..scoring.evalb import EvalbParameters, count_matches
-from ..scoring.matching import UNALIGNED, named_scores
 from ..trees.tree import LabelledSpan
 
 

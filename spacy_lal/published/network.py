@@ -101,10 +101,6 @@ class ReleasedNetwork(ParserNetwork):
         return tags, annotations, fenceposts
 
 
-def _reader(header: Header) -> SentenceReader:
-    return SentenceReader(header["reading"], header["tokenizer"])
-
-
 def build_released_parser_v1(
     format: Format, escaped: bool = False, max_batch_spans: int = 60_000
 ) -> Model[list[Doc], ParserScores]:
@@ -124,7 +120,7 @@ def build_released_parser_v1(
         "released_parser",
         _forward,
         init=_init,
-        shims=[TorchShim(ReleasedNetwork, _reader)],
+        shims=[TorchShim(ReleasedNetwork, SentenceReader)],
         attrs={
             "settings": ReleasedAbilities(format, escaped),
             "max_batch_spans": max_batch_spans,

@@ -11,6 +11,7 @@ from spacy.language import Language
 from spacy.scorer import Scorer
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.util import minibatch
 
 from ..annotations import (
     CONSTITUENTS_KEY,
@@ -36,6 +37,8 @@ from ..trees.tree import LabelledSpan
 
 LAYERS = ("tags", "trees", "heads", "roles")
 """Layers of annotation with a certainty."""
+SPANS = {"trees": CONSTITUENTS_KEY, "roles": FRAMES_KEY}
+"""Layers that are groups of spans, and their keys."""
 
 THRESHOLDS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.925, 0.95, 0.975, 0.99)
 """Default least certainties for `calibrate`."""
@@ -56,13 +59,8 @@ def with_certainty(nlp: Language, docs: Iterable[Doc]) -> Iterator[tuple[Doc, Ce
     """Yield each sentence as a Doc of its own, with the pipeline's annotation and certainty. One
     batch of `nlp.batch_size` docs is in memory. Skipped sentences, and those parsed in pieces, have
     no certainty."""
-    batch: list[Doc] = []
-    for doc in docs:
-        batch.append(doc)
-        if len(batch) == nlp.batch_size:
-            yield from _batch(nlp, batch)
-            batch = []
-    yield from _batch(nlp, batch)
+    for batch in minibatch(docs, nlp.batch_size):
+        yield from _batch(nlp, batch)
 
 
 def findable(nlp: Language) -> set[str]:
@@ -151,9 +149,8 @@ def only_layers(doc: Doc, layers: Collection[str]) -> Doc:
         for token, tagged in zip(copy, doc, strict=True):
             token.tag_ = tagged.tag_
     if "heads" in layers:
-        heads: Sequence[int] = [token.head.i for token in doc]
-        set_dependencies(copy, heads, [token.dep_ for token in doc])
-    for layer, key in (("trees", CONSTITUENTS_KEY), ("roles", FRAMES_KEY)):
+        set_dependencies(copy, [token.head.i for token in doc], [token.dep_ for token in doc])
+    for layer, key in SPANS.items():
         if layer in layers and key in doc.spans:
             group = cast(Any, doc.spans[key].copy(doc=copy))
             group.attrs = {}  # scores are no training data
@@ -170,14 +167,14 @@ def count_layers(docs: Iterable[Doc]) -> Counter[str]:
     """Count the words that have each layer."""
     words: Counter[str] = Counter()
     for doc in docs:
-        there = {
-            "tags": doc.has_annotation("TAG"),
-            "trees": CONSTITUENTS_KEY in doc.spans,
-            "heads": doc.has_annotation("DEP"),
-            "roles": FRAMES_KEY in doc.spans,
-        }
-        words.update({layer: len(doc) for layer, has in there.items() if has})
+        words.update({layer: len(doc) for layer in LAYERS if has_layer(doc, layer)})
     return words
+
+
+def has_layer(doc: Doc, layer: str) -> bool:
+    if layer in SPANS:
+        return SPANS[layer] in doc.spans
+    return bool(doc.has_annotation("TAG" if layer == "tags" else "DEP"))
 
 
 def sentence_docs(doc: Doc) -> Iterator[Doc]:
@@ -232,7 +229,7 @@ def calibrate(
     for layer, (name, score) in SCORES.items():
         if not any(layer in certainty for _, certainty in pairs):
             continue
-        scored = [pair for pair in pairs if _has_gold(pair[0], layer)]
+        scored = [pair for pair in pairs if has_layer(pair[0].reference, layer)]
         words = sum(len(example.reference) for example, _ in scored)
         for threshold in thresholds if scored else ():
             # what was parsed in pieces has no certainty and is never kept
@@ -250,10 +247,3 @@ def calibrate(
     if not rows:
         raise ValueError("nothing to compare: the Docs have no gold of what the pipeline finds")
     return rows
-
-
-def _has_gold(example: Example, layer: str) -> bool:
-    doc = example.reference
-    if layer in ("tags", "heads"):
-        return bool(doc.has_annotation("TAG" if layer == "tags" else "DEP"))
-    return (CONSTITUENTS_KEY if layer == "trees" else FRAMES_KEY) in doc.spans

@@ -22,8 +22,8 @@ from typer.testing import CliRunner
 
 from spacy_lal.annotate import run as runs
 from spacy_lal.annotate.records import record_doc
-from spacy_lal.annotate.run import annotate_texts
-from spacy_lal.annotate.shards import AnnotateSettings, Workers
+from spacy_lal.annotate.run import Workers, annotate_texts
+from spacy_lal.annotate.shards import AnnotateSettings
 from spacy_lal.annotate.texts import Texts
 from spacy_lal.annotations.constituents import sentence_trees
 from spacy_lal.cli import app
@@ -268,7 +268,7 @@ def test_settings_do_not_mix(text: Path, tmp_path: Path) -> None:
         again()
     text.write_text(before)
     (output / "part-00001.jsonl").unlink()
-    with pytest.raises(ValueError, match=r"part-00001\.jsonl is gone"):
+    with pytest.raises(ValueError, match=r"part-00001\.jsonl, complete before, is gone"):
         again()
     (output / "annotate.json").write_text("?")
     with pytest.raises(ValueError, match=r"annotate\.json"):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import socket
 import threading
 import xml.etree.ElementTree as ElementTree
-from importlib import import_module
 from ipaddress import ip_address
 
 import pytest
@@ -239,8 +239,8 @@ def test_a_taken_port_is_said_before_pipelines_are_loaded():
         port = str(taken.getsockname()[1])
         said = CliRunner().invoke(lal, ["serve", "no_such_pipeline", "--port", port])
     assert said.exit_code == 1
-    assert f"can't listen on 127.0.0.1, port {port}: " in said.output
-    assert "--port names another port, 0 a free one" in said.output
+    assert f"serve: [Errno {errno.EADDRINUSE}]" in said.output
+    assert f"('127.0.0.1', {port})" in said.output
 
 
 @pytest.mark.parametrize(
@@ -266,9 +266,6 @@ def test_the_server_answers_at_its_address(nlp, monkeypatch, options, shown):
         def getsockname(self):
             return self.host, 8000
 
-        def listen(self):
-            pass
-
     class Server:
         def __init__(self, config):
             apps.append(config.app)
@@ -276,10 +273,7 @@ def test_the_server_answers_at_its_address(nlp, monkeypatch, options, shown):
         def run(self, sockets):
             pass
 
-    # the name in the package is the command's
-    monkeypatch.setattr(
-        import_module("spacy_lal.cli.serve"), "_listen", lambda host, port: Listening(host)
-    )
+    monkeypatch.setattr(socket, "create_server", lambda place, family: Listening(place[0]))
     monkeypatch.setattr(annotating, "load", lambda name: nlp)
     monkeypatch.setattr(uvicorn, "Server", Server)
     said = CliRunner().invoke(lal, ["serve", "tiny", *options])
