@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .annotations import set_errors as set_errors
     from .annotations import set_frames as set_frames
     from .interpret import explain as explain
-    from .trees import ConstituentTree as ConstituentTree
+    from .trees.tree import ConstituentTree as ConstituentTree
     from .visualize import render as render
 
 try:
@@ -35,7 +35,7 @@ _NAMES = {
         *("install_extensions", "set_constituents", "set_errors", "set_frames"),
     ],
     "interpret": ["explain"],
-    "trees": ["ConstituentTree"],
+    "trees.tree": ["ConstituentTree"],
     "visualize": ["render"],
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}

@@ -12,7 +12,7 @@ from typing import Any
 import srsly
 from spacy.language import Language
 
-from ..formats.whole_files import remove_unfinished, whole_file
+from ..formats.files import remove_unfinished, whole_file
 
 SETTINGS = "annotate.json"
 """Name of the file of settings in the output folder."""

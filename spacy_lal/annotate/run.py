@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from spacy.language import Language
 from spacy.util import is_package
 
-from ..formats.whole_files import alone_in
+from ..formats.files import alone_in
 from .annotating import load
 from .manifest import SETTINGS, Counts, Manifest, check_same, describe
 from .shards import FORMATS, AnnotateSettings, Shard, cut_shards, make_shard, shard_name

@@ -17,8 +17,8 @@ from ..annotations.constituents import CONSTITUENTS_KEY, sentence_trees
 from ..annotations.frames import FRAMES_KEY
 from ..formats.conllu import format_conllu
 from ..formats.docbins import pack, write_packed
-from ..formats.props import doc_props, format_props
-from ..formats.whole_files import whole_file
+from ..formats.files import whole_file
+from ..formats.props import format_props
 from .annotating import BATCH_TOKENS, through_pipeline
 from .manifest import FAILED, Counts
 from .records import AnnotatedText, Record, doc_record
@@ -109,7 +109,7 @@ FORMATS = {
     "parquet": OutputFormat(row, write_parquet),
     "conllu": OutputFormat(conllu),
     "brackets": OutputFormat(brackets, needs=CONSTITUENTS_KEY),
-    "props": OutputFormat(lambda record, doc: format_props(doc_props(doc)), needs=FRAMES_KEY),
+    "props": OutputFormat(lambda record, doc: format_props(doc), needs=FRAMES_KEY),
 }
 """The formats, whose names are the files' suffixes."""
 

@@ -182,9 +182,7 @@ def get_frames(doc: Doc, key: str = FRAMES_KEY) -> list[Frame]:
     if key not in doc.spans:
         return []
     spans, scores = list(doc.spans[key]), span_scores(doc.spans[key])
-    return [
-        _frame([spans[i] for i in frame], [scores[i] for i in frame]) for frame in _group(spans)
-    ]
+    return [frame_at(spans, scores, positions) for positions in _group(spans)]
 
 
 def frame_positions(group: SpanGroup) -> dict[int, list[int]]:
@@ -196,10 +194,14 @@ def frame_positions(group: SpanGroup) -> dict[int, list[int]]:
     return found
 
 
-def frame_at(group: SpanGroup, positions: Iterable[int]) -> Frame:
-    """Return the frame whose spans are at these positions in a group, V first."""
-    positions, scores = list(positions), span_scores(group)
-    return _frame([group[i] for i in positions], [scores[i] for i in positions])
+def frame_at(
+    spans: Sequence[Span] | SpanGroup, scores: Sequence[float | None], positions: Sequence[int]
+) -> Frame:
+    """Return the frame of the spans at these positions, V first."""
+    verb, *arguments = (spans[i] for i in positions)
+    verb_score, *others = (scores[i] for i in positions)
+    _, roleset = _parse_frame_id(verb.id_)
+    return Frame(_predicate(verb), roleset, tuple(arguments), verb, tuple(others), verb_score)
 
 
 def _group(spans: Sequence[Span]) -> list[list[int]]:
@@ -212,12 +214,6 @@ def _group(spans: Sequence[Span]) -> list[list[int]]:
         elif span.id in latest:
             latest[span.id].append(i)
     return found
-
-
-def _frame(spans: Sequence[Span], scores: Sequence[float | None]) -> Frame:
-    verb = spans[0]
-    _, roleset = _parse_frame_id(verb.id_)
-    return Frame(_predicate(verb), roleset, tuple(spans[1:]), verb, tuple(scores[1:]), scores[0])
 
 
 def _predicate(verb: Span) -> Token:

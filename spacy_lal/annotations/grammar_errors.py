@@ -3,7 +3,7 @@ group without spans means "annotated, nothing there"; no group means "not annota
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -33,30 +33,23 @@ def set_errors(
         the greatest one in each span, or None.
     Raises ValueError unless every token has a label and, with scores, a score.
     """
-    if len(labels) != len(doc) or (scores is not None and len(scores) != len(doc)):
-        counts = f"{len(labels)} labels"
-        if scores is not None:
-            counts += f" and {len(scores)} scores"
+    if not len(labels) == len(doc) == len(labels if scores is None else scores):
+        counts = f"{len(labels)} labels" + ("" if scores is None else f" and {len(scores)} scores")
         raise ValueError(
             "a Doc needs one label, and one score if there are any, for each token: got "
             f"{counts} for {len(doc)} tokens"
         )
-    scores = None if scores is None else [float(score) for score in scores]
-    runs = list(_runs(labels))
-    run_scores = [None if scores is None else max(scores[start:end]) for start, end, _ in runs]
-    attrs: dict[str, Any] = {"scores": run_scores}
+    attrs: dict[str, Any] = {"scores": []}
     if scores is not None:
-        attrs["token_scores"] = scores
-    spans = [Span(doc, *run) for run in runs]
-    doc.spans[key] = SpanGroup(doc, name=key, attrs=attrs, spans=spans)
-
-
-def _runs(labels: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    end = 0
-    for label, tokens in groupby(labels):
-        start, end = end, end + len(list(tokens))
+        attrs["token_scores"] = [float(score) for score in scores]
+    spans: list[Span] = []
+    for label, run in groupby(range(len(doc)), key=labels.__getitem__):
+        tokens = list(run)
         if label != CORRECT:
-            yield start, end, label
+            spans.append(Span(doc, tokens[0], tokens[-1] + 1, label))
+            known = [attrs["token_scores"][i] for i in tokens] if scores is not None else []
+            attrs["scores"].append(max(known, default=None))
+    doc.spans[key] = SpanGroup(doc, name=key, attrs=attrs, spans=spans)
 
 
 class GrammarError(NamedTuple):

@@ -1,10 +1,13 @@
-"""Words of a Doc: its tokens other than whitespace."""
+"""Words of a Doc, its tokens other than whitespace; bare Docs, and heads of tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
+from typing import Any
 
+import numpy
+from spacy.attrs import DEP, HEAD, SENT_START
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
@@ -50,3 +53,36 @@ def bare_doc(
         spaces=[bool(token.whitespace_) for token in tokens],
         sent_starts=starts,
     )
+
+
+def set_dependencies(doc: Doc, heads: Sequence[int], relations: Sequence[str]) -> None:
+    """Write the head and the relation of every token; each tree becomes a sentence.
+
+    heads: token indices, a root is its own head. relations: "" for "not annotated".
+    The first word of some long, extremely non-projective trees is attached to the root, since spaCy
+    loses their beginning. Raises ValueError unless every token has both, and for a head outside the
+    Doc.
+    """
+    if not len(heads) == len(relations) == len(doc) or any(not 0 <= h < len(doc) for h in heads):
+        raise ValueError(
+            f"a Doc of {len(doc)} tokens needs a head, from 0 to {len(doc) - 1}, and a relation of "
+            f"each: got heads {list(heads)} and {len(relations)} relations"
+        )
+    if not len(doc):
+        return
+    above = numpy.asarray(heads)
+    values: Any = numpy.empty((len(doc), 2), dtype="int64")
+    values[:, 0] = above - numpy.arange(len(doc))
+    values[:, 1] = numpy.asarray(
+        [doc.vocab.strings.add(relation) for relation in relations], dtype="uint64"
+    ).view("int64")
+    doc.from_array([HEAD, DEP], values.view("uint64"))
+    root = above
+    for _ in range(len(doc).bit_length()):
+        root = root[root]
+    root, first = numpy.unique(root, return_index=True)
+    first, root = first[above[root] == root], root[above[root] == root]  # the others are cycles
+    missed = (values[root, 1] != 0) & (doc.to_array([SENT_START])[first] != 1)
+    if missed.any():
+        values[first[missed], 0] = (root - first)[missed]
+        doc.from_array([HEAD, DEP], values.view("uint64"))

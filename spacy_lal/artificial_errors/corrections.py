@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from ..formats.m2 import Edit, words_of
+from ..formats.parallel import in_common
 from .clean_text import FORM, TextCounts, calibrated, families_of
 from .error_model import ANY, START, ErrorKind, ErrorModel, Insertion, Noise, key_of
-from .sites import SHORTEST, in_common
+from .sites import SHORTEST
 
 CORRECTIONS = "corrections"
 """The kind of errors that are learned from corrections."""

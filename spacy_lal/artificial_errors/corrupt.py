@@ -17,8 +17,9 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from ..annotations.grammar_errors import CORRECT, ERROR, set_errors
+from ..formats.parallel import in_common
 from .error_model import ErrorModel
-from .sites import Change, change_at, find_sites, first_word, in_common, uncapitalised
+from .sites import Change, change_at, find_sites, first_word, uncapitalised
 
 REPLACED, MISSING, UNNECESSARY = "R", "M", "U"
 """Labels of a replaced token, of a token after a missing word, and of an unnecessary token."""

@@ -16,7 +16,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationError
 
-from ..formats.whole_files import whole_file
+from ..formats.files import whole_file
 
 ANY = "*"
 """The entry for every other word in an insertion's tables."""

@@ -221,12 +221,6 @@ def usual_form(word: str, is_first: bool, model: ErrorModel) -> str:
     return lower if is_first and lower in model.words else ""
 
 
-def in_common(one: Sequence[str], two: Sequence[str]) -> int:
-    """Return the length of the common beginning."""
-    pairs = enumerate(zip(one, two, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(two)))
-
-
 def uncapitalised(word: str) -> str:
     return word[:1].lower() + word[1:]
 

@@ -10,7 +10,7 @@ import srsly
 import typer
 from wasabi import msg
 
-from ..formats.whole_files import whole_file
+from ..formats.files import whole_file
 from .checks import ModelArgument, check_outputs, clear_errors
 
 if TYPE_CHECKING:

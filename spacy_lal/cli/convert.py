@@ -18,14 +18,41 @@ import typer
 from wasabi import msg
 
 from ..annotations import CORRECT
+from ..formats.character_edits import CharacterEdits
+from ..formats.conll import Conll2005, Conll2012
+from ..formats.conllu import Conllu
 from ..formats.docbins import read_spacy
+from ..formats.files import whole_file
+from ..formats.ftb import FrenchTreebank
 from ..formats.head_rules import HeadRules, heads_by_rules
-from ..formats.registry import FORMATS
+from ..formats.learner_tsv import LearnerTsv
+from ..formats.m2 import M2
+from ..formats.parallel import ParallelSentences
+from ..formats.penn_brackets import Brackets
+from ..formats.penn_treebanks import ChineseTreebank, PennTreebank
+from ..formats.props import Props
 from ..formats.treebank_format import Format, Losses
 from ..formats.treebank_sentence import TreebankSentence, language_vocab, write_docs
-from ..formats.whole_files import whole_file
+from ..formats.vtb import VietnameseTreebank
 from ..trees.tree import ConstituentTree
 from .checks import Group, check_outputs, clear_errors, from_each
+
+FORMATS: dict[str, type[Format]] = {
+    "brackets": Brackets,
+    "character-edits": CharacterEdits,
+    "conll05": Conll2005,
+    "conll12": Conll2012,
+    "conllu": Conllu,
+    "ctb": ChineseTreebank,
+    "ftb": FrenchTreebank,
+    "m2": M2,
+    "parallel": ParallelSentences,
+    "props": Props,
+    "ptb": PennTreebank,
+    "tsv": LearnerTsv,
+    "vtb": VietnameseTreebank,
+}
+"""The formats by their names in `convert`."""
 
 Counts = dict[str, Any]
 """Report on one file: numbers by name, and lists of omissions with place and reason."""
@@ -71,7 +98,7 @@ def convert(
         for note in losses.notes:
             msg.warn(note)
         if part in outputs:
-            if heads is not HeadRules.none and not format.gives_heads:
+            if heads is not HeadRules.none and not format.gives_heads():
                 sentences = _with_heads(sentences, heads, losses)
             if no_tags:
                 untaught = no_tags.split()

@@ -10,8 +10,8 @@ import srsly
 import typer
 from wasabi import msg
 
+from ..formats.files import whole_file
 from ..formats.treebank_format import files_in
-from ..formats.whole_files import whole_file
 from .checks import ModelArgument, ThreadsOption, check_outputs, clear_errors, values
 
 

@@ -20,8 +20,8 @@ from ..artificial_errors.english import english_model
 from ..artificial_errors.error_model import ErrorModel
 from ..formats.docbins import read_spacy, write_spacy
 from ..formats.files import read_text
-from ..formats.m2 import read_m2
-from ..formats.parallel import read_parallel
+from ..formats.m2 import M2
+from ..formats.parallel import ParallelSentences
 from ..formats.treebank_sentence import language_vocab
 from .checks import check_outputs, clear_errors, from_each
 
@@ -108,9 +108,10 @@ def _learned(
             )
     if corrections is None and not m2:
         return english_model(counts) if lang == "en" else model_from_text(counts, lang)
-    reads = from_each(m2, read_m2)
+    reads = from_each(m2, lambda path: M2().edited(read_text(path), str(path)))
     if corrections is not None:
-        parallel = from_each(corrections[:1], lambda path: read_parallel(path, corrections[1:]))
+        pairs = ParallelSentences(corrected=[corrections[1]])
+        parallel = from_each(corrections[:1], lambda path: pairs.edited(read_text(path), str(path)))
         reads = chain((read for read in parallel if read.words), reads)
     corrected = CorrectionCounts()
     for read in reads:

@@ -20,7 +20,7 @@ from spacy.cli.package import package as spacy_package
 from thinc.api import Config, Model
 from wasabi import msg
 
-from ..formats.whole_files import replace_folder
+from ..formats.files import replace_folder
 from ..pipeline.loading import load_pipeline
 from .checks import check_folder, clear_errors
 

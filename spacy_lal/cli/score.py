@@ -10,7 +10,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from ..formats.files import read_text
-from ..formats.learner_tsv import read_tsv
+from ..formats.learner_tsv import parse_tsv
 from ..formats.props import PropsSentence, read_props
 from ..formats.treebank_sentence import TreebankSentence
 from ..ged.scorer import DetectionReport
@@ -119,7 +119,7 @@ def _read_props(path: Path) -> Iterator[PropsSentence]:
 
 
 def _read_labels(path: Path) -> Iterator[TreebankSentence]:
-    for sentence in read_tsv(path):
+    for sentence in parse_tsv(read_text(path), source=str(path)):
         if sentence.errors is None:
             raise ValueError(f"{path} has no labels: expected word, tab and label on a line")
         yield sentence

@@ -45,7 +45,7 @@ def train(
     from spacy.training.loop import DIR_MODEL_BEST, DIR_MODEL_LAST
     from spacy.util import load_config, logger
 
-    from ..formats.whole_files import alone_in
+    from ..formats.files import alone_in
     from ..training.checkpoint import CHECKPOINT, CheckpointError, read_state
     from ..training.loop import CorpusError
     from ..training.loop import train as train_pipeline

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from threading import Lock
 
@@ -14,9 +13,8 @@ from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 from srsly.msgpack import msgpack_decoders, msgpack_encoders
 
-from .whole_files import whole_file
+from .files import whole_file
 
-_AT_ONCE = 100
 _LOCK = Lock()
 
 
@@ -27,25 +25,16 @@ def read_spacy(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
         docs = DocBin().from_disk(path).get_docs(vocab)
         while True:
             with _found_once(msgpack_decoders):
-                some = list(islice(docs, _AT_ONCE))
-            if not some:
+                doc = next(docs, None)
+            if doc is None:
                 return
-            for doc in some:
-                _check_spans(doc)
-            read += len(some)
-            yield from some
+            for group in doc.spans.values():
+                list(group)  # raises IndexError for a span outside of the Doc
+            read += 1
+            yield doc
     except Exception as error:
         where = f", somewhere after Doc {read}" if read else ""
         raise ValueError(f"can't read {path} as a .spacy file{where}: {error}") from error
-
-
-def _check_spans(doc: Doc) -> None:
-    for key, group in doc.spans.items():
-        try:
-            for _ in group:
-                pass
-        except IndexError as error:
-            raise ValueError(f"doc.spans[{key!r}]: {error}") from error
 
 
 def write_spacy(docs: Iterable[Doc], path: str | Path) -> None:

@@ -14,7 +14,7 @@ from spacy.language import Language
 from torch import Tensor
 
 from ..bridge.shim import torch_shim
-from ..formats.whole_files import replace_folder
+from ..formats.files import replace_folder
 from ..parsing.component import ParserPipe
 from ..parsing.network import NAMES
 from .input_encoder import NAME, PublishedInput

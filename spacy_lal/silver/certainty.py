@@ -15,7 +15,6 @@ from spacy.util import minibatch
 
 from ..annotations import (
     CONSTITUENTS_KEY,
-    FRAMES_KEY,
     FrameSpans,
     get_constituents,
     get_frames,
@@ -23,6 +22,7 @@ from ..annotations import (
     set_dependencies,
     set_frames,
 )
+from ..annotations.frames import FRAMES_KEY
 from ..annotations.words import bare_doc
 from ..parsing.component import ParserPipe
 from ..parsing.constituency import ConstituencyPipe

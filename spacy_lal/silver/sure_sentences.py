@@ -23,8 +23,7 @@ from spacy.tokens import Doc
 from ..annotate.manifest import check_same, describe
 from ..annotate.texts import pieces
 from ..formats.docbins import write_spacy
-from ..formats.files import OPENERS, undamaged
-from ..formats.whole_files import alone_in, remove_unfinished
+from ..formats.files import OPENERS, alone_in, remove_unfinished, undamaged
 from .certainty import count_layers, findable, only_layers, sure_layers, with_certainty
 
 SETTINGS = "silver.json"

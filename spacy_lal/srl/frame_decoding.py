@@ -12,7 +12,7 @@ import numpy
 import torch
 from torch import Tensor
 
-from ..annotations import PREDICATE
+from ..annotations.frames import PREDICATE
 from ..batching.batches import ParserScores, padded
 from ..parsing.decoders import HeadDecoder
 from ..pipeline.writers import SentenceParse

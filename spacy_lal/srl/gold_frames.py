@@ -14,7 +14,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from torch import Tensor
 
-from ..annotations import get_frames, project_constituents
+from ..annotations.constituents import project_constituents
+from ..annotations.frames import get_frames
 from ..batching.batches import padded
 from ..batching.sentences import Sentence
 from ..layers.label_factors import label_scores

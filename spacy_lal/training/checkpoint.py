@@ -27,7 +27,7 @@ from thinc.api import Model, Optimizer, get_current_ops
 from thinc.util import to_numpy
 from torch import Tensor, nn
 
-from ..formats.whole_files import whole_file
+from ..formats.files import whole_file
 
 T = TypeVar("T")
 RandomState = dict[str, Any]

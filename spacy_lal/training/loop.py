@@ -26,7 +26,7 @@ from spacy.util import registry, resolve_dot_names
 from thinc.api import Optimizer, fix_random_seed, set_gpu_allocator
 from wasabi import msg
 
-from ..formats.whole_files import remove_unfinished, replace_folder
+from ..formats.files import remove_unfinished, replace_folder
 from .checkpoint import Saved, models_of, random_state, with_own_random
 from .same_run import describe_pipeline
 

@@ -15,7 +15,7 @@ import spacy
 import srsly
 import torch
 
-from spacy_lal.annotations import error_scores
+from spacy_lal.annotations.grammar_errors import error_scores
 from spacy_lal.bridge.shim import torch_shims
 
 from ..tiny_transformers import write_bert
