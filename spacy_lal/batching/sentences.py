@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 import numpy
 from spacy.tokens import Doc, Token
@@ -177,11 +177,9 @@ def _pieces(doc: Doc, words: numpy.ndarray, max_length: int) -> list[numpy.ndarr
     """Cuts after the last break in the second half of each piece, else at full length."""
     pieces = []
     while len(words) > max_length:
-        cut = max_length
-        for k in range(max_length, max_length // 2, -1):
-            if cast(str, doc[int(words[k - 1])].text) in (_BREAKS | _FINAL):
-                cut = k
-                break
+        second_half = range(max_length, max_length // 2, -1)
+        breaks = (k for k in second_half if doc[int(words[k - 1])].text in _BREAKS | _FINAL)
+        cut = next(breaks, max_length)
         pieces.append(words[:cut])
         words = words[cut:]
     return [*pieces, words]

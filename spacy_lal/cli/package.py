@@ -69,7 +69,7 @@ def package(
     words of the training data. 8-bit numbers have a scale for each row; tok2vec is stored so, too,
     if it holds a pretrained encoder. Vectors can only be left out if no component reads the
     vocabulary's vectors."""
-    from ..bridge.storage import has_weights, store_bytes, store_half
+    from ..bridge.weights import has_weights, store_as, to_float16, to_int8
 
     with clear_errors("package"):
         contents = _read(model / "meta.json")
@@ -108,10 +108,10 @@ def package(
             for component in bytes_of or ():
                 if not has_weights(source / component):
                     raise ValueError(f"{model} has no component {component!r} of this package")
-                store_bytes(source / component)
+                store_as(source / component, to_int8)
             for folder in sorted(source.iterdir()) if half else ():
                 if has_weights(folder):
-                    store_half(folder)
+                    store_as(folder, to_float16)
             options: dict[str, Any] = {"create_sdist": False, "silent": False}
             spacy_package(source, Path(scratch), name=name, version=version, **options)
             made = Path(scratch) / f"{target.name}-{version}"

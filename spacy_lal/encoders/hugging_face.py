@@ -10,7 +10,7 @@ import inspect
 import json
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import safetensors.torch
 import torch.nn.functional as F
@@ -33,23 +33,8 @@ class HuggingFace(nn.Module):
     its texts [B, l + 1, d].
     """
 
-    def __init__(self, config: dict[str, Any]) -> None:
+    def __init__(self, model: Any) -> None:
         super().__init__()
-        transformers = import_transformers()
-        values = {name: value for name, value in config.items() if name != "model_type"}
-        made = transformers.AutoConfig.for_model(config["model_type"], **values)
-        model = transformers.AutoModel.from_config(made, trust_remote_code=False)
-        self._take(model)
-
-    @classmethod
-    def of(cls, model: Any) -> Self:
-        """Wraps an existing model."""
-        made = cls.__new__(cls)
-        nn.Module.__init__(made)
-        made._take(model)
-        return made
-
-    def _take(self, model: Any) -> None:
         if getattr(model, "pooler", None) is not None:
             # it reads the whole text's vector, which is unused here
             model.pooler = None
@@ -82,7 +67,10 @@ def build_transformer(config: dict[str, Any]) -> Bert | HuggingFace:
     """Builds a transformer with fresh parameters, from the contents of config.json. Raises
     ImportError if it needs Hugging Face's library, which is not installed."""
     if not is_bert(config):
-        return HuggingFace(config)
+        library = import_transformers()
+        values = {name: value for name, value in config.items() if name != "model_type"}
+        made = library.AutoConfig.for_model(config["model_type"], **values)
+        return HuggingFace(library.AutoModel.from_config(made, trust_remote_code=False))
     sizes = {name: config[name] for name in SIZES}
     own = "embedding_size" if config["model_type"] == "electra" else "hidden_size"
     return Bert(
@@ -155,12 +143,15 @@ def read_transformer(
     try:
         config: dict[str, Any] = json.loads((folder / "config.json").read_text("utf-8"))
         tokenizer = (folder / "tokenizer.json").read_text("utf-8")
-        built = build_transformer(config)
-        if isinstance(built, HuggingFace):
-            tensors = _theirs(folder)
-        else:
+        if is_bert(config):
             given = safetensors.torch.load_file(folder / WEIGHTS)
-            tensors = {name: _named(given, name).float() for name in built.state_dict()}
+            names = build_transformer(config).state_dict()
+            tensors = {name: _named(given, name).float() for name in names}
+        else:
+            model = import_transformers().AutoModel.from_pretrained(
+                folder, local_files_only=True, use_safetensors=True, trust_remote_code=False
+            )
+            tensors = HuggingFace(model).state_dict()
     except ImportError:
         raise
     except Exception as error:  # a config of another shape is a TypeError, and so on
@@ -182,10 +173,3 @@ def _named(tensors: dict[str, Tensor], name: str) -> Tensor:
             if start + known in tensors:
                 return tensors[start + known]
     raise KeyError(f"{WEIGHTS} has no {name}")
-
-
-def _theirs(folder: Path) -> dict[str, Tensor]:
-    model = import_transformers().AutoModel.from_pretrained(
-        folder, local_files_only=True, use_safetensors=True, trust_remote_code=False
-    )
-    return HuggingFace.of(model).state_dict()

@@ -1,7 +1,6 @@
 """A pretrained transformer as a Tok2Vec model (`spacy-lal.PretrainedEncoder.v1`)."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, cast
 
@@ -11,7 +10,7 @@ from thinc.api import Model
 from thinc.types import Floats2d
 from torch import Tensor, nn
 
-from ..bridge.shim import TorchShim, backward, to_rows, torch_shim
+from ..bridge.shim import Output, TorchShim, rows_of_docs, torch_shim
 from ..bridge.weights import Header
 from ..layers.precision import bfloat16_products
 from ..layers.settings import Settings, with_settings_of
@@ -190,9 +189,7 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
     model.set_dim("nO", network.output_dim)
 
 
-def _forward(
-    model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool
-) -> tuple[list[Floats2d], Callable[[list[Floats2d]], list[Doc]]]:
+def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool) -> Output:
     shim = torch_shim(model)
     settings: PretrainedSettings = model.attrs["settings"]
     network = cast(PretrainedNetwork, shim.module)
@@ -207,9 +204,4 @@ def _forward(
     )
     batches = [type(batch)(*(tensor.to(shim.device) for tensor in batch)) for batch in batches]
     rows: Tensor = shim.run(batches, sum(map(len, docs)), lower, is_train=is_train)
-
-    def backprop(d_rows: list[Floats2d]) -> list[Doc]:
-        backward(model, rows, d_rows)
-        return []
-
-    return to_rows(model, rows, [len(doc) for doc in docs]), backprop
+    return rows_of_docs(model, rows, docs)

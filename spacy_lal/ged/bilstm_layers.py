@@ -14,9 +14,9 @@ from torch import Tensor, nn
 
 from ..batching.batches import initialize_tok2vec, read_docs, token_batches
 from ..batching.sentences import Reading, SentencePolicy
-from ..bridge.shim import to_rows, torch_shim, torch_shims
+from ..bridge.shim import TorchShim, to_rows, torch_shim, torch_shims
 from ..bridge.weights import Header
-from ..embeddings.vocabulary import VocabularyShim, distinct_words, word_form
+from ..embeddings.forms import distinct_words, word_form
 from ..layers.bilstm import BiLSTM
 from ..layers.dropout import FeatureDropout
 from ..layers.settings import Settings, with_settings_of
@@ -140,7 +140,7 @@ def build_bilstm_layers_v1(
         init=_init,
         layers=[tok2vec],
         refs={"tok2vec": tok2vec},
-        shims=[VocabularyShim(own.build, own.vocabulary)],
+        shims=[TorchShim(own.build)],
         dims={"nO": 2 * own.hidden_width},
         attrs={
             "settings": own,

@@ -59,14 +59,17 @@ class Bert(nn.Module):
         if d % heads:
             raise ValueError(f"{d} features can't be shared out evenly to {heads} heads")
         self.first_position = sizes.first_position
-        self.embeddings = nn.Module()
-        self.embeddings.word_embeddings = nn.Embedding(sizes.vocab_size, narrow)
-        self.embeddings.position_embeddings = nn.Embedding(sizes.max_position_embeddings, narrow)
-        self.embeddings.token_type_embeddings = nn.Embedding(sizes.type_vocab_size, narrow)
-        self.embeddings.LayerNorm = nn.LayerNorm(narrow, sizes.layer_norm_eps)
+        self.embeddings = nn.ModuleDict(
+            {
+                "word_embeddings": nn.Embedding(sizes.vocab_size, narrow),
+                "position_embeddings": nn.Embedding(sizes.max_position_embeddings, narrow),
+                "token_type_embeddings": nn.Embedding(sizes.type_vocab_size, narrow),
+                "LayerNorm": nn.LayerNorm(narrow, sizes.layer_norm_eps),
+            }
+        )
         self.embeddings_project = nn.Linear(narrow, d) if narrow != d else None
-        self.encoder = nn.Module()
-        self.encoder.layer = nn.ModuleList(BertLayer(sizes) for _ in range(sizes.num_hidden_layers))
+        layers = nn.ModuleList(BertLayer(sizes) for _ in range(sizes.num_hidden_layers))
+        self.encoder = nn.ModuleDict({"layer": layers})
         self.dropout = Dropout(sizes.hidden_dropout_prob)
         for part in self.modules():
             if isinstance(part, nn.Linear | nn.Embedding):
@@ -86,7 +89,7 @@ class Bert(nn.Module):
         if rows is not None:
             x = rows.pack(x)
         hidden = [x]
-        for layer in cast(nn.ModuleList, self.encoder.layer):
+        for layer in cast(nn.ModuleList, self.encoder["layer"]):
             x = layer(x, there[:, None, None], rows)
             hidden.append(x)
         return hidden if rows is None else [rows.pad(x) for x in hidden]
@@ -101,20 +104,15 @@ class BertLayer(nn.Module):
         self.n_heads = sizes.num_attention_heads
         self.activation = ACTIVATIONS[sizes.hidden_act]
         self.attention_dropout = sizes.attention_probs_dropout_prob
-        self.attention = nn.Module()
-        heads = nn.Module()
-        for name in ("query", "key", "value"):
-            heads.add_module(name, nn.Linear(d, d))
-        self.attention.add_module("self", heads)
-        self.attention.output = _dense(d, d, eps)
-        self.intermediate = _dense(d, d_ff)
+        heads = nn.ModuleDict({name: nn.Linear(d, d) for name in ("query", "key", "value")})
+        self.attention = nn.ModuleDict({"self": heads, "output": _dense(d, d, eps)})
+        self.intermediate = nn.ModuleDict({"dense": nn.Linear(d, d_ff)})
         self.output = _dense(d_ff, d, eps)
         self.dropout = Dropout(sizes.hidden_dropout_prob)
 
     def forward(self, x: Tensor, there: Tensor, rows: PackedRows | None = None) -> Tensor:
-        attention: Any = self.attention
-        linears: Any = attention.get_submodule("self")
-        projected = [linear(x) for linear in (linears.query, linears.key, linears.value)]
+        heads = cast(nn.ModuleDict, self.attention["self"])
+        projected = [linear(x) for linear in heads.values()]
         if rows is not None:
             projected = [rows.pad(part) for part in projected]
         query, key, value = (
@@ -123,18 +121,13 @@ class BertLayer(nn.Module):
         rate = self.attention_dropout if self.training else 0.0
         mixed = F.scaled_dot_product_attention(query, key, value, there, dropout_p=rate)
         mixed = mixed.transpose(1, 2).flatten(2)
-        x = self._add(x, mixed if rows is None else rows.pack(mixed), attention.output)
-        inner: Any = self.intermediate
-        return self._add(x, self.activation(inner.dense(x)), self.output)
+        x = self._add(x, mixed if rows is None else rows.pack(mixed), self.attention["output"])
+        return self._add(x, self.activation(self.intermediate["dense"](x)), self.output)
 
     def _add(self, x: Tensor, inside: Tensor, output: Any) -> Tensor:
         sum_: Tensor = output.LayerNorm(self.dropout(output.dense(inside)) + x)
         return sum_
 
 
-def _dense(d_in: int, d_out: int, eps: float | None = None) -> nn.Module:
-    module = nn.Module()
-    module.dense = nn.Linear(d_in, d_out)
-    if eps is not None:
-        module.LayerNorm = nn.LayerNorm(d_out, eps)
-    return module
+def _dense(d_in: int, d_out: int, eps: float) -> nn.ModuleDict:
+    return nn.ModuleDict({"dense": nn.Linear(d_in, d_out), "LayerNorm": nn.LayerNorm(d_out, eps)})

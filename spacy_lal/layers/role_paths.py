@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Hashable, Iterable
+from itertools import product
 
 import torch
 import torch.nn.functional as F
@@ -15,43 +16,29 @@ UPS, DOWNS = MAX_UP + 2, MAX_DOWN + 2
 """Numbers of classes of steps up and down; the last class is for more."""
 
 
+def path_rows(relations: Iterable[Hashable]) -> list[tuple[Hashable, ...]]:
+    """Returns a name for every row of a table for these relations: path shapes, then branches, of
+    which the relation None is none, then predicates."""
+    relations = list(relations)
+    return [
+        *(("shape", k) for k in range(2 * DOWNS * UPS)),
+        *product(("branch",), range(2 * DOWNS), [*relations, None]),
+        *product(("predicate",), range(DOWNS), relations),
+    ]
+
+
 class RolePaths(nn.Module):
     """The table [K,d] of `path_vectors`, with dropout of its entries in training. Strubell et al.
     2018 have only attention to heads, which takes much data to learn."""
 
     def __init__(self, n_relations: int, d: int) -> None:
         super().__init__()
-        n_shapes, n_branches, n_predicates = 2 * DOWNS * UPS, 2 * DOWNS * (n_relations + 1), DOWNS
-        self.table = nn.Parameter(
-            torch.randn(n_shapes + n_branches + n_predicates * n_relations, d) * 0.5
-        )
+        self.table = nn.Parameter(torch.randn(len(path_rows(range(n_relations))), d) * 0.5)
         self.dropout = Dropout()
 
     def forward(self) -> Tensor:
         table: Tensor = self.dropout(self.table)
         return table
-
-
-class PathTable(NamedTuple):
-    """Views of a table: shapes [2*DOWNS*UPS,d], branches [2*DOWNS,R+1,d], predicates [DOWNS,R,d].
-    Branch R stands for "no branch"."""
-
-    shapes: Tensor
-    branches: Tensor
-    predicates: Tensor
-
-
-def path_table(table: Tensor, n_relations: int) -> PathTable:
-    """Returns the parts of the table of `RolePaths` for this number of relations."""
-    shapes, branches, predicates = table.split(
-        [2 * DOWNS * UPS, 2 * DOWNS * (n_relations + 1), DOWNS * n_relations]
-    )
-    d = table.shape[1]
-    return PathTable(
-        shapes,
-        branches.view(2 * DOWNS, n_relations + 1, d),
-        predicates.view(DOWNS, n_relations, d),
-    )
 
 
 def path_vectors(

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .biaffine import Biaffine, FactorisedBiaffine
+from .biaffine import LabelFactors, label_product
 from .dropout import FeatureDropout
-from .label_factors import LabelFactors, label_factors
 from .settings import Settings
 
 
@@ -53,8 +52,7 @@ def role_scores(
 class RoleScorer(nn.Module):
     """x [B,n,d_in] -> the factors of role scores, s(f, t) = [p_f;1]^T U_l [r_t;1] (eq. 6).
 
-    One perceptron with a leaky ReLU gives a word's views as a predicate and as an argument. Full
-    matrices begin as zero: random ones give large scores, which take a while to unlearn.
+    One perceptron with a leaky ReLU gives a word's views as a predicate and as an argument.
     """
 
     def __init__(self, settings: RoleScorerSettings, d_in: int, n_labels: int) -> None:
@@ -64,15 +62,9 @@ class RoleScorer(nn.Module):
         self.views = nn.Linear(d_in, d_predicate + d_role)
         nn.init.xavier_uniform_(self.views.weight)
         nn.init.zeros_(self.views.bias)
-        self.product: Biaffine | FactorisedBiaffine
-        if settings.role_rank is None:
-            self.product = Biaffine(d_predicate, d_role, n_labels)
-            nn.init.zeros_(self.product.bilinear)
-        else:
-            self.product = FactorisedBiaffine(d_predicate, d_role, n_labels, settings.role_rank)
+        self.product = label_product(d_predicate, d_role, n_labels, settings.role_rank)
         self.dropout = FeatureDropout()
 
     def forward(self, x: Tensor) -> LabelFactors:
         views = self.dropout(F.leaky_relu(self.views(x), 0.1))
-        predicates, roles = views.split(self.sizes, -1)
-        return label_factors(self.product, predicates, roles)
+        return self.product.factors(*views.split(self.sizes, -1))

@@ -20,12 +20,12 @@ from ..batching.batches import (
 )
 from ..bridge.shim import TorchShim, to_rows, torch_shim
 from ..bridge.weights import Header
+from ..layers.biaffine import LabelFactors, label_scores
 from ..layers.biaffine_spans import BiaffineLabels, BiaffineSpanSettings
 from ..layers.dependency_scorer import DependencyScorer, DependencySettings
 from ..layers.encoder import LabelAttentionEncoder
 from ..layers.input_encoders import InputEncoder, row_mask
 from ..layers.label_attention import EncoderSettings
-from ..layers.label_factors import LabelFactors, label_scores
 from ..layers.span_attention import TransformerSpanSettings
 from ..layers.span_scorer import SpanScorer
 from ..structure.distributions import LabelledTrees, TwoStageTrees

@@ -21,10 +21,10 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from ..annotations import install_extensions
-from ..bridge.shim import torch_shim
-from ..bridge.storage import WEIGHTS, load_weights, save_weights, weights_elsewhere
+from ..bridge.shim import load_weights, save_weights, torch_shim, weights_elsewhere
 from ..bridge.warm_start import adopt_vocabulary, take_weights
-from ..embeddings.vocabulary import learn_vocabulary
+from ..bridge.weights import WEIGHTS
+from ..embeddings.forms import learn_vocabulary
 
 Self = TypeVar("Self", bound="WeightsPipe")
 

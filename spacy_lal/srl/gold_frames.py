@@ -18,7 +18,7 @@ from ..annotations.constituents import project_constituents
 from ..annotations.frames import get_frames
 from ..batching.batches import padded
 from ..batching.sentences import Sentence
-from ..layers.label_factors import label_scores
+from ..layers.biaffine import label_scores
 from ..parsing.gold_trees import WordGold
 from ..pipeline.examples import Counts, same_tokens
 from ..structure.arborescence import mask_padding

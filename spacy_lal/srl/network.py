@@ -26,9 +26,9 @@ from ..batching.batches import (
 from ..batching.sentences import Sentence, heads_in_words
 from ..bridge.shim import TorchShim, to_rows, torch_shim
 from ..bridge.weights import Header
+from ..layers.biaffine import LabelFactors, label_scores
 from ..layers.dropout import FeatureDropout
 from ..layers.input_encoders import BiLSTMInput, BiLSTMInputEncoder
-from ..layers.label_factors import LabelFactors, label_scores
 from ..layers.lisa_encoder import LisaEncoder, LisaEncoderSettings
 from ..layers.role_paths import RolePaths, path_vectors
 from ..layers.role_scorer import RoleScorer, RoleScorerSettings, role_scores

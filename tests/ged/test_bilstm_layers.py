@@ -9,8 +9,7 @@ import torch
 from thinc.api import Model, set_dropout_rate
 
 from spacy_lal.bridge.shim import torch_shim
-from spacy_lal.embeddings.forms import build_word_affix_embed_v1
-from spacy_lal.embeddings.vocabulary import learn_vocabulary
+from spacy_lal.embeddings.forms import build_word_affix_embed_v1, learn_vocabulary
 from spacy_lal.ged.bilstm_layers import (
     BiLSTMLayersSettings,
     LayeredBiLSTM,

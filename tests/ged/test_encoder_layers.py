@@ -16,8 +16,7 @@ from thinc.api import Model, set_dropout_rate
 from spacy_lal.annotations.grammar_errors import error_scores
 from spacy_lal.bridge.shim import torch_shim, torch_shims
 from spacy_lal.bridge.warm_start import take_weights
-from spacy_lal.embeddings.forms import build_word_affix_embed_v1
-from spacy_lal.embeddings.vocabulary import learn_vocabulary
+from spacy_lal.embeddings.forms import build_word_affix_embed_v1, learn_vocabulary
 from spacy_lal.encoders.network import build_pretrained_encoder_v1
 from spacy_lal.ged.network import (
     WordLayer,

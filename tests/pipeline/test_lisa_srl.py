@@ -1149,8 +1149,8 @@ def test_unknown_choices_are_named(nlp: Language, setting: str) -> None:
         ({"max_sentence_length": 0}, "max_sentence_length must be at least 1"),
         ({"model": {"tag_layer": 0}}, r"tag_layer must be from 1 to 3, got 0"),
         ({"model": {"tag_layer": 4}}, r"tag_layer must be from 1 to 3, got 4"),
-        ({"model": {"syntax_layer": 0}}, r"syntax_layer must be from 1 to 3 or be null, got 0"),
-        ({"model": {"syntax_layer": 4}}, r"syntax_layer must be from 1 to 3 or be null, got 4"),
+        ({"model": {"syntax_layer": 0}}, r"syntax_layer must be from 1 to 3, got 0"),
+        ({"model": {"syntax_layer": 4}}, r"syntax_layer must be from 1 to 3, got 4"),
         ({"model": {"syntactic_head": "soft"}}, r"syntactic_head\W.*'soft' is not"),
         (
             {"model": {"syntactic_head": "copied", "syntax_layer": 1}},

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from spacy.language import Language
 
-from spacy_lal.layers.label_factors import label_scores
+from spacy_lal.layers.biaffine import label_scores
 from spacy_lal.layers.role_scorer import role_scores
 from spacy_lal.srl import component  # noqa: F401 (its factory's settings)
 from spacy_lal.srl.gold_frames import GoldFrames, joint_loss, parse_loss, role_loss
