@@ -46,11 +46,10 @@ def train(
     from spacy.util import load_config, logger
 
     from ..formats.files import alone_in
-    from ..training.checkpoint import CHECKPOINT, read_state
+    from ..training.checkpoint import CHECKPOINT, CheckpointError, read_state
     from ..training.loop import CorpusError
     from ..training.loop import train as train_pipeline
-    from ..training.parameters import CheckpointError
-    from ..training.same_run import describe_run, differences, other_versions
+    from ..training.same_run import describe_run, differences, unequal
 
     if verbose:
         logger.setLevel(logging.DEBUG)
@@ -68,8 +67,8 @@ def train(
         if state:
             if found := differences(run, state["run"]):
                 raise ValueError(f"{place} is of another training: {'; '.join(found)}")
-            for package in other_versions(run, state["run"]):
-                msg.warn(f"{package}: the result may differ in the last digits")
+            for name, now, before in unequal(run["versions"], state["run"]["versions"]):
+                msg.warn(f"{name} is {now}, and was {before}: last digits may differ")
             if state["progress"]["finished"] and run["config"] == state["run"]["config"]:
                 msg.good(f"{output}: finished after {state['progress']['steps']} steps")
                 return

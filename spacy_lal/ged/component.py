@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 from numbers import Real
 from typing import cast
@@ -12,31 +13,19 @@ from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
-from thinc.api import Config, Model, torch2xp, xp2torch
+from thinc.api import Model, torch2xp, xp2torch
 from thinc.types import Floats2d
 
 from ..annotations.grammar_errors import CORRECT, ERRORS_KEY, get_errors, set_errors
 from ..batching.sentences import sentence_starts
 from ..pipeline.component import WeightsPipe, register_factory
-from ..pipeline.examples import Counts, Reader, count, same_tokens
+from ..pipeline.examples import Counts, count, same_tokens
 
-DEFAULT_MODEL = Config().from_str(
-    """
-    [model]
-    @architectures = "spacy-lal.MHMLA.v1"
-    heads = 12
-
-    [model.layers]
-    @architectures = "spacy-lal.BiLSTMLayers.v1"
-    hidden_width = 192
-    depth = 3
-
-    [model.layers.tok2vec]
-    @architectures = "spacy-lal.WordAffixEmbed.v1"
-    word_width = 128
-    affix_width = 32
-    """
-)["model"]
+EMBEDDING = {"@architectures": "spacy-lal.WordAffixEmbed.v1", "word_width": 128, "affix_width": 32}
+DEFAULT_MODEL = {
+    "@architectures": "spacy-lal.MHMLA.v1",
+    "layers": {"@architectures": "spacy-lal.BiLSTMLayers.v1", "tok2vec": EMBEDDING},
+}
 """The model of a component whose config names none."""
 
 DOUBT = 0.05
@@ -116,7 +105,7 @@ class ErrorDetector(WeightsPipe):
         warm_start: a trained pipeline; its detector's weights are copied where they fit.
         Raises ValueError if no example has errors."""
         validate_get_examples(get_examples, f"{self.name}.initialize")
-        counts = count(get_examples(), read_errors(self.spans_key))
+        counts = count(get_examples(), partial(read_errors, key=self.spans_key))
         found, without = counts.names["labels"], counts.lacking["errors"]
         if labels is None and not found:
             raise ValueError(
@@ -137,10 +126,8 @@ class ErrorDetector(WeightsPipe):
         validate_examples(examples, f"{self.name}.get_loss")
         index = {label: k for k, label in enumerate([CORRECT, *self.labels])}
         labels = [gold_errors(example, self.spans_key) for example in examples]
-        self._warn_unknown(
-            "labels",
-            Counter(name for found in labels for name in found if name and name != CORRECT),
-        )
+        # "", a correct token's, is no name
+        self._warn_unknown("labels", Counter(name for of in labels for name in of if name))
         gold = [
             index.get(label, -1) if label is not None and not token.is_space else -1
             for example, doc_labels in zip(examples, labels, strict=True)
@@ -154,8 +141,7 @@ class ErrorDetector(WeightsPipe):
             logits, targets, weights, ignore_index=-1, reduction="sum"
         ) / max(1, int((targets >= 0).sum()))
         loss.backward()
-        gradient = cast(Floats2d, torch2xp(cast(torch.Tensor, logits.grad)))
-        return float(loss.detach()), gradient
+        return float(loss.detach()), cast(Floats2d, torch2xp(cast(torch.Tensor, logits.grad)))
 
     def predict(self, docs: Iterable[Doc]) -> Probabilities:
         """Return the probabilities of each token's labels, "correct" first: [tokens, labels]."""
@@ -185,17 +171,13 @@ class ErrorDetector(WeightsPipe):
             set_errors(doc, labels, errors.tolist(), key=self.spans_key)
 
 
-def read_errors(key: str) -> Reader:
-    """Return a function that counts the types of errors in a Doc."""
-
-    def read(doc: Doc, counts: Counts) -> None:
-        if key not in doc.spans:
-            counts.lacking["errors"] += 1
-            return
-        types = (label for label in get_errors(doc, key) if label != CORRECT)
-        counts.names["labels"].update(types)
-
-    return read
+def read_errors(doc: Doc, counts: Counts, key: str) -> None:
+    """Count the types of errors in a Doc."""
+    if key not in doc.spans:
+        counts.lacking["errors"] += 1
+        return
+    types = (label for label in get_errors(doc, key) if label != CORRECT)
+    counts.names["labels"].update(types)
 
 
 def gold_errors(example: Example, key: str) -> list[str | None]:
@@ -205,13 +187,9 @@ def gold_errors(example: Example, key: str) -> list[str | None]:
     labels = get_errors(example.reference, key)
     if same_tokens(example):
         return list(labels)
-    found: list[str | None] = []
-    for i in range(len(example.predicted)):
-        parts = [labels[int(k)] for k in example.alignment.x2y[i]]
-        found.append(
-            next((label for label in parts if label != CORRECT), CORRECT if parts else None)
-        )
-    return found
+    x2y = example.alignment.x2y
+    parts = ([labels[int(k)] for k in x2y[i]] for i in range(len(example.predicted)))
+    return [max(of, key=lambda label: label != CORRECT, default=None) for of in parts]
 
 
 def with_cooccurrence(

@@ -114,7 +114,7 @@ class ParserPipe(WeightsPipe):
             else:
                 known = self.cfg[kind]
                 self.cfg[kind] = [*known, *sorted(set(counts.names[kind]) - set(known))]
-        self._initialize_weights(get_examples, self._sample(counts.sample), warm_start, nlp)
+        self._initialize_weights(get_examples, counts.sample, warm_start, nlp)
 
     def _readers(self) -> list[Reader]:
         """The readers of the training data, except the reader of words."""
@@ -123,9 +123,6 @@ class ParserPipe(WeightsPipe):
     def _settle(self, counts: Counts, labels: Names | None) -> Names | None:
         """Log what is lacking and return the names to use, None for those that were counted."""
         raise NotImplementedError
-
-    def _sample(self, docs: list[Doc]) -> Any:
-        return docs
 
     def get_loss(
         self, examples: Iterable[Example], scores: ParserScores

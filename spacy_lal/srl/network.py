@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import starmap
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy
@@ -31,6 +32,7 @@ from ..layers.role_paths import RolePaths, dependency_paths, path_vectors
 from ..layers.role_scorer import RoleScorer, RoleScorerSettings, role_scores
 from ..layers.settings import with_settings_of
 from ..parsing.network import Abilities
+from ..structure.arborescence import mask_padding
 
 NAMES = ("joint", "roles", "tags", "relations")
 """Kinds of names with one output each, in the header and the component's `cfg`."""
@@ -91,10 +93,8 @@ class LisaScores(NamedTuple):
 
     @property
     def relations(self) -> LabelFactors:
-        """Factors for `label_scores` of dependent and head. Raises ValueError without syntax."""
-        if self.dependent is None or self.head is None or self.relation_weight is None:
-            raise ValueError(_NO_HEADS)
-        return LabelFactors(self.dependent, self.head, self.relation_weight)
+        """Factors for `label_scores` of dependent and head, in a model with syntax."""
+        return LabelFactors(*cast(LabelFactors, (self.dependent, self.head, self.relation_weight)))
 
     def relations_of(self, heads: Tensor) -> Tensor:
         """Return relation scores [B,n,R] of all words to their heads [B,n]."""
@@ -104,9 +104,7 @@ class LisaScores(NamedTuple):
     @torch.no_grad()
     def likely_heads(self, lengths: Tensor, given: Tensor | None = None) -> Tensor:
         """Return each word's most probable head [B,n], or the given one if it is not -1."""
-        if self.arcs is None:
-            raise ValueError(_NO_HEADS)
-        heads = mask_words(self.arcs, lengths).argmax(-1)
+        heads = mask_padding(cast(Tensor, self.arcs), lengths).argmax(-1)
         return heads if given is None else torch.where(given >= 0, given, heads)
 
     def roles_of(
@@ -115,22 +113,12 @@ class LisaScores(NamedTuple):
         """Return role scores [P,n,L] of all words. heads [B,n]: needed only with `role_paths`."""
         added = None
         if self.paths is not None:
-            if heads is None:
-                raise ValueError("a model with role_paths = true needs heads, and got none")
+            assert heads is not None
             paths = dependency_paths(heads, sentences, predicates)
             with torch.no_grad():
                 relations = self.relations_of(heads).argmax(-1)
             added = path_vectors(self.paths, paths, relations, sentences, predicates)
         return role_scores(self.roles, sentences, predicates, added)
-
-
-_NO_HEADS = "this model finds no heads (syntax_layer = null), so it has no scores of them"
-
-
-def mask_words(arcs: Tensor, lengths: Tensor) -> Tensor:
-    """Return arc scores [B,n,n] with -inf for heads in the padding."""
-    words = torch.arange(arcs.shape[1], device=arcs.device)
-    return arcs.masked_fill(words >= lengths.to(arcs.device).view(-1, 1, 1), -torch.inf)
 
 
 def to_self_loops(heads: Tensor) -> Tensor:
@@ -155,35 +143,26 @@ class LisaNetwork(nn.Module):
     encoded for all predicates.
     """
 
-    def __init__(
-        self,
-        settings: LisaSettings,
-        d_in: int,
-        *,
-        joint: int,
-        roles: int,
-        tags: int,
-        relations: int,
-    ) -> None:
-        """joint, roles, tags, relations: number of names of each kind."""
+    def __init__(self, settings: LisaSettings, d_in: int, sizes: dict[str, int]) -> None:
+        """sizes: number of names of each kind."""
         super().__init__()
         self.input_encoder: BiLSTMInputEncoder | None = None
         if settings.input_encoder is not None:
-            self.input_encoder = settings.input_encoder.build(d_in, tags)
+            self.input_encoder = settings.input_encoder.build(d_in, sizes["tags"])
             d_in += self.input_encoder.output_dim
         self.indicator: nn.Embedding | None = None
         if settings.indicator_width is not None:
             self.indicator = nn.Embedding(2, settings.indicator_width)
             d_in += settings.indicator_width
         positions = settings.input_encoder is None
-        self.encoder = LisaEncoder(settings, d_in, relations, positions=positions)
+        self.encoder = LisaEncoder(settings, d_in, sizes["relations"], positions=positions)
         self.tag_hidden = nn.Linear(settings.width, settings.tag_width)
-        self.joint = nn.Linear(settings.tag_width, joint)
-        self.roles = RoleScorer(settings, settings.width, roles)
+        self.joint = nn.Linear(settings.tag_width, sizes["joint"])
+        self.roles = RoleScorer(settings, settings.width, sizes["roles"])
         self.paths: RolePaths | None = None
         if settings.role_paths:
             width = settings.role_width if settings.role_rank is None else settings.role_rank
-            self.paths = RolePaths(relations, width)
+            self.paths = RolePaths(sizes["relations"], width)
         self.dropout = FeatureDropout()
 
     def forward(
@@ -217,7 +196,7 @@ class LisaNetwork(nn.Module):
 def build_network(header: Header) -> LisaNetwork:
     """Return the network of a header: d_in, `settings`, and the names of its outputs."""
     sizes = {name: max(1, len(header[name])) for name in NAMES}
-    return LisaNetwork(LisaSettings.from_json(header["settings"]), header["d_in"], **sizes)
+    return LisaNetwork(LisaSettings.from_json(header["settings"]), header["d_in"], sizes)
 
 
 class LisaInput(NamedTuple):
@@ -226,7 +205,7 @@ class LisaInput(NamedTuple):
         heads. predicates: tokens, read only by a model with an indicator."""
 
     docs: list[Doc]
-    heads: Sequence[numpy.ndarray | None]
+    heads: Sequence[numpy.ndarray] | None = None
     predicates: Sequence[Collection[int]] = ()
 
 
@@ -265,7 +244,6 @@ def _forward(
     model: Model[LisaInput, LisaPrediction], inputs: LisaInput, is_train: bool
 ) -> tuple[LisaPrediction, Callable[[LisaPrediction], list[Doc]]]:
     run = partial(torch_shim(model).run, is_train=is_train, dropout=model.attrs["dropout_rate"])
-    given = any(heads is not None for heads in inputs.heads)
     indicator = lisa_settings(model).indicator_width is not None
 
     def score(
@@ -276,9 +254,9 @@ def _forward(
             rows, predicates = _by_predicate([sentences[k] for k in members], inputs.predicates)
             members, predicates = [members[row] for row in rows], predicates.to(x.device)
             lengths, x = lengths[rows], x[rows]
-        if given:
-            in_words = (_in_words(sentences[k], inputs.heads) for k in members)
-            heads = to_self_loops(padded(x, in_words))
+        if inputs.heads is not None:
+            given = [(inputs.heads[sentences[k].doc], sentences[k]) for k in members]
+            heads = to_self_loops(padded(x, starmap(heads_in_words, given)))
         scores = run(x, lengths, heads, predicates)
         return LisaBatch(members, lengths, scores, predicates, heads)
 
@@ -289,22 +267,14 @@ def _by_predicate(
     sentences: list[Sentence], predicates: Sequence[Collection[int]]
 ) -> tuple[list[int], Tensor]:
     """Return the sentence of each row, and the row's predicate word, -1 for none."""
-    rows, words = [], []
-    for row, sentence in enumerate(sentences):
-        doc_predicates = predicates[sentence.doc] if predicates else ()
-        found = places(doc_predicates, sentence) or [-1]
-        rows += [row] * len(found)
-        words += found
-    return rows, torch.tensor(words)
+    found = [
+        (row, word)
+        for row, sentence in enumerate(sentences)
+        for word in places(predicates[sentence.doc] if predicates else (), sentence) or [-1]
+    ]
+    return [row for row, _ in found], torch.tensor([word for _, word in found])
 
 
 def places(tokens: Collection[int], sentence: Sentence) -> list[int]:
     """Return a sentence's words, as indices in the sentence, whose tokens are in `tokens`."""
     return [i for i, token in enumerate(sentence.words.tolist()) if token in tokens]
-
-
-def _in_words(
-    sentence: Sentence, heads: Sequence[numpy.ndarray | None]
-) -> numpy.ndarray | list[int]:
-    given = heads[sentence.doc]
-    return [] if given is None else heads_in_words(given, sentence)

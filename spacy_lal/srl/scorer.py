@@ -77,11 +77,9 @@ def score_frames(
     }
 
 
-# Rolesets stay empty; predicates with different ones would count as different.
-
-
 def _gold(example: Example, key: str) -> Iterator[FrameSpans]:
-    """Gold frames: predicates by token, arguments in words, that is tokens without whitespace."""
+    """Gold frames: predicates by token, arguments in words, that is tokens without whitespace.
+    Rolesets stay empty; predicates with different ones would count as different."""
     doc = example.reference
     index = WordIndex(doc)
     for frame in get_frames(doc, key):

@@ -55,8 +55,10 @@ def _follow(heads: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def mask_padding(arcs: Tensor, lengths: Tensor) -> Tensor:
-    """Returns arc scores [B, n, n+1] with -inf for heads past the sentence's end."""
-    heads = torch.arange(arcs.shape[2], device=arcs.device)
+    """Returns arc scores [B, n, n+1], or [B, n, n] without the root, with -inf for heads past the
+    sentence's end."""
+    _, n, n_heads = arcs.shape
+    heads = torch.arange(n + 1 - n_heads, n + 1, device=arcs.device)
     return arcs.masked_fill(heads > lengths.to(arcs.device).view(-1, 1, 1), -torch.inf)
 
 

@@ -86,7 +86,7 @@ def test_language_loss_word_by_word():
     network = LayeredBiLSTM(5, list("abcdef"), settings).eval()
     x, lengths = torch.randn(2, 4, 5), torch.tensor([4, 2])
     words = torch.tensor([[1, 6, 0, 2], [3, 3, 5, 5]])  # what is behind the second is no word
-    found = network(x, lengths, words).language_loss
+    _, found = network(x, lengths, words)
     states = network.bilstm.states(x, lengths)[0]
     ahead, back = network.language
     end, expected = 7, 0.0
