@@ -39,9 +39,11 @@ def bare_doc(
     *,
     sentence_starts: bool = True,
     one_sentence: bool = False,
+    words: list[str] | None = None,
 ) -> Doc:
     """Return a Doc of the same words and whitespace, without annotation. sentence_starts: whether
-    annotated sentence starts are kept. one_sentence: whether the Doc is one sentence."""
+    annotated sentence starts are kept. one_sentence: whether the Doc is one sentence. words: others
+    in place of the same."""
     starts: list[bool | int | None] | None = None
     if one_sentence:
         starts = [i == 0 for i in range(len(tokens))]
@@ -49,7 +51,7 @@ def bare_doc(
         starts = [bool(token.is_sent_start) for token in tokens]
     return Doc(
         vocab or tokens.vocab,
-        words=[token.text for token in tokens],
+        words=[token.text for token in tokens] if words is None else words,
         spaces=[bool(token.whitespace_) for token in tokens],
         sent_starts=starts,
     )

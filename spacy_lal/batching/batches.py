@@ -15,6 +15,7 @@ from thinc.api import Model
 from thinc.types import Floats2d
 from torch import Tensor, nn
 
+from ..annotations.escapes import plain_doc
 from ..bridge.shim import TorchShim, to_rows, to_tensor, torch_shim
 from ..bridge.weights import Header
 from ..layers.settings import Settings
@@ -147,9 +148,16 @@ def read_docs(
     sentences = reading.split(docs)
     if not is_train:
         check_listeners(model, docs)
-    vectors, backprop = model.get_ref("tok2vec")(docs, is_train)
+    vectors, backprop = read_plain(model.get_ref("tok2vec"), docs, is_train)
     flat = to_tensor(model, vectors, torch_shim(model).device).requires_grad_(is_train)
     return sentences, flat, backprop
+
+
+def read_plain(layer: Model, docs: list[Doc], is_train: bool) -> Any:
+    """Calls a layer with plain words in place of escapes; but a listener knows Docs by their words,
+    and its encoder has read plain ones."""
+    listens = any("Listener" in type(node).__name__ for node in layer.walk())
+    return layer(docs if listens else [plain_doc(doc) for doc in docs], is_train)
 
 
 def check_listeners(model: Model, docs: list[Doc]) -> None:

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 import numpy
 from spacy.tokens import Doc, Token
 
+from ..annotations.escapes import plain_doc
 from ..trees.tree import LabelledSpan
 
 SentencePolicy = Literal["split", "existing", "doc"]
@@ -129,7 +130,7 @@ def sentence_starts(doc: Doc, policy: SentencePolicy) -> list[int]:
             '[training] annotating_components), set sentences = "split" to have them found by '
             'rule, or sentences = "doc" to read each Doc as one sentence.'
         )
-    return _starts_by_rule(doc)
+    return _starts_by_rule(plain_doc(doc))
 
 
 def _starts_by_rule(doc: Doc) -> list[int]:
@@ -175,7 +176,7 @@ def _begins(token: Token) -> bool:
 
 def _pieces(doc: Doc, words: numpy.ndarray, max_length: int) -> list[numpy.ndarray]:
     """Cuts after the last break in the second half of each piece, else at full length."""
-    pieces = []
+    doc, pieces = plain_doc(doc), []
     while len(words) > max_length:
         second_half = range(max_length, max_length // 2, -1)
         breaks = (k for k in second_half if doc[int(words[k - 1])].text in _BREAKS | _FINAL)

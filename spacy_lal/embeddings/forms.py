@@ -19,7 +19,7 @@ from ..bridge.shim import Output, TorchShim, rows_of_docs, torch_shim, torch_shi
 from ..bridge.weights import Header
 from ..layers.char_lstm import CharLSTM
 from ..layers.settings import Settings, with_settings_of
-from ..trees.brackets import STRAIGHT_QUOTES
+from ..trees.brackets import STRAIGHT_QUOTES, plain_word
 
 PREFIXES = (1, 2, 3)
 """Lengths of prefixes, in characters."""
@@ -297,7 +297,9 @@ def learn_vocabulary(model: Model, docs: Iterable[Doc]) -> bool:
         if hasattr(node.attrs.get("settings"), "vocabulary")
     ]
     if learn:
-        words = Counter(token.text for doc in docs for token in doc if not token.is_space)
+        words = Counter(
+            plain_word(token.text) for doc in docs for token in doc if not token.is_space
+        )
         for vocabulary, shim in learn:
             shim.cfg["vocabulary"] = vocabulary(words)
     return bool(learn)
@@ -314,7 +316,7 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
 
 
 def distinct_words(docs: list[Doc]) -> tuple[list[str], Tensor]:
-    """Returns the distinct words of a batch, and the number of each token's word [N]."""
+    """Returns the distinct words of a batch without escapes, and the number of each token's word [N]."""
     if not any(map(len, docs)):
         return [], torch.zeros(0, dtype=torch.long)
     orths = numpy.concatenate([doc.to_array(ORTH) for doc in docs])
@@ -326,7 +328,7 @@ def distinct_words(docs: list[Doc]) -> tuple[list[str], Tensor]:
         first[word] if not others else next(store[word] for store in stores if word in store)
         for word in words.tolist()
     ]
-    return texts, torch.from_numpy(which)
+    return list(map(plain_word, texts)), torch.from_numpy(which)
 
 
 def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train: bool) -> Output:

@@ -13,6 +13,7 @@ from thinc.api import Model, to_numpy
 from thinc.types import Floats2d
 from torch import Tensor, nn
 
+from ..batching.batches import read_plain
 from ..bridge.shim import Output, TorchShim, rows_of_docs, side_by_side, torch_shim
 from ..bridge.weights import Header, eight_bits
 from .forms import distinct_words
@@ -154,5 +155,5 @@ def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train:
     words, which = distinct_words(docs)
     vectors = cast(OwnVectors, shim.module).lookup(words)
     rows = shim.run(which.to(shim.device), vectors.to(shim.device), is_train=is_train)
-    embedded = model.get_ref("embed")(docs, is_train)
+    embedded = read_plain(model.get_ref("embed"), docs, is_train)
     return side_by_side(model, embedded, rows_of_docs(model, rows, docs))

@@ -10,6 +10,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 from thinc.types import Floats2d
 
+from ..batching.batches import read_plain
 from ..bridge.shim import Output, side_by_side
 
 
@@ -59,7 +60,7 @@ def _forward(model: Model[list[Doc], list[Floats2d]], docs: list[Doc], is_train:
         docs_back: list[Doc] = backprop_encoder([gradient * d for d in d_encoded])
         return docs_back
 
-    return side_by_side(model, embed(docs, is_train), (encoded, backprop))
+    return side_by_side(model, read_plain(embed, docs, is_train), (encoded, backprop))
 
 
 @Language.factory("lal_empty_tensor", retokenizes=False)

@@ -10,6 +10,7 @@ import torch
 from spacy.tokens import Doc, Token
 from torch import Tensor
 
+from ..trees.brackets import plain_word
 from .windows import Numbers, alike, cut, deepest
 
 try:
@@ -83,7 +84,7 @@ class WordPieces:
                 # another thread may be reading the old one
                 known = self._known = {}
                 new = list(dict.fromkeys(words))
-            found = self._encode([word[:MOST_CHARACTERS] for word in new])
+            found = self._encode([_plain(word)[:MOST_CHARACTERS] for word in new])
             known.update(
                 (word, [] if word.isspace() else pieces or self._unknown)
                 for word, pieces in zip(new, found, strict=True)
@@ -96,6 +97,11 @@ class WordPieces:
     def _encode(self, words: list[str]) -> list[list[int]]:
         # one by one: a batch would start threads, beside which a process can't fork
         return [self._tokenizer.encode(word, add_special_tokens=False).ids for word in words]
+
+
+def _plain(word: str) -> str:
+    # the space before a word is no part of its escape
+    return " " + plain_word(word[1:]) if word[:1] == " " else plain_word(word)
 
 
 def _after_space(token: Token) -> bool:

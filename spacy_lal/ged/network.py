@@ -12,7 +12,7 @@ from thinc.types import Floats2d, Floats3d
 from torch import Tensor, nn
 
 from ..annotations.words import bare_doc
-from ..batching.batches import check_listeners, initialize_tok2vec
+from ..batching.batches import check_listeners, initialize_tok2vec, read_plain
 from ..batching.sentences import SentencePolicy
 from ..bridge.shim import TorchShim, to_rows, to_tensor, torch_shim
 from ..bridge.weights import Header
@@ -206,7 +206,7 @@ def _add_words(
     if not is_train:
         check_listeners(model, docs)
     below, backprop_layers = model.get_ref("layers")(docs, is_train)
-    rows, backprop_embed = model.get_ref("tok2vec")(docs, is_train)
+    rows, backprop_embed = read_plain(model.get_ref("tok2vec"), docs, is_train)
     stack = xp2torch(below, device=shim.device)
     last = stack[-1].detach().requires_grad_(is_train)
     d_words = network.hidden.in_features - network.output.out_features

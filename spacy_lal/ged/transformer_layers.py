@@ -13,6 +13,7 @@ from thinc.api import ArgsKwargs, Model, to_numpy, torch2xp, xp2torch
 from thinc.types import Floats3d
 from torch import Tensor
 
+from ..annotations.escapes import plain_doc
 from ..annotations.words import bare_doc
 from ..batching.sentences import SentencePolicy
 from ..encoders.windows import Window, alike, deepest, sentence_spans
@@ -161,7 +162,7 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
 def _forward(
     model: Model[list[Doc], Floats3d], docs: list[Doc], is_train: bool
 ) -> tuple[Floats3d, Callable[[Floats3d], list[Doc]]]:
-    transformer = cast(Any, model.layers[0])
+    transformer, docs = cast(Any, model.layers[0]), [plain_doc(doc) for doc in docs]
     skipped = 0 if model.attrs["embeddings"] else 1
     n_tokens = sum(map(len, docs))
     if not n_tokens:

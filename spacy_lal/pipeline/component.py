@@ -22,6 +22,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from ..annotations import install_extensions
+from ..annotations.escapes import read_escapes
 from ..bridge.shim import load_weights, save_weights, torch_shim, weights_elsewhere
 from ..bridge.warm_start import adopt_vocabulary, take_weights
 from ..bridge.weights import WEIGHTS
@@ -44,6 +45,7 @@ class WeightsPipe(TrainablePipe):
         self._warned: set[str] = set()
         self._configure_model()
         install_extensions()
+        read_escapes(vocab)
 
     def _configure_model(self) -> None:
         """Apply the config's settings over stored ones; called after the weights are read."""

@@ -18,6 +18,7 @@ STRAIGHT_QUOTES = dict.fromkeys("«»“”„", '"') | dict.fromkeys("‘’‹
 Unescape = Callable[[str], str]
 """Function that undoes a word's escapes: `unescape_brackets`, `ptb_unescape` or `str`."""
 
+_ESCAPES = re.compile(r"-[LR][RSC]B-|``|''|\\[/*]")
 _WHITESPACE = re.compile(r"\s")
 # Some treebanks have no-break spaces within a word.
 _SYMBOL = re.compile(r"[()]|[^ \t\r\n\f\v()]+")
@@ -57,6 +58,16 @@ def ptb_unescape(word: str) -> str:
     if word in ("``", "''"):
         return '"'
     return unescape_brackets(word).replace(r"\/", "/").replace(r"\*", "*")
+
+
+def has_escapes(text: str) -> bool:
+    """Whether a text may contain an escape of the Penn Treebank."""
+    return _ESCAPES.search(text) is not None
+
+
+def plain_word(word: str) -> str:
+    """Return what a word in the Penn Treebank's escapes stands for, as quickly for other words."""
+    return ptb_unescape(word) if _ESCAPES.search(word) else word
 
 
 def _in_one_symbol(text: str) -> str:
