@@ -297,9 +297,8 @@ def learn_vocabulary(model: Model, docs: Iterable[Doc]) -> bool:
         if hasattr(node.attrs.get("settings"), "vocabulary")
     ]
     if learn:
-        words = Counter(
-            plain_word(token.text) for doc in docs for token in doc if not token.is_space
-        )
+        texts = (token.text for doc in docs for token in doc if not token.is_space)
+        words = Counter(map(plain_word, texts))
         for vocabulary, shim in learn:
             shim.cfg["vocabulary"] = vocabulary(words)
     return bool(learn)
@@ -316,7 +315,8 @@ def _init(model: Model, X: list[Doc] | None = None, Y: Any = None) -> None:
 
 
 def distinct_words(docs: list[Doc]) -> tuple[list[str], Tensor]:
-    """Returns the distinct words of a batch without escapes, and the number of each token's word [N]."""
+    """Returns the distinct words of a batch, as `plain_word` reads them, and the number of each
+    token's word [N]."""
     if not any(map(len, docs)):
         return [], torch.zeros(0, dtype=torch.long)
     orths = numpy.concatenate([doc.to_array(ORTH) for doc in docs])
