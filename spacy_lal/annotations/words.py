@@ -40,10 +40,11 @@ def bare_doc(
     sentence_starts: bool = True,
     one_sentence: bool = False,
     words: list[str] | None = None,
+    tags: bool = False,
 ) -> Doc:
     """Return a Doc of the same words and whitespace, without annotation. sentence_starts: whether
     annotated sentence starts are kept. one_sentence: whether the Doc is one sentence. words: others
-    in place of the same."""
+    in place of the same. tags: whether tags are kept."""
     starts: list[bool | int | None] | None = None
     if one_sentence:
         starts = [i == 0 for i in range(len(tokens))]
@@ -54,6 +55,7 @@ def bare_doc(
         words=[token.text for token in tokens] if words is None else words,
         spaces=[bool(token.whitespace_) for token in tokens],
         sent_starts=starts,
+        tags=[token.tag_ for token in tokens] if tags else None,
     )
 
 

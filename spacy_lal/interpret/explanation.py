@@ -22,7 +22,7 @@ from ..layers.label_attention import LabelAttention
 from ..parsing.component import ParserPipe
 from ..parsing.constituency import ConstituencyPipe
 from ..parsing.dependency import LabelAttentionDependency
-from ..parsing.network import ParserNetwork, abilities
+from ..parsing.network import ParserNetwork, abilities, given_tags
 from ..pipeline.pipes import one_of, only_pipe, through_earlier_pipes
 from ..trees.tree import LabelledSpan
 from .contributions import Normalisation, head_sums, span_contributions
@@ -167,7 +167,8 @@ def _explain_batch(
         docs, sentences, flat, pipe.model.attrs["max_batch_spans"]
     ):
         mask = row_mask(lengths, x.shape[1])
-        rows = network.encoder.encode(network.input_encoder(x, lengths)[0], mask)
+        tags = given_tags(pipe.model, docs, [sentences[k] for k in members], x)
+        rows = network.encoder.encode(network.input_encoder(x, lengths, tags)[0], mask)
         attention = layer.attention(rows, mask).cpu()
         contributions = None
         if method is not None:

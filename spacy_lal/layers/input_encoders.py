@@ -1,5 +1,6 @@
 """Input encoders: from word vectors to the rows START, words, STOP that label attention reads. They
-predict each word's tag and pass on the expected tag embedding; a BiLSTM may do without."""
+predict each word's tag and pass on the expected tag embedding, or read given tags (`TagSource`); a
+BiLSTM may do without."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -11,6 +12,31 @@ from .bilstm import BiLSTM
 from .dropout import FeatureDropout
 from .layer_norm import LayerNorm
 from .settings import Settings
+
+TagSource = Literal["model", "doc"]
+"""Tags that are read: the model's own, or the Doc's, gold or of a tagger, as in Mrini et al. 2020
+(section 3.1) and Vu-Tran et al. (section 2.2)."""
+CERTAIN = 100.0
+"""Score of a given tag; that of all others is 0."""
+
+
+class TagReader(nn.Module):
+    """Base class of encoders that read tags: predicted by `tag_scores`, given without."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tag_scores: nn.Linear | None = None
+
+    def read_tags(self, words: Tensor, given: Tensor | None, n_tags: int) -> tuple[Tensor, Tensor]:
+        """Returns scores and shares of each word's tags [B, n, T]. given: numbers of tags [B, n],
+        -1 for one that is unknown or missing, whose shares are 0."""
+        if self.tag_scores is not None:
+            tags: Tensor = self.tag_scores(words)
+            return tags, torch.softmax(tags, -1)
+        if given is None:
+            raise ValueError('tags = "doc" needs the tags of the Docs')
+        shares = (given.unsqueeze(-1) == torch.arange(n_tags, device=given.device)).to(words.dtype)
+        return CERTAIN * shares, shares
 
 
 def row_mask(lengths: Tensor, n: int) -> Tensor:
@@ -36,7 +62,7 @@ class BiLSTMInput(Settings):
     the layers above read the expected tag embedding, `tag_width` wide. 0: the parser predicts and
     writes no tags, as that of Zhang et al. 2020, and tag_width has no meaning. A depth of 0 as well
     leaves the words' vectors as they are, for a pretrained encoder. mixed_precision: train with
-    bfloat16 products, where the processor has them.
+    bfloat16 products, where the processor has them. tags: see `TagSource`.
     """
 
     name: ClassVar[str] = "spacy-lal.BiLSTMRows.v1"
@@ -45,16 +71,26 @@ class BiLSTMInput(Settings):
     tag_depth: int = 1
     tag_width: int = 64
     mixed_precision: bool = False
+    tags: TagSource = "model"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.reads_doc_tags and not self.tag_depth:
+            raise ValueError('tags = "doc" needs a layer above the tags: tag_depth > 0')
 
     @property
     def predicts_tags(self) -> bool:
-        return self.tag_depth > 0
+        return self.tag_depth > 0 and not self.reads_doc_tags
+
+    @property
+    def reads_doc_tags(self) -> bool:
+        return self.tags == "doc"
 
     def build(self, d_in: int, n_tags: int) -> "BiLSTMInputEncoder":
         return BiLSTMInputEncoder(self, d_in, n_tags)
 
 
-class BiLSTMInputEncoder(nn.Module):
+class BiLSTMInputEncoder(TagReader):
     """Word vectors [B, n, d_in] -> rows [B, n+2, 2 * hidden_width], tag scores [B, n, T]. Without
     tags there are no tag scores; without an LSTM the rows are d_in wide."""
 
@@ -73,7 +109,8 @@ class BiLSTMInputEncoder(nn.Module):
         self.lower = BiLSTM(d_in, d_hidden, tag_depth or depth, mixed_precision=mixed)
         self.upper: BiLSTM | None = None
         if tag_depth:
-            self.tag_scores = nn.Linear(2 * d_hidden, n_tags)
+            if settings.predicts_tags:
+                self.tag_scores = nn.Linear(2 * d_hidden, n_tags)
             self.tag_embedding = nn.Parameter(torch.randn(n_tags, settings.tag_width) * 0.3)
             self.upper = BiLSTM(
                 2 * d_hidden + settings.tag_width,
@@ -85,11 +122,14 @@ class BiLSTMInputEncoder(nn.Module):
         self.stop = nn.Parameter(torch.randn(self.output_dim) * 0.1)
         self.dropout = FeatureDropout()
 
-    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor | None]:
+    def forward(
+        self, x: Tensor, lengths: Tensor, given: Tensor | None = None
+    ) -> tuple[Tensor, Tensor | None]:
         states, tags = self.lower(x, lengths), None
         if self.upper is not None:
-            tags = self.tag_scores(self.dropout(states))
-            expected = torch.softmax(tags, -1) @ self.tag_embedding
+            embedding = self.tag_embedding
+            tags, shares = self.read_tags(self.dropout(states), given, len(embedding))
+            expected = shares @ embedding
             states = self.upper(torch.cat([states, expected], -1), lengths)
         states = self.dropout(states)
         return with_start_and_stop(states, lengths, self.start, self.stop), tags
@@ -108,18 +148,27 @@ def with_positions(content: Tensor, table: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class PositionInput(Settings):
-    """Content and position halves, as Mrini et al. 2020 (`spacy-lal.PositionRows.v1`)."""
+    """Content and position halves, as Mrini et al. 2020 (`spacy-lal.PositionRows.v1`).
+    tags: see `TagSource`."""
 
     name: ClassVar[str] = "spacy-lal.PositionRows.v1"
     width: int = 256
     max_length: int = 512
-    predicts_tags: ClassVar[bool] = True
+    tags: TagSource = "model"
+
+    @property
+    def predicts_tags(self) -> bool:
+        return not self.reads_doc_tags
+
+    @property
+    def reads_doc_tags(self) -> bool:
+        return self.tags == "doc"
 
     def build(self, d_in: int, n_tags: int) -> "PositionInputEncoder":
         return PositionInputEncoder(self, d_in, n_tags)
 
 
-class PositionInputEncoder(nn.Module):
+class PositionInputEncoder(TagReader):
     """Word vectors [B, n, d_in] -> rows [B, n+2, width], tag scores [B, n, T].
 
     The input of Mrini et al. 2020 (section 3.1): projected word vector plus tag embedding, beside a
@@ -133,7 +182,8 @@ class PositionInputEncoder(nn.Module):
         self.output_dim = d_model = settings.width
         d_content = d_model - d_model // 2
         self.content = nn.Linear(d_in, d_content, bias=False)
-        self.tag_scores = nn.Linear(d_in, n_tags)
+        if settings.predicts_tags:
+            self.tag_scores = nn.Linear(d_in, n_tags)
         self.tag_embedding = nn.Parameter(torch.randn(n_tags, d_content) * 0.3)
         self.start = nn.Parameter(torch.randn(d_content))
         self.stop = nn.Parameter(torch.randn(d_content))
@@ -141,9 +191,11 @@ class PositionInputEncoder(nn.Module):
         self.layer_norm = LayerNorm(d_model)
         self.dropout = FeatureDropout()
 
-    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        tags = self.tag_scores(self.dropout(x))
-        content = self.content(x) + torch.softmax(tags, -1) @ self.tag_embedding
+    def forward(
+        self, x: Tensor, lengths: Tensor, given: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        tags, shares = self.read_tags(self.dropout(x), given, len(self.tag_embedding))
+        content = self.content(x) + shares @ self.tag_embedding
         content = with_start_and_stop(content, lengths, self.start, self.stop)
         content = self.dropout(content)
         return self.layer_norm(with_positions(content, self.positions)), tags
@@ -156,8 +208,8 @@ class BranchInput(Settings):
     The input of Vu-Tran et al. (section 2.1, figure 1). The first branch is tok2vec's vectors, of a
     pretrained encoder, or with `bilstm` (`spacy-lal.BiLSTMRows.v1`) a BiLSTM over them. The second,
     `width` wide, is the input of label attention: half content, half learned positions. content:
-    the expected embedding of the word's predicted part-of-speech tag ("tag"), or its projected
-    vector ("word"; the paper's table 3).
+    the expected embedding of the word's part-of-speech tag ("tag"), or its projected vector
+    ("word"; the paper's table 3). tags: see `TagSource`; with `bilstm`, it has this setting.
     """
 
     name: ClassVar[str] = "spacy-lal.BranchRows.v1"
@@ -165,10 +217,22 @@ class BranchInput(Settings):
     max_length: int = 512
     content: Literal["tag", "word"] = "tag"
     bilstm: BiLSTMInput | None = None
+    tags: TagSource = "model"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.tags == "doc" and (self.content != "tag" or self.bilstm is not None):
+            raise ValueError(
+                'tags = "doc" needs content = "tag" and no bilstm, which has a setting of its own'
+            )
 
     @property
     def predicts_tags(self) -> bool:
-        return self.bilstm is None or self.bilstm.predicts_tags
+        return self.bilstm.predicts_tags if self.bilstm is not None else self.tags == "model"
+
+    @property
+    def reads_doc_tags(self) -> bool:
+        return self.bilstm.reads_doc_tags if self.bilstm is not None else self.tags == "doc"
 
     def build(self, d_in: int, n_tags: int) -> "BranchInputEncoder":
         return BranchInputEncoder(self, d_in, n_tags)
@@ -178,22 +242,23 @@ InputEncoder = BiLSTMInput | PositionInput | BranchInput
 """Settings of all input encoders."""
 
 
-class BranchInputEncoder(nn.Module):
+class BranchInputEncoder(TagReader):
     """Two branches side by side (Vu-Tran et al., section 2.1): rows [B, n+2, d_around + width]."""
 
     def __init__(self, settings: BranchInput, d_in: int, n_tags: int) -> None:
         super().__init__()
-        self.reads_tags = settings.content == "tag"
+        self.reads_tags, self.n_tags = settings.content == "tag", n_tags
         self.bilstm: BiLSTMInputEncoder | None = None
         if settings.bilstm is not None:
             self.bilstm = settings.bilstm.build(d_in, n_tags)
-        if self.reads_tags and not settings.predicts_tags:
+        if self.reads_tags and not (settings.predicts_tags or settings.reads_doc_tags):
             raise ValueError("content = 'tag' needs a BiLSTM that predicts tags, tag_depth > 0")
         d_model = settings.width
         self.d_around = d_in if self.bilstm is None else self.bilstm.output_dim
         self.output_dim = self.d_around + d_model
         if self.bilstm is None:
-            self.tag_scores = nn.Linear(d_in, n_tags)
+            if settings.predicts_tags:
+                self.tag_scores = nn.Linear(d_in, n_tags)
             self.around_start = nn.Parameter(torch.randn(d_in) * 0.1)
             self.around_stop = nn.Parameter(torch.randn(d_in) * 0.1)
         d_content = d_model - d_model // 2
@@ -208,18 +273,21 @@ class BranchInputEncoder(nn.Module):
         self.layer_norm = LayerNorm(d_model)
         self.dropout = FeatureDropout()
 
-    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor | None]:
+    def forward(
+        self, x: Tensor, lengths: Tensor, given: Tensor | None = None
+    ) -> tuple[Tensor, Tensor | None]:
         tags: Tensor | None
+        shares: Tensor | None = None
         if self.bilstm is not None:
-            around, tags = self.bilstm(x, lengths)
+            around, tags = self.bilstm(x, lengths, given)
         else:
             words = self.dropout(x)
-            tags = self.tag_scores(words)
+            tags, shares = self.read_tags(words, given, self.n_tags)
             around = with_start_and_stop(words, lengths, self.around_start, self.around_stop)
         word_content = around[:, 1:-1]
         if self.reads_tags:
             assert tags is not None
-            word_content = torch.softmax(tags, -1)
+            word_content = torch.softmax(tags, -1) if shares is None else shares
         content = with_start_and_stop(self.content(word_content), lengths, self.start, self.stop)
         content = self.dropout(content)
         return torch.cat(

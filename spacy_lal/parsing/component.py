@@ -69,7 +69,7 @@ class ParserPipe(WeightsPipe):
     @property
     def tags(self) -> tuple[str, ...]:
         """The part-of-speech tags that the parser predicts."""
-        return tuple(self.cfg["tags"])
+        return tuple(self.cfg["tags"]) if abilities(self.model).predicts_tags else ()
 
     @property
     def relations(self) -> tuple[str, ...]:
@@ -107,7 +107,8 @@ class ParserPipe(WeightsPipe):
         counts = count(get_examples(), read_words, *self._readers())
         labels = self._settle(counts, labels)
         for kind in self.kinds:
-            if kind == "tags" and not abilities(self.model).predicts_tags:
+            able = abilities(self.model)
+            if kind == "tags" and not (able.predicts_tags or able.reads_tags):
                 continue
             if labels is not None:
                 self.cfg[kind] = list(labels.get(kind, ()))
@@ -143,10 +144,11 @@ class ParserPipe(WeightsPipe):
         def loss(batch: SentenceBatch[Scores], members: list[Sentence]) -> Tensor:
             leaves = batch.scores
             value = structure_loss(members, leaves, batch.lengths)
-            tags = gold.numbers("tags", members, leaves.tags)
-            value = value + self.tag_weight * torch.nn.functional.cross_entropy(
-                leaves.tags.flatten(0, 1), tags.flatten(), ignore_index=-1, reduction="sum"
-            )
+            if self.tags or not self.cfg["tags"]:  # not given
+                tags = gold.numbers("tags", members, leaves.tags)
+                value = value + self.tag_weight * torch.nn.functional.cross_entropy(
+                    leaves.tags.flatten(0, 1), tags.flatten(), ignore_index=-1, reduction="sum"
+                )
             if isinstance(leaves, OneStageScores) and leaves.arcs is not None:
                 assert leaves.relations is not None
                 arc_loss, relation_loss = dependency_loss(

@@ -10,7 +10,7 @@ from thinc.api import Model
 from thinc.types import Floats2d
 from torch import Tensor, nn
 
-from ..batching.batches import ParserScores, SentenceBatch, score_sentences, sentence_model
+from ..batching.batches import ParserScores, SentenceBatch, padded, score_sentences, sentence_model
 from ..batching.sentences import Sentence
 from ..bridge.shim import torch_shim
 from ..bridge.weights import Header
@@ -30,13 +30,15 @@ from ..structure.distributions import LabelledTrees, TwoStageTrees
 class Abilities:
     """Abilities of a parsing model's network.
 
-    predicts_tags: part-of-speech tags. finds_trees: it scores the labels of spans. finds_heads: it
-        scores arcs and relations. two_stages: it scores unlabelled trees, then their labels.
+    predicts_tags: part-of-speech tags. reads_tags: it reads the Doc's tags. finds_trees: it scores
+        the labels of spans. finds_heads: it scores arcs and relations. two_stages: it scores
+        unlabelled trees, then their labels.
     spans_attend: spans see each other. label_heads: number of label attention heads that can be
         read. free_relations: the relation "root" may also hold between words.
     """
 
     predicts_tags: bool = True
+    reads_tags: bool = False
     finds_trees: bool = False
     finds_heads: bool = False
     two_stages: bool = False
@@ -69,6 +71,7 @@ class ParserSettings(Settings):
         """The abilities of the network."""
         return Abilities(
             predicts_tags=self.input_encoder.predicts_tags,
+            reads_tags=self.input_encoder.reads_doc_tags,
             finds_trees=self.hidden_width is not None or self.spans is not None,
             finds_heads=self.dependencies is not None,
             two_stages=self.spans is not None,
@@ -146,9 +149,12 @@ class ParserNetwork(nn.Module):
             self.spans = settings.spans.build(width)
             self.labels = BiaffineLabels(settings.spans, width, n_labels)
 
-    def annotate(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return tags [B, n, T], annotations [B, n+2, d] (START, STOP), fenceposts [B, n+1, d]."""
-        rows, tags = self.input_encoder(x, lengths)
+    def annotate(
+        self, x: Tensor, lengths: Tensor, given: Tensor | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return tags [B, n, T], annotations [B, n+2, d] (START, STOP), fenceposts [B, n+1, d].
+        given: numbers of given tags [B, n], see `given_tags`."""
+        rows, tags = self.input_encoder(x, lengths, given)
         n = rows.shape[1] - 2
         if tags is None:
             # one tag for all words, as in a treebank without tags
@@ -156,8 +162,8 @@ class ParserNetwork(nn.Module):
         annotations = self.encoder(rows, row_mask(lengths, n))
         return tags, annotations, self.encoder.fenceposts(annotations)
 
-    def forward(self, x: Tensor, lengths: Tensor) -> Scores:
-        tags, annotations, fenceposts = self.annotate(x, lengths)
+    def forward(self, x: Tensor, lengths: Tensor, given: Tensor | None = None) -> Scores:
+        tags, annotations, fenceposts = self.annotate(x, lengths, given)
         if self.spans is not None:
             return TwoStageScores(tags, self.spans(fenceposts, lengths), *self.labels(fenceposts))
         labels = arcs = relations = None
@@ -196,9 +202,30 @@ def _forward(
     def score(
         sentences: list[Sentence], members: list[int], lengths: Tensor, x: Tensor
     ) -> SentenceBatch:
-        return SentenceBatch(members, lengths, run(x, lengths))
+        given = given_tags(model, docs, [sentences[k] for k in members], x)
+        return SentenceBatch(members, lengths, run(x, lengths, given))
 
     return score_sentences(model, docs, is_train, score)
+
+
+def given_tags(
+    model: Model, docs: list[Doc], sentences: list[Sentence], like: Tensor
+) -> Tensor | None:
+    """Return the numbers of sentences' tags [B, n], -1 for unknown ones, if the network reads given
+    tags. like: [B, n, ...]. Raises ValueError for a Doc without tags."""
+    if not abilities(model).reads_tags:
+        return None
+    header = torch_shim(model).header or {}
+    index = {tag: k for k, tag in enumerate(header["tags"])}
+    for doc in (docs[sentence.doc] for sentence in sentences):
+        if not doc.has_annotation("TAG"):
+            raise ValueError(
+                f"the Doc {doc.text[:40]!r} has no tags, and the parser's input_encoder has tags = "
+                '"doc": put a tagger before the parser (in training, name it in '
+                "[training] annotating_components), or give the Doc tags"
+            )
+    rows = ([index.get(docs[s.doc][i].tag_, -1) for i in s.words.tolist()] for s in sentences)
+    return padded(like, rows)
 
 
 def build_label_attention_parser_v1(

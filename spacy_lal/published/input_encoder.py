@@ -38,6 +38,7 @@ class PublishedInput(Settings):
 
     name: ClassVar[str] = "published"
     predicts_tags: ClassVar[bool] = False
+    reads_doc_tags: ClassVar[bool] = False
     width: int
     parts: list[str]
     shapes: dict[str, Shape]
@@ -109,7 +110,7 @@ class PublishedInputEncoder(nn.Module):
             self.layer_norm = norm(settings.width)
         self.dropout = FeatureDropout()
 
-    def forward(self, batch: RowBatch, lengths: Tensor) -> tuple[Tensor, None]:
+    def forward(self, batch: RowBatch, lengths: Tensor, given: None = None) -> tuple[Tensor, None]:
         settings = self.settings
         parts = [getattr(self, f"_of_{part}")(batch) for part in settings.parts]
         rows = torch.cat(parts, -1) if settings.side_by_side else torch.stack(parts).sum(0)

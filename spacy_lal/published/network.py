@@ -85,8 +85,10 @@ class ReleasedNetwork(ParserNetwork):
             )
             self.tags = nn.Sequential(*layers)
 
-    def annotate(self, x: Any, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        tags, annotations, fenceposts = super().annotate(x, lengths)
+    def annotate(
+        self, x: Any, lengths: Tensor, given: Tensor | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        tags, annotations, fenceposts = super().annotate(x, lengths, given)
         if self.tags is not None:
             tags = self.tags(annotations[:, 1:-1])
         return tags, annotations, fenceposts

@@ -63,6 +63,8 @@ class LisaSettings(RoleScorerSettings, LisaEncoderSettings):
         super().__post_init__()
         if self.role_paths and self.syntax_layer is None:
             raise ValueError("role_paths = true needs a syntax_layer: paths go by its heads")
+        if self.input_encoder is not None and self.input_encoder.reads_doc_tags:
+            raise ValueError('input_encoder.tags = "doc" is a setting of parsers: LISA finds tags')
 
 
 class LisaScores(NamedTuple):

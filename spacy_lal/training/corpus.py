@@ -37,7 +37,8 @@ class Corpus:
 
     Unlike spaCy's reader with `max_length` or `gold_preproc`, which loses span groups
     (constituents, frames) in `Span.as_doc()`, this one keeps Docs whole. The Doc to be predicted
-    gets the gold words and sentence starts.
+    gets the gold words and sentence starts, and gold tags if a parser reads tags that no component
+    before it finds.
 
     path: a `.spacy` file or a directory of them. max_length: most tokens of a Doc; longer Docs are
         left out; 0 for no limit.
@@ -55,11 +56,12 @@ class Corpus:
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
         docs: Iterable[Doc] = self.docs(nlp)
+        tags = reads_gold_tags(nlp)
         if self.shuffle:
             docs = list(docs)
             random.shuffle(docs)
         for reference in docs:
-            example = Example(bare_doc(reference, nlp.vocab), reference)
+            example = Example(bare_doc(reference, nlp.vocab, tags=tags), reference)
             if self.augmenter is None:
                 yield example
             else:
@@ -82,6 +84,18 @@ class Corpus:
         if not count:
             short = f" of at most {self.max_length} tokens" if self.max_length else ""
             raise ValueError(f"no Docs{short} in {self.path}")
+
+
+def reads_gold_tags(nlp: Language) -> bool:
+    """Whether a parser of the pipeline reads given tags (input_encoder.tags = "doc"), and no
+    component before it finds any."""
+    for name, pipe in nlp.pipeline:
+        settings = getattr(pipe, "model", None) and pipe.model.attrs.get("settings")
+        if getattr(getattr(settings, "input_encoder", None), "reads_doc_tags", False):
+            return True
+        if "token.tag" in nlp.get_pipe_meta(name).assigns:
+            return False
+    return False
 
 
 class Mix:
@@ -203,7 +217,12 @@ class Paragraphs:
             gaps = [_gap(before, after) for before, after in pairwise(text)]
             tokenizer = nlp.tokenizer if rng.random() < self.tokenized else None
             reference = running_text(text, gaps, self.noise, rng, nlp.vocab, tokenizer)
-            predicted = bare_doc(reference, nlp.vocab, sentence_starts=self.sentence_starts)
+            predicted = bare_doc(
+                reference,
+                nlp.vocab,
+                sentence_starts=self.sentence_starts,
+                tags=reads_gold_tags(nlp),
+            )
             yield Example(predicted, reference)
 
     def _goes_on(self, text: list[Doc], doc: Doc, rng: random.Random) -> bool:
