@@ -15,7 +15,7 @@ from ..annotate.annotating import load
 from ..annotate.run import Done, Engine, Workers, annotate_texts
 from ..annotate.shards import FORMATS, AnnotateSettings
 from ..annotate.texts import STDIN, Texts
-from .checks import ModelArgument, ThreadsOption, check_folder, clear_errors, values
+from .checks import GpuOption, ModelArgument, ThreadsOption, check_folder, clear_errors, values
 
 
 def annotate(
@@ -130,6 +130,7 @@ def silver(
         int, typer.Option(min=0, help="Stop when this many words are kept; 0 reads all.")
     ] = 0,
     threads: ThreadsOption = 0,
+    gpu_id: GpuOption = -1,
 ) -> None:
     """Annotate TEXT with MODEL and write the sentences, with the layers that MODEL is sure of.
 
@@ -148,7 +149,9 @@ def silver(
         settings = SilverSettings(least, int(shortest), int(longest), parts)
         check_folder(output, [text])
         total = 0
-        for counts in write_shards(load(model, threads), text, output, settings, words=words):
+        for counts in write_shards(
+            load(model, threads, gpu_id), text, output, settings, words=words
+        ):
             total += counts["kept_words"]
             name, there = counts.pop("file"), counts.pop("there", False)
             told = ", ".join(f"{key.replace('_', ' ')} {n:,}" for key, n in counts.items())

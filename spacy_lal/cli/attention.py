@@ -11,7 +11,7 @@ import typer
 from wasabi import msg
 
 from ..formats.files import whole_file
-from .checks import ModelArgument, check_outputs, clear_errors
+from .checks import GpuOption, ModelArgument, check_outputs, clear_errors
 
 if TYPE_CHECKING:
     from ..interpret import ErrorAnalysis, TopHeads
@@ -27,6 +27,7 @@ def attention(
     errors: Annotated[
         bool, typer.Option("--errors", help="Also analyse wrong constituents by their heads.")
     ] = False,
+    gpu_id: GpuOption = -1,
 ) -> None:
     """Show which label attention heads contribute most to which categories of constituents.
 
@@ -34,8 +35,8 @@ def attention(
     reads the trees of DATA. Heads count from 0. Writes heads.json and heads.svg, and with --errors
     errors.json.
     """
+    from ..annotate.annotating import load
     from ..interpret import error_analysis, top_heads
-    from ..pipeline.pipes import load_pipeline
     from ..training.corpus import Corpus
 
     names = ["heads.json", "heads.svg", *(["errors.json"] if errors else [])]
@@ -44,7 +45,7 @@ def attention(
             [output / name for name in names] if output else [],
             data.rglob("*.spacy") if data.is_dir() else [data],
         )
-        nlp = load_pipeline(model)
+        nlp = load(model, gpu=gpu_id)
         examples = list(Corpus(data)(nlp))
         found = top_heads(nlp, (example.predicted for example in examples))
         analysis = error_analysis(nlp, examples, k=top) if errors else None

@@ -16,6 +16,7 @@ import typer
 T = TypeVar("T")
 
 ModelArgument = Annotated[str, typer.Argument(help="A pipeline: a package's name or a folder.")]
+GpuOption = Annotated[int, typer.Option(min=-1, help="GPU, or -1 for the CPU.")]
 ThreadsOption = Annotated[int, typer.Option(min=0, help="Threads of torch; 0 for its default.")]
 
 

@@ -11,7 +11,7 @@ import typer
 from spacy.language import Language
 from wasabi import msg
 
-from .checks import ModelArgument, check_folder, clear_errors
+from .checks import GpuOption, ModelArgument, check_folder, clear_errors
 
 OutputArgument = Annotated[Path, typer.Argument(help="Where to write the new pipeline.")]
 
@@ -93,19 +93,20 @@ def find_threshold(
     tune: Annotated[
         Path | None, typer.Option(help="With errors: no threshold below its best one.", exists=True)
     ] = None,
+    gpu_id: GpuOption = -1,
 ) -> None:
     """Write MODEL, which has a `gec_detector`, to OUTPUT with a threshold for its users' texts.
 
     It is the lowest threshold that is high enough for each of CORRECT, and not below the one with
     the best F0.5 on --tune. Learners' texts have an error every tenth token, other texts almost
     none."""
+    from ..annotate.annotating import load
     from ..evaluation.detection_scores import choose_threshold, detector_of
-    from ..pipeline.pipes import load_pipeline
 
     files = correct or []
     with clear_errors("find-threshold"):
         check_folder(output, [Path(model), *files, *([tune] if tune else [])])
-        nlp = load_pipeline(model)
+        nlp = load(model, gpu=gpu_id)
         pipe = detector_of(nlp)
         chosen, rows = choose_threshold(nlp, files, most, tune)
         pipe.cfg["threshold"] = chosen

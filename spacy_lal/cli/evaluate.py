@@ -12,7 +12,7 @@ from wasabi import msg
 
 from ..formats.files import whole_file
 from ..formats.treebank_format import files_in
-from .checks import ModelArgument, ThreadsOption, check_outputs, clear_errors, values
+from .checks import GpuOption, ModelArgument, ThreadsOption, check_outputs, clear_errors, values
 
 
 def evaluate(
@@ -45,7 +45,7 @@ def evaluate(
     calibrate: Annotated[
         bool, typer.Option("--calibrate", help="How right MODEL is where it is sure, for `silver`.")
     ] = False,
-    gpu_id: Annotated[int, typer.Option(help="GPU, or -1 for the CPU.")] = -1,
+    gpu_id: GpuOption = -1,
     threads: ThreadsOption = 0,
 ) -> None:
     """Show scores of MODEL on CORPORA, of each layer that both have, and its speed.

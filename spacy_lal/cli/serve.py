@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from wasabi import msg
 
-from .checks import clear_errors
+from .checks import GpuOption, clear_errors
 
 
 def serve(
@@ -28,6 +28,7 @@ def serve(
     max_chars: Annotated[int, typer.Option(min=1, help="Longest text, in characters.")] = 2000,
     waiting: Annotated[int, typer.Option(min=1, help="Texts that may wait their turn.")] = 32,
     seconds: Annotated[float, typer.Option(min=0.1, help="How long one text may take.")] = 30.0,
+    gpu_id: GpuOption = -1,
 ) -> None:
     """Serve a page that shows the annotation of typed text, and POST /parse for programs.
 
@@ -50,7 +51,7 @@ def serve(
         names = models or sorted(name for name in get_installed_models() if "_lal_" in name)
         if not names:
             raise ValueError("no pipeline is installed: name one, or a folder")
-        pipelines = {name: load(name) for name in dict.fromkeys(names)}
+        pipelines = {name: load(name, gpu=gpu_id) for name in dict.fromkeys(names)}
         limits = Limits(max_chars=max_chars, waiting=waiting, seconds=seconds)
         # as browsers get it, too: a socket shortens IPv6 addresses
         where = listening.getsockname()
