@@ -26,8 +26,11 @@ NAMED = {
     r"joint\.(weight|bias)": "joint",
 }
 """Parameters with a row for each name of a list in the header."""
-TABLES = {"words.weight": 0, "characters.embedding.weight": 1}
-TABLES |= {f"tables.{k}.weight": k for k in range(9)}
+TABLES = {
+    "words.weight": 0,
+    "characters.embedding.weight": 1,
+    **{f"tables.{k}.weight": k for k in range(9)},
+}
 """Tables of embeddings, with a row "unknown" before those of a vocabulary of this number."""
 READS_WORDS = re.compile(
     r"input_encoder\.(bilstm\.)?lower\.(ahead|back)\.0\.weight_ih_l0"

@@ -33,6 +33,7 @@ RoleDecoding = Literal["probabilities", "viterbi", "valid", "greedy"]
 CONTINUED = f"C-{PREDICATE}"
 """The label of a predicate's later pieces."""
 VERBS = (PREDICATE, CONTINUED)
+"""The labels of a predicate's pieces."""
 CORE = re.compile(r"B-A(RG)?[0-5A]")
 """Label at the start of a core role: ARG0 to ARG5 and ARGA, in CoNLL-2005 A0 to A5 and AA."""
 SMOOTHING = 0.1
