@@ -1,7 +1,5 @@
 """Training from another pipeline's weights."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Hashable, Sequence
 from itertools import zip_longest

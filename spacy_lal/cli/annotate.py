@@ -1,7 +1,5 @@
 """`annotate` and `silver`: a pipeline over text, for its annotation and for training data."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator

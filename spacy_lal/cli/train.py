@@ -1,7 +1,5 @@
 """`train`: `spacy train` with checkpoints."""
 
-from __future__ import annotations
-
 import logging
 from contextlib import ExitStack
 from pathlib import Path

@@ -3,8 +3,6 @@
 BERT and its kin are modules of this package: Hugging Face's library takes seconds to import.
 """
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import json

@@ -1,7 +1,5 @@
 """The encoder of BERT (Devlin et al. 2019), RoBERTa, XLM-R and Electra."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

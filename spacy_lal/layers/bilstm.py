@@ -1,7 +1,5 @@
 """A bidirectional LSTM whose result for a sentence does not depend on its padding."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import torch

@@ -1,7 +1,5 @@
 """CharLSTM: the vector of a word from its characters (Lample et al. 2016, Zhang et al. 2020)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

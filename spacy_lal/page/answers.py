@@ -4,8 +4,6 @@ A further view is an entry of `VIEWS` that `views` yields; a further field of an
 `Answer`, filled by `answer`, and shown by `static/page.js`.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -14,8 +14,7 @@ from ..bridge.weights import Header
 from ..encoders.windows import alike
 from ..parsing.network import NAMES, Abilities, ParserNetwork, ParserSettings
 from .input_encoder import PublishedInput
-from .reading import SentenceReader
-from .treebank_words import text_of
+from .reading import SentenceReader, text_of
 
 Format = Literal["benepar", "lal-parser", "supar-constituency", "supar-dependency"]
 SLOPE = 0.1

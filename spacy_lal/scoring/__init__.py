@@ -3,8 +3,6 @@
 Here are their counts of matches, and names of their scores in spaCy.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterable
 

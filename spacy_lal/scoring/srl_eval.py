@@ -69,16 +69,6 @@ class SrlReport:
         return sum((of for label, of in self.types.items() if label != PREDICATE), PRFScore())
 
     @property
-    def unlabelled(self) -> PRFScore:
-        """Counts of arguments other than V, regardless of labels."""
-        confused = sum(
-            count
-            for pair, count in self.pairs.items()
-            if pair[0] != pair[1] and None not in pair and PREDICATE not in pair
-        )
-        return self.overall + PRFScore(tp=confused, fp=-confused, fn=-confused)
-
-    @property
     def perfect_propositions(self) -> float:
         """Percentage of gold propositions whose arguments are all right."""
         return _percent(self.perfect, self.propositions)
@@ -100,28 +90,6 @@ class SrlReport:
             RULE,
             *verb,
         ]
-        return "\n".join(rows) + "\n"
-
-    def format_confusion(self) -> str:
-        """Return the program's output with -C: unlabelled arguments and confusions of labels."""
-        rule = "-" * 68
-        total = self.unlabelled
-        accuracy = _percent(self.overall.tp, total.tp)
-        labels: list[str | None] = [None, *self.types]
-        numbers = range(-1, len(self.types))
-        rows = [
-            rule,
-            f"{TITLES}{'lAcc':>8}",
-            f"{_row('Unlabeled', total)}  {accuracy:6.2f}",
-            rule,
-            "",
-            "---- Confusion Matrix: (one row for each correct role, with the distribution of "
-            "predictions)",
-            " " * 13 + "".join(f"{number:4d} " for number in numbers),
-        ]
-        for number, gold in zip(numbers, labels, strict=True):
-            cells = "".join(f"{self.pairs[gold, found]:4d} " for found in labels)
-            rows.append(f"{number:2d}: {gold or '-NONE-':<8} {cells}")
         return "\n".join(rows) + "\n"
 
 

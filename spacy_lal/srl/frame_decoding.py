@@ -1,7 +1,5 @@
 """Decoding of LISA's scores to tags, predicates, roles and heads."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -20,10 +20,8 @@ Either maximum is O(n^4) over all spans, in two operations per width. The tables
 of which half are written.
 """
 
-from __future__ import annotations
-
 import math
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import torch
 from torch import Tensor
@@ -49,7 +47,7 @@ class JointTree(NamedTuple):
     """[B, n], the head of each word: 0 the root, k word k; 0 past the end of the sentence."""
 
     @classmethod
-    def none(cls, constituent: Tensor, arcs: Tensor) -> JointTree:
+    def none(cls, constituent: Tensor, arcs: Tensor) -> Self:
         """Returns no trees, with score -inf, for charts [B, S] and arcs [B, n, n+1]."""
         scores = arcs.new_full((len(arcs),), -math.inf)
         spans, labelled = constituent.new_zeros(2, *constituent.shape, dtype=torch.bool)

@@ -1,7 +1,5 @@
 """Training as in `spacy train`, resumable after a crash."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Description of a training: its config, its files, and its initial pipeline."""
 
-from __future__ import annotations
-
 import json
 import os.path
 from collections.abc import Collection, Iterable, Iterator
