@@ -45,9 +45,8 @@ def train(
 
     from ..formats.files import alone_in
     from ..training.checkpoint import CHECKPOINT, CheckpointError, read_state
-    from ..training.loop import CorpusError
+    from ..training.loop import CorpusError, describe_run, differences, unequal
     from ..training.loop import train as train_pipeline
-    from ..training.same_run import describe_run, differences, unequal
 
     if verbose:
         logger.setLevel(logging.DEBUG)

@@ -89,7 +89,6 @@ class CharacterEdits(Corrections):
                     words=[word.text for word in words[start:end]],
                     edits=own,
                     line=number,
-                    annotators=frozenset(annotator for annotator, _ in read.edits),
                     spaces=spaces[start:end],
                 )
 

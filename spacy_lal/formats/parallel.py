@@ -54,7 +54,6 @@ class ParallelSentences(Corrections):
                     for edit in edits_between(words, other)
                 ],
                 line=number,
-                annotators=frozenset(range(len(others))),
             )
 
 

@@ -24,9 +24,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from .. import __version__
-from ..annotate.records import first_error
+from ..annotate.records import AnnotatedText, first_error
 from ..drawing.html import all_styles
-from .answers import VIEWS, Answer, answer, views
+from .answers import VIEWS, answer, views
 
 STATIC = Path(__file__).parent / "static"
 """Folder of the page's static files."""
@@ -234,7 +234,7 @@ def openapi(question: type[BaseModel]) -> dict[str, Any]:
     """Return the OpenAPI description of the server."""
     described: dict[str, Any] = json.loads((STATIC / "openapi.json").read_text(encoding="utf8"))
     described["info"]["version"] = __version__
-    bodies: list[Any] = [(body, "validation") for body in (question, Answer)]
+    bodies: list[Any] = [(body, "validation") for body in (question, AnnotatedText)]
     _, schemas = models_json_schema(bodies, ref_template="#/components/schemas/{model}")
     described["components"]["schemas"] |= schemas["$defs"]
     return described

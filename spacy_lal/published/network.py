@@ -76,13 +76,8 @@ class ReleasedNetwork(ParserNetwork):
             self.dependencies.slope = SLOPE
         self.tags: nn.Module | None = None
         if d_tag is not None:
-            layers = (
-                nn.Linear(width, d_tag),
-                nn.LayerNorm(d_tag),
-                nn.ReLU(),
-                nn.Linear(d_tag, n_tags),
-            )
-            self.tags = nn.Sequential(*layers)
+            hidden, output = nn.Linear(width, d_tag), nn.Linear(d_tag, n_tags)
+            self.tags = nn.Sequential(hidden, nn.LayerNorm(d_tag), nn.ReLU(), output)
 
     def annotate(self, x: Any, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         tags, annotations, fenceposts = super().annotate(x, lengths)

@@ -5,18 +5,18 @@ Reproduces every number of the shared task's program, srl-eval.pl (Carreras and 
 costs precision only with `end_to_end`.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
+from typing import Self
 
 from spacy.scorer import PRFScore
 
 from ..annotations.frames import PREDICATE, FrameSpans, join_continuations
 from ..trees.tree import LabelledSpan
+from . import percent
 
 Piece = tuple[int, int]
 Pair = tuple[str | None, str | None]
@@ -41,8 +41,8 @@ class SrlReport:
     perfect: int = 0
     pairs: Counter[Pair] = field(default_factory=Counter)
 
-    def __add__(self, other: SrlReport) -> SrlReport:
-        return SrlReport(
+    def __add__(self, other: Self) -> Self:
+        return type(self)(
             self.sentences + other.sentences,
             self.propositions + other.propositions,
             self.perfect + other.perfect,
@@ -71,7 +71,7 @@ class SrlReport:
     @property
     def perfect_propositions(self) -> float:
         """Percentage of gold propositions whose arguments are all right."""
-        return _percent(self.perfect, self.propositions)
+        return percent(self.perfect, self.propositions)
 
     def format(self) -> str:
         """Return the report as the program prints it."""
@@ -143,10 +143,6 @@ def _arguments(spans: Sequence[LabelledSpan]) -> Iterator[tuple[tuple[Piece, ...
     spans = sorted(spans)
     for label, pieces in join_continuations(label for *_, label in spans):
         yield tuple(spans[i][:2] for i in pieces), label
-
-
-def _percent(part: int, whole: int) -> float:
-    return 100.0 * part / whole if whole else 0.0
 
 
 def _row(name: str, counts: PRFScore) -> str:

@@ -71,7 +71,12 @@ def best_joint_tree(constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: T
         longest = int(lengths[block[0]])
         charts = rows.unsqueeze(1), own_spans(constituent, longest)
         of_words = arcs[rows, :longest, : longest + 1]
-        found = _decode(constituent[charts], empty[charts], of_words, lengths[rows])
+        one, other = constituent[charts], empty[charts]
+        either = torch.maximum(one, other)
+        whole = root_positions(one, lengths[rows])
+        either[whole] = one[whole]
+        tables = _tables(one, either, of_words)
+        found = _trace(*tables, of_words, lengths[rows], one > other)
         best.score[rows], best.spans[charts], best.labelled[charts] = found[:3]
         best.heads[rows, :longest] = found.heads
     return best
@@ -87,14 +92,6 @@ def _blocks(lengths: list[int]) -> list[list[int]]:
             blocks.append([])
         blocks[-1].append(row)
     return blocks
-
-
-def _decode(constituent: Tensor, empty: Tensor, arcs: Tensor, lengths: Tensor) -> JointTree:
-    either = torch.maximum(constituent, empty)
-    whole = root_positions(constituent, lengths)
-    either[whole] = constituent[whole]
-    left, right = _tables(constituent, either, arcs)
-    return _trace(left, right, arcs, lengths, constituent > empty)
 
 
 def _tables(constituent: Tensor, either: Tensor, arcs: Tensor) -> tuple[Tensor, Tensor]:

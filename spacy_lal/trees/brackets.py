@@ -1,7 +1,5 @@
 """Reading and writing of bracketed trees, without recursion: no depth meets Python's limit."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
