@@ -19,7 +19,7 @@ from ..annotations.grammar_errors import (
     grammar_errors,
     set_errors,
 )
-from ..annotations.span_groups import span_scores
+from ..annotations.span_groups import current_spans, span_scores
 
 Record = dict[str, Any]
 """Text with "text", "id", "offset" (in characters of the original), kept fields and layers."""
@@ -144,7 +144,7 @@ def _layers(doc: Doc) -> Iterator[tuple[str, list[Any]]]:
         yield "relations", [token.dep_ for token in doc]
     if CONSTITUENTS_KEY in doc.spans:
         group = doc.spans[CONSTITUENTS_KEY]
-        spans = map(_span, group, span_scores(group))
+        spans = map(_span, current_spans(group), span_scores(group))
         yield "constituents", sorted(spans, key=lambda span: (span["start"], -span["end"]))
         if unparsed := group.attrs.get("unparsed"):
             yield "unparsed", [{"start": start, "end": end} for start, end in unparsed]

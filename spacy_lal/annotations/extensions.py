@@ -8,12 +8,13 @@ from spacy.tokens import Doc, Span, SpanGroup, Token
 
 from .constituents import constituent_tree, sentence_trees
 from .frames import FRAMES_KEY, Frame, frame_at, frame_positions, get_frames
+from .glossary import install_glossary
 from .grammar_errors import ERRORS_KEY, error_scores, grammar_errors
-from .span_groups import LoopIndex
+from .span_groups import LoopIndex, current_spans
 
 
 def _wrong_tokens(group: SpanGroup) -> set[int]:
-    return {i for span in group for i in range(span.start, span.end)}
+    return {i for span in current_spans(group) for i in range(span.start, span.end)}
 
 
 _FRAMES = LoopIndex(frame_positions)
@@ -53,8 +54,9 @@ def install_extensions() -> None:
     These are `Doc._.trees`, `Span._.tree`, `Doc._.frames`, `Token._.frame` (first frame whose
     predicate is the token, or None), `Doc._.grammar_errors`, `Token._.is_error` and
     `Token._.error_score` (probability of a grammatical error, None if unknown). A loop over tokens
-    or sentences reads each span group once.
+    or sentences reads each span group once. `spacy.explain` learns the meanings of labels.
     """
+    install_glossary()
     for kind, name, getter in _VIEWS:
         if not kind.has_extension(name):
             kind.set_extension(name, getter=getter)

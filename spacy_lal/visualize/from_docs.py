@@ -9,6 +9,7 @@ from spacy.tokens import Doc, Span
 
 from ..annotate.records import check_record, doc_record
 from ..annotations.constituents import UNKNOWN_TAG
+from ..annotations.frames import get_frames
 from ..annotations.grammar_errors import ERRORS_KEY
 from ..drawing.sentence import Phrase, RoleFrame, Sentence
 from ..trees.tree import ConstituentTree
@@ -16,21 +17,25 @@ from ..trees.tree import ConstituentTree
 Record = Mapping[str, Any]
 
 
-def sentences(item: Any) -> list[Sentence]:
-    """Return the sentences of a Doc, a Span, a tree or a record. Raises ValueError for others."""
+def sentences(item: Any, helping: bool = True) -> list[Sentence]:
+    """Return the sentences of a Doc, a Span, a tree or a record. Raises ValueError for others.
+    helping: with the frames of auxiliaries without arguments (see `Frame.helps`); of Docs only."""
     if isinstance(item, ConstituentTree):
         return [item.sentence()]
     if isinstance(item, (Doc, Span)):
-        return _of_doc(item)
+        return _of_doc(item, helping)
     if isinstance(item, Mapping):
         check_record(item)
         return list(_of_record(item))
     raise ValueError(f"a picture is of a Doc, Span, ConstituentTree or record, not {type(item)}")
 
 
-def _of_doc(item: Doc | Span) -> list[Sentence]:
+def _of_doc(item: Doc | Span, helping: bool) -> list[Sentence]:
     doc = item if isinstance(item, Doc) else item.doc
     record = doc_record({}, doc)
+    if not helping and "frames" in record:
+        kept = [frame.helps for frame in get_frames(doc)]
+        record["frames"] = [f for f, helps in zip(record["frames"], kept, strict=True) if not helps]
     if ERRORS_KEY in doc.spans:
         corrections = doc.spans[ERRORS_KEY].attrs.get("corrections")
         if corrections is not None and len(corrections) == len(record["errors"]):

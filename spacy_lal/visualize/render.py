@@ -133,8 +133,8 @@ def _page(body: str, style: str) -> str:
     )
 
 
-def _read(item: Any, layer: str, made_by: str) -> list[Sentence]:
-    found = sentences(item)
+def _read(item: Any, layer: str, made_by: str, helping: bool = True) -> list[Sentence]:
+    found = sentences(item, helping)
     if any(getattr(sentence, layer) is None for sentence in found):
         text = item.text if isinstance(item, (Doc, Span)) else str(item)
         shown = text if len(text) < 60 else text[:60] + "…"
@@ -155,12 +155,13 @@ def _boxes(item: Any, compact: bool = True) -> str:
     return boxes_html(_nodes(item, compact))
 
 
-def _srl(item: Any) -> str:
-    return roles_html(_read(item, "frames", "component for semantic roles"))
+def _srl(item: Any, helping: bool = True) -> str:
+    return roles_html(_read(item, "frames", "component for semantic roles", helping))
 
 
-def _srl_arcs(item: Any, styled: bool = True) -> str:
-    return roles_svg(_read(item, "frames", "component for semantic roles"), styled=styled)
+def _srl_arcs(item: Any, helping: bool = True, styled: bool = True) -> str:
+    found = _read(item, "frames", "component for semantic roles", helping)
+    return roles_svg(found, styled=styled)
 
 
 def _heads(item: Any, styled: bool = True) -> str:
@@ -214,8 +215,8 @@ def _probabilities(item: Any, nlp: Any = None, styled: bool = True) -> str:
 STYLES: dict[str, tuple[Callable[..., str], tuple[str, ...], bool]] = {
     "tree": (_tree, ("edges", "compact", "direction"), False),
     "boxes": (_boxes, ("compact",), True),
-    "srl": (_srl, (), True),
-    "srl_arcs": (_srl_arcs, (), False),
+    "srl": (_srl, ("helping",), True),
+    "srl_arcs": (_srl_arcs, ("helping",), False),
     "heads": (_heads, (), False),
     "errors": (_errors, ("threshold",), True),
     "label_attention": (_label_attention, ("nlp", "heads", "k"), False),

@@ -1,5 +1,7 @@
 """Quotes and sentence starts by rule: marks that close, and whitespace, never begin a sentence."""
 
+from itertools import pairwise
+
 import pytest
 import spacy
 from spacy.tokens import Doc
@@ -49,7 +51,7 @@ ENGLISH = [
 def test_starts(lang, text):
     doc = spacy.blank(lang)(text.replace("|", ""))
     starts = [*sentence_starts(doc, "split"), len(doc)]
-    found = [doc[i:j].text_with_ws for i, j in zip(starts, starts[1:], strict=False)]
+    found = [doc[i:j].text_with_ws for i, j in pairwise(starts)]
     assert found == text.split("|")
 
 
