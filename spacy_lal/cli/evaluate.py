@@ -28,7 +28,8 @@ _RAW_COLUMNS = {
 def evaluate(
     model: ModelArgument,
     corpora: Annotated[
-        list[Path] | None, typer.Argument(help=".spacy files, or folders of them.", exists=True)
+        list[Path] | None,
+        typer.Argument(help=".spacy files or folders, .checks files.", exists=True),
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Write the numbers here, as JSON.")] = None,
     prm: Annotated[str, typer.Option(help="EVALB parameters: a name or a .prm file.")] = "nk",
@@ -80,7 +81,8 @@ def evaluate(
     without punctuation. Further rows have the scores with gold sentences, gold tokens or both.
 
     With --pairs, scores are the share of wrong sentences whose error is found, and of right ones
-    with a mark.
+    with a mark. Of a .checks file, texts of grammar with what must be found in them, scores are the
+    share of texts that pass all their checks, for each kind.
     """
     paths = corpora or []
     with clear_errors("evaluate"):
@@ -150,6 +152,10 @@ def _show(report: Mapping[str, Any]) -> None:
         _table(header, [[row[name] for name in header] for row in results])
         return
     for result in results:
+        if "kinds" in result:
+            kinds = result["kinds"] | {"all": result["all"]}
+            _table(("", "texts", "right"), [(kind, *of.values()) for kind, of in kinds.items()])
+            continue
         numbers = {
             key: value for key, value in result.items() if not isinstance(value, dict | list)
         }

@@ -18,6 +18,7 @@ from ..training.corpus import Corpus
 from .detection_scores import best_threshold, detector_of, measure_errors, score_words
 from .parse_scores import is_parsed, measure_parses
 from .role_scores import measure_roles
+from .textbook import TEXTBOOK, measure_textbook
 
 
 def about(nlp: Language) -> dict[str, Any]:
@@ -40,7 +41,8 @@ def evaluate(
 
     `results` has a dict for each corpus. prm: EVALB's parameters, a name or a file. batch_size:
     Docs a batch, None for the pipeline's. roles: arguments of `measure_roles`. tune: a corpus whose
-    best threshold the detector gets. join: sentences a Doc for the detector. Raises OSError, or
+    best threshold the detector gets. join: sentences a Doc for the detector. A `.checks` file is
+    measured as `measure_textbook` does. Raises OSError, or
     ValueError if there is nothing to compare, or for roles or tune without such a component.
     """
     EvalbParameters.load(prm)  # raises its error before a corpus is parsed
@@ -52,7 +54,9 @@ def evaluate(
     elif any(isinstance(pipe, ErrorDetector) for _, pipe in nlp.pipeline):
         report["threshold"] = detector_of(nlp).cfg["threshold"]
     report["results"] = [
-        _measured(nlp, path, report.get("threshold"), prm, batch_size, roles or {}, join)
+        {"corpus": path.name} | measure_textbook(nlp, path)
+        if path.suffix == TEXTBOOK
+        else _measured(nlp, path, report.get("threshold"), prm, batch_size, roles or {}, join)
         for path in corpora
     ]
     return report
